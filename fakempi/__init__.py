@@ -1,0 +1,71 @@
+"""fakempi runs MPI programs without MPI: thousands of virtual ranks in one process, in modelled time.
+
+kernel/       time and tasks                    wire/    envelopes, mailboxes, ports, cost models
+mpi/          what a rank's program touches     checks/  what is wrong with a program
+trace/        what happened                     world    builds all of it, starts the ranks: `run`
+MPI           the mpi4py-shaped namespace       errors   every exception of ours
+
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
+    [0, 1, 4, 9]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives. They are imported when first used, so that `import fakempi` costs next to nothing.
+_HOMES = {
+    "MPI": "fakempi.MPI",
+    "Run": "fakempi.world",
+    "run": "fakempi.world",
+    "compute": "fakempi.mpi.environment",
+    "phantom": "fakempi.mpi.phantom",
+    "CostModel": "fakempi.wire.cost",
+    "Free": "fakempi.wire.models.free",
+    "Hockney": "fakempi.wire.models.hockney",
+    "LogGP": "fakempi.wire.models.loggp",
+    "TwoLevel": "fakempi.wire.models.two_level",
+    "presets": "fakempi.wire.models.presets",
+    "DeadlockError": "fakempi.errors",
+    "InternalError": "fakempi.errors",
+    "LivelockError": "fakempi.errors",
+    "RankError": "fakempi.errors",
+    "RunError": "fakempi.errors",
+}
+__all__ = sorted([*_HOMES, "__version__"])
+
+if TYPE_CHECKING:
+    from fakempi import MPI as MPI
+    from fakempi.errors import DeadlockError as DeadlockError
+    from fakempi.errors import InternalError as InternalError
+    from fakempi.errors import LivelockError as LivelockError
+    from fakempi.errors import RankError as RankError
+    from fakempi.errors import RunError as RunError
+    from fakempi.mpi.environment import compute as compute
+    from fakempi.mpi.phantom import phantom as phantom
+    from fakempi.wire.cost import CostModel as CostModel
+    from fakempi.wire.models import presets as presets
+    from fakempi.wire.models.free import Free as Free
+    from fakempi.wire.models.hockney import Hockney as Hockney
+    from fakempi.wire.models.loggp import LogGP as LogGP
+    from fakempi.wire.models.two_level import TwoLevel as TwoLevel
+    from fakempi.world import Run as Run
+    from fakempi.world import run as run
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fakempi' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    value = home if home.__name__ in (f"fakempi.{name}", f"fakempi.wire.models.{name}") else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

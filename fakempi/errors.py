@@ -1,0 +1,149 @@
+"""Every exception of ours.
+
+`MPIError` is what programs know as `MPI.Exception`. The others speak about a whole run: `RankError` (a rank failed),
+`DeadlockError` and `LivelockError` (nothing can ever happen again). `InternalError` means a bug in fakempi itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fakempi.error_classes import ERR_UNKNOWN, SENTENCES, SUCCESS
+
+
+class MPIError(RuntimeError):
+    """What a failing MPI call raises: an error code, and a sentence that says where, what and which numbers clash.
+
+    As in mpi4py it compares with and converts to its error code. Errors that Python has a word for are also that
+    (`MPIValueError`, `MPITypeError`, `MPIBufferError`), because mpi4py raises `ValueError` and `TypeError` there.
+    """
+
+    def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
+        super().__init__(ierr, message)
+        self.ierr = int(ierr)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message or self.error_string
+
+    def __int__(self) -> int:
+        return self.ierr
+
+    def __bool__(self) -> bool:
+        return self.ierr != SUCCESS
+
+    def __hash__(self) -> int:
+        return hash(self.ierr)
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == int(other) if isinstance(other, int | MPIError) else NotImplemented
+
+    def __lt__(self, other: int) -> bool:
+        return int(self) < int(other)
+
+    def __le__(self, other: int) -> bool:
+        return int(self) <= int(other)
+
+    def __gt__(self, other: int) -> bool:
+        return int(self) > int(other)
+
+    def __ge__(self, other: int) -> bool:
+        return int(self) >= int(other)
+
+    def Get_error_code(self) -> int:
+        """The error code."""
+        return self.ierr
+
+    def Get_error_class(self) -> int:
+        """The error class that the code belongs to."""
+        return ADDED.get(self.ierr, (self.ierr if self.ierr in SENTENCES else ERR_UNKNOWN, ""))[0]
+
+    def Get_error_string(self) -> str:
+        """The sentence that goes with the error code."""
+        added = ADDED.get(self.ierr)
+        return added[1] if added else SENTENCES.get(self.ierr, SENTENCES[ERR_UNKNOWN])
+
+    error_code = property(Get_error_code)
+    error_class = property(Get_error_class)
+    error_string = property(Get_error_string)
+
+
+class MPIValueError(MPIError, ValueError):
+    """An `MPIError` that is also a `ValueError`: a number that does not fit."""
+
+
+class MPITypeError(MPIError, TypeError):
+    """An `MPIError` that is also a `TypeError`: a thing of the wrong kind."""
+
+
+class MPIBufferError(MPIError, BufferError):
+    """An `MPIError` that is also a `BufferError`: memory that cannot be used this way."""
+
+
+# Codes and classes added by programs (MPI.Add_error_class, ...): code -> (class, sentence).
+ADDED: dict[int, tuple[int, str]] = {}
+
+
+class Aborted(BaseException):
+    """The program called `Abort(errorcode)`. Not an Exception, so that few programs catch it."""
+
+    def __init__(self, errorcode: int = 0) -> None:
+        super().__init__(errorcode)
+        self.errorcode = errorcode
+
+    def __str__(self) -> str:
+        return f"Abort({self.errorcode}) was called"
+
+
+class RunError(RuntimeError):
+    """Base of what `fakempi.run` raises when a run cannot be brought to its end."""
+
+
+class RankError(RunError):
+    """A rank failed, and with it the run.
+
+    Attributes
+    ----------
+    rank : the first rank that failed
+    exception : what it raised, with its traceback; also the `__cause__`
+    others : (rank, exception) of those that failed while the run was ended
+    """
+
+    def __init__(self, rank: int, exception: BaseException, others: Sequence[tuple[int, BaseException]] = ()) -> None:
+        super().__init__(rank, exception, others)
+        self.rank = rank
+        self.exception = exception
+        self.others = list(others)
+
+    def __str__(self) -> str:
+        what = f"{type(self.exception).__name__}: {self.exception}" if str(self.exception) else repr(self.exception)
+        more = "".join(f"\n  also rank {rank}: {type(error).__name__}: {error}" for rank, error in self.others[:8])
+        if len(self.others) > 8:
+            more += f"\n  and {len(self.others) - 8} more"
+        return f"rank {self.rank} failed with {what}{more}"
+
+
+class DeadlockError(RunError):
+    """Nothing can run and somebody waits. The text names every stuck rank; `stuck` lists them.
+
+    Attributes
+    ----------
+    stuck : one record for each stuck rank
+    cycle : ranks that wait for one another in a circle, if there is one
+    time : the virtual time at which nothing moved any more
+    """
+
+    def __init__(self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0) -> None:
+        super().__init__(text)
+        self.stuck = list(stuck)
+        self.cycle = list(cycle)
+        self.time = time
+
+
+class LivelockError(DeadlockError):
+    """All that can run polls, in vain: nothing can ever happen again."""
+
+
+class InternalError(RunError):
+    """A bug in fakempi itself: please report it with the program that shows it."""
