@@ -1,0 +1,43 @@
+"""A task: one thread of control in virtual time, and what it is waiting for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.kernel.agenda import Agenda, Time
+
+
+class Task:
+    """A function that runs until it waits, and goes on when it is woken.
+
+    It may wait for several things at once: `awaited` counts those whose end is not known yet and `until` is the latest
+    end so far, so that a task is booked once however many things it waits for.
+    """
+
+    __slots__ = (
+        "agenda", "awaited", "body", "clock", "handle", "number", "owner", "polled_at", "reason", "refusals", "rest",
+        "resume", "until",
+    )  # fmt: skip
+
+
+    resume: Callable[[], Any]  # hand it the baton
+    rest: Callable[[], Any]  # what it calls after it has handed the baton on: wait to get it back
+
+    def __init__(self, agenda: Agenda, number: int, body: Callable[[], None], owner: Any) -> None:
+        self.agenda, self.number, self.body, self.owner = agenda, number, body, owner
+        self.handle: Any = None  # what the carrier runs it on; None until it has started
+        self.reason: Any = None  # what it waits for, for whoever asks why nothing moves
+        self.clock: Time = 0  # set when it ends
+        self.polled_at: Time | None = None
+        self.awaited = 0
+        self.until: Time = 0
+        self.refusals = 0  # how often it was told to end and went on
+
+    def settled(self, end: Time) -> None:
+        """One of the awaited things will have happened at `end`."""
+        if end > self.until:
+            self.until = end
+        self.awaited -= 1
+        if not self.awaited:
+            self.agenda.book(self.until, self)

@@ -1,0 +1,99 @@
+"""Tasks as OS threads, each parked on a lock of its own: slower than greenlets, and the standard library is enough."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fakempi.kernel.loop import Ended, Loop
+from fakempi.kernel.task import Task
+
+STACK_BYTES = 512 * 1024
+"""A thread's stack: enough for some hundred nested Python calls, small enough for thousands of threads."""
+
+
+class Threads:
+    """One thread a task, of which one runs at a time. `prologue` is called first in each of them."""
+
+    def __init__(self, prologue: Callable[[Loop], None]) -> None:
+        self.prologue = prologue
+        self.hub = threading.Lock()
+        self.hub.acquire()
+        self.ended: list[threading.Thread] = []
+        self.crash: BaseException | None = None
+
+    def prepare(self, loop: Loop, task: Task) -> None:
+        """The first to resume a task starts its thread."""
+        task.resume = partial(self._start, loop, task)
+
+    def drive(self, loop: Loop) -> None:
+        """Hand the baton to the first task and sleep until it comes back."""
+        first = loop.next()
+        if first is None:
+            return
+        first.resume()
+        try:
+            self._sleep()
+        except KeyboardInterrupt:
+            loop.stop()
+            if loop.running is not None and loop.running.handle is not None:  # it may compute and never wait
+                thread = ctypes.c_ulong(loop.running.handle.ident)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
+            self._sleep()
+            raise
+
+    def to_hub(self) -> None:
+        """Wake the hub."""
+        self.hub.release()
+
+    def wind_up(self, task: Task) -> None:
+        """From the hub, until the task ends or is parked."""
+        task.resume()
+        self._sleep()
+
+    def frames(self, tasks: list[Task]) -> dict[Task, Any]:
+        """Where waiting tasks stand."""
+        frames = sys._current_frames()
+        return {task: frames.get(task.handle.ident) for task in tasks if task.handle is not None}
+
+    def close(self) -> None:
+        """Wait for the threads to be gone, except those that would not end."""
+        for thread in self.ended:
+            thread.join()
+
+    def _sleep(self) -> None:
+        self.hub.acquire()
+        crash, self.crash = self.crash, None
+        if crash is not None:
+            raise crash
+
+    def _start(self, loop: Loop, task: Task) -> None:
+        task.handle = threading.Thread(target=self._body, args=(loop, task), name=f"task {task.number}", daemon=True)
+        baton = threading.Lock()
+        baton.acquire()
+        task.resume, task.rest = baton.release, baton.acquire
+        before = threading.stack_size(STACK_BYTES)
+        try:
+            task.handle.start()
+        finally:
+            threading.stack_size(before)
+        baton.release()
+
+    def _body(self, loop: Loop, task: Task) -> None:
+        to = None
+        try:
+            task.rest()  # until its starter is done with the process-wide stack size
+            self.prologue(loop)
+            loop.begin(task)
+            self.ended.append(task.handle)  # it has ended, but for the last step
+            to = loop.next()
+        except BaseException as error:
+            self.crash = error
+        if to is None:
+            self.hub.release()
+        else:
+            to.resume()

@@ -1,0 +1,25 @@
+"""What all tests share: the carriers, and how many examples Hypothesis tries."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("here", deadline=None, max_examples=25)
+settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
+
+CARRIERS = [
+    pytest.param("greenlets", marks=pytest.mark.skipif(find_spec("greenlet") is None, reason="greenlet is missing")),
+    "threads",
+]
+
+
+@pytest.fixture(scope="session", params=CARRIERS)
+def carrier(request: pytest.FixtureRequest) -> str:
+    """What ranks run on: the test is done on each. Session-wide, so that Hypothesis can use it too."""
+    return str(request.param)

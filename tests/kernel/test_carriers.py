@@ -1,0 +1,193 @@
+"""The two carriers: how the baton is handed on, and what is left when all is over."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+import pytest
+
+from fakempi.kernel.loop import Loop
+from fakempi.world import make_carrier
+
+
+def relay(loop: Loop, tasks: int, rounds: int) -> None:
+    """Spawn tasks that sleep in turn, so that each switch goes from one to the next."""
+
+    def runner(number: int) -> None:
+        for lap in range(1, rounds + 1):
+            loop.sleep_until(lap * tasks + number)
+
+    for number in range(tasks):
+        loop.spawn(lambda number=number: runner(number))  # type: ignore[misc]
+
+
+def finish(loop: Loop) -> None:
+    """Run, and end what is left."""
+    loop.carrier.drive(loop)
+    loop.unwind()
+    loop.carrier.close()
+
+
+def test_a_waiting_greenlet_switches_straight_to_the_next() -> None:
+    """One switch, not two: the hub is needed to start and to end tasks, not in between."""
+    greenlet = pytest.importorskip("greenlet")
+    loop = Loop(make_carrier("greenlets"))
+    relay(loop, tasks=3, rounds=50)
+    hub, switches = greenlet.getcurrent(), []
+
+    def watch(event: str, args: tuple[Any, Any]) -> None:
+        switches.append(args[1] is hub)
+
+    before = greenlet.settrace(watch)
+    try:
+        finish(loop)
+    finally:
+        greenlet.settrace(before)
+    assert len(switches) <= 3 * 50 + 4 * 3
+    assert sum(switches) <= 3 * 3
+
+
+def test_a_thread_wakes_the_hub_only_at_the_end() -> None:
+    """In between, threads wake each other."""
+    loop = Loop(make_carrier("threads"))
+    relay(loop, tasks=3, rounds=50)
+    carrier: Any = loop.carrier
+    hub = carrier.hub
+    woken = []
+
+    class Watched:
+        def acquire(self) -> None:
+            hub.acquire()
+            woken.append(loop.now)
+
+        def release(self) -> None:
+            hub.release()
+
+    carrier.hub = Watched()
+    finish(loop)
+    assert woken == [3 * 50 + 2]
+
+
+def test_each_task_has_a_thread_of_its_own() -> None:
+    """And the caller's is none of them."""
+    loop = Loop(make_carrier("threads"))
+    threads = []
+
+    def says() -> None:
+        threads.append(threading.current_thread())
+        loop.sleep_until(1)
+        threads.append(threading.current_thread())
+
+    for _ in range(3):
+        loop.spawn(says)
+    finish(loop)
+    assert threads[:3] == threads[3:]
+    assert len({*threads, threading.current_thread()}) == 4
+
+
+def test_greenlets_stay_in_the_callers_thread() -> None:
+    """No thread is made."""
+    pytest.importorskip("greenlet")
+    loop = Loop(make_carrier("greenlets"))
+    threads = []
+    for _ in range(3):
+        loop.spawn(lambda: threads.append(threading.current_thread()))
+    finish(loop)
+    assert set(threads) == {threading.current_thread()}
+
+
+def test_no_thread_is_left_when_all_tasks_have_ended(carrier: str) -> None:
+    """By themselves, or because they were told to."""
+    before = threading.enumerate()
+    loop = Loop(make_carrier(carrier))
+    relay(loop, tasks=4, rounds=2)
+    for _ in range(4):
+        loop.spawn(loop.wait)
+    finish(loop)
+    assert threading.enumerate() == before
+
+
+def test_the_stack_size_of_other_threads_is_left_alone(carrier: str) -> None:
+    """Small stacks are for tasks only."""
+    before = threading.stack_size()
+    loop = Loop(make_carrier(carrier))
+    relay(loop, tasks=3, rounds=1)
+    finish(loop)
+    assert threading.stack_size() == before
+
+
+def test_more_tasks_than_the_recursion_limit_can_start_one_another(carrier: str) -> None:
+    """Each is the child of the one before, and none of them is nested in it."""
+    loop = Loop(make_carrier(carrier))
+    count = 1200 if carrier == "greenlets" else 150
+    started = []
+
+    def starts_next(number: int) -> None:
+        started.append(number)
+        if number + 1 < count:
+            loop.spawn(lambda: starts_next(number + 1))
+        loop.sleep_until(1)
+
+    loop.spawn(lambda: starts_next(0))
+    finish(loop)
+    assert started == list(range(count))
+
+
+def test_some_hundred_nested_calls_fit_on_a_tasks_stack(carrier: str) -> None:
+    """With a wait at the bottom."""
+    loop = Loop(make_carrier(carrier))
+    bottom = []
+
+    def dig(depth: int) -> None:
+        if depth:
+            dig(depth - 1)
+        else:
+            loop.sleep_until(loop.now + 1)
+            bottom.append(loop.now)
+
+    for _ in range(2):
+        loop.spawn(lambda: dig(400))
+    finish(loop)
+    assert bottom == [1, 1]
+
+
+def test_what_a_task_held_is_gone_with_it(carrier: str) -> None:
+    """No stack is kept by the carrier once the loop is gone."""
+
+    class Held:
+        pass
+
+    loop = Loop(make_carrier(carrier))
+    left: list[weakref.ref[Held]] = []
+
+    def holds(waits: bool) -> None:
+        held = Held()
+        left.append(weakref.ref(held))
+        if waits:
+            loop.wait()
+
+    for waits in (True, False, True):
+        loop.spawn(lambda waits=waits: holds(waits))  # type: ignore[misc]
+    finish(loop)
+    gc.collect()
+    assert [held() for held in left] == [None] * 3
+
+
+def test_tasks_inside_a_task(carrier: str) -> None:
+    """A loop in a task of a loop: the outer one stands still meanwhile."""
+    outer, log = Loop(make_carrier(carrier)), []
+
+    def inside() -> None:
+        outer.sleep_until(5)
+        inner = Loop(make_carrier(carrier))
+        for at in (3, 1):
+            inner.spawn(lambda at=at: (inner.sleep_until(at), log.append((inner.now, outer.now))))  # type: ignore[misc]
+        finish(inner)
+
+    outer.spawn(inside)
+    outer.spawn(lambda: (outer.sleep_until(6), log.append(("outer", outer.now))))
+    finish(outer)
+    assert log == [(1, 5), (3, 5), ("outer", 6)]
