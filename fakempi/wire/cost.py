@@ -1,0 +1,62 @@
+"""What a cost model is: a small object that says how long a transfer takes and which ports it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPIValueError
+
+Time = float
+
+
+class CostModel:
+    """Base of all cost models; a model of your own overrides `transfer`, and the rest where it differs.
+
+    >>> class Constant(CostModel):
+    ...     def transfer(self, source, dest, nbytes):
+    ...         return 5, 5, 5
+
+    Attributes
+    ----------
+    eager_limit : messages of at most so many bytes travel without waiting for their receive; with 0 none does
+    duplex : whether a process can send and receive at the same time
+    ports : how many transfers a process can take part in at a time, each way
+    network_ports : how many transfers to and from other nodes a node can take part in at a time, each way
+    compute_per_byte : modelled seconds to combine one byte in a reduction
+    linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
+    in_order : True if a later transfer between two processes cannot be there before an earlier one by itself
+    """
+
+    eager_limit: int = 65536
+    duplex: bool = True
+    ports: int = 1
+    network_ports: int = 1
+    compute_per_byte: Time = 0
+    in_order: bool = True
+    linear: tuple[Time, Time] | None = None
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """Seconds from the start of a transfer until its ports are free, the sender is done, and all has arrived."""
+        raise NotImplementedError(f"{type(self).__name__} must say what a transfer costs: override transfer()")
+
+    def node(self, process: int) -> Any:
+        """The node that a process runs on; transfers between two nodes also hold the nodes' network ports."""
+        return 0
+
+    def node_name(self, process: int) -> str:
+        """What `MPI.Get_processor_name()` says there."""
+        return f"node{self.node(process)}"
+
+    def validate(self) -> None:
+        """Refuse numbers that make no sense."""
+        check(type(self).__name__, eager_limit=self.eager_limit, compute_per_byte=self.compute_per_byte)
+        check(type(self).__name__, minimum=1, ports=self.ports, network_ports=self.network_ports)
+
+
+def check(model: str, minimum: float = 0, **numbers: Any) -> None:
+    """Complain about numbers that are too small, by their names."""
+    for name, number in numbers.items():
+        if not number >= minimum:
+            what = "is negative" if minimum == 0 else f"is less than {minimum}"
+            raise MPIValueError(ERR_ARG, f"{model}: {name}={number!r} {what}.")

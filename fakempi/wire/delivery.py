@@ -1,0 +1,197 @@
+"""The way of an envelope: it is sent, is ready (matched, or eager), takes its ports, travels, and is there.
+
+Where all ports are free, which is the common case, the end is known at once and nothing is booked. Otherwise the envelope
+waits in the queue of the first port that is busy. Matching takes place when a transfer starts (an eager envelope) or as
+soon as both sides are posted (a synchronous one), so a receiver never waits for a message that is stuck behind its own
+sender's port while another one could come in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.wire.cost import CostModel, Time
+from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.matching import Mailbox
+from fakempi.wire.ports import Clock, Ports
+
+
+class Delivery:
+    """Moves envelopes. `matched(envelope, pattern)` is called when the two have met, `emit(...)`, if there is one, for
+    every transfer."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        cost: CostModel,
+        matched: Callable[[Envelope, Pattern], None],
+        emit: Callable[..., None] | None = None,
+    ) -> None:
+        self.clock, self.cost, self.emit = clock, cost, emit
+        self.matched = matched
+        self.linear = cost.linear
+        self.price = cost.transfer
+        self.ports = Ports(clock, cost, self._onward)
+        self.out, self.into = self.ports.out, self.ports.into
+        # Two ports of width one and nothing shared: the route need not be looked up (a third of the work saved).
+        self.plain = cost.duplex and cost.ports == 1 and type(cost).node is CostModel.node
+        self.latest: dict[tuple[int, Mailbox], Time] | None = None if cost.in_order and cost.ports == 1 else {}
+
+    # -- the two doors --------------------------------------------------------------------------------------------
+
+    def send(self, envelope: Envelope) -> None:
+        """A message is sent now."""
+        box: Mailbox = envelope.box
+        if self.emit is not None:
+            envelope.posted = self.clock.now
+        if box.delayed is not None and envelope.source in box.delayed:
+            box.delayed[envelope.source].append(envelope)  # not before those that were sent before it
+            if envelope.eager:
+                self._depart(envelope)
+        elif envelope.eager:
+            if not self._depart(envelope):
+                if box.delayed is None:
+                    box.delayed = {}
+                box.delayed[envelope.source] = deque((envelope,))
+        else:
+            self._announce(envelope)
+
+    def expect(self, pattern: Pattern) -> None:
+        """A message is awaited from now on."""
+        envelope = pattern.box.expect(pattern)
+        if envelope is not None:
+            self.join(envelope, pattern)
+
+    def join(self, envelope: Envelope, pattern: Pattern) -> None:
+        """An envelope that waited in the mailbox goes to the pattern that takes it."""
+        pattern.envelope = envelope
+        self.matched(envelope, pattern)
+        if envelope.arrived is not None:  # it was eager: it is there, or on the way
+            now = self.clock.now
+            self._settle(pattern, envelope.arrived if envelope.arrived > now else now)
+        else:
+            envelope.pattern = pattern
+            self._depart(envelope)
+
+    def close(self, error: type[BaseException]) -> None:
+        """From now on nothing is sent or received: whoever tries gets the error."""
+
+        def refuse(*_: Any) -> None:
+            raise error
+
+        for door in ("send", "expect", "join"):
+            setattr(self, door, refuse)
+
+    # -- on the way -----------------------------------------------------------------------------------------------
+
+    def _announce(self, envelope: Envelope) -> None:
+        """A synchronous envelope shows itself: matched it departs, otherwise it waits."""
+        pattern = envelope.box.arrive(envelope)
+        if pattern is None:
+            if envelope.box.probes:
+                self._show(envelope, self.clock.now)
+        else:
+            envelope.pattern = pattern
+            pattern.envelope = envelope
+            self.matched(envelope, pattern)
+            self._depart(envelope)
+
+    def _depart(self, envelope: Envelope) -> bool:
+        """A ready envelope takes its ports; False if it has to queue for one."""
+        out, into = envelope.out, envelope.box.into
+        if self.plain:
+            now = self.clock.now
+            if out.free_at <= now and into.free_at <= now and not out.queue and not into.queue:
+                if self.linear is not None:
+                    t_s, t_w = self.linear
+                    sent = arrived = out.free_at = into.free_at = now + (t_s + envelope.nbytes * t_w)
+                else:
+                    hold, sent, arrived = self.price(out.number, into.number, envelope.nbytes)
+                    out.free_at = into.free_at = now + hold
+                    sent += now
+                    arrived += now
+                self._travel(envelope, sent, arrived)
+                return True
+        envelope.route = self.ports.route(out.number, into.number)
+        envelope.stage = 0
+        return self._take_ports(envelope)
+
+    def _onward(self, envelope: Envelope) -> None:
+        """A port's queue has come to this envelope: it has that port, on to the next."""
+        envelope.stage += 1
+        self._take_ports(envelope)
+
+    def _take_ports(self, envelope: Envelope) -> bool:
+        route = envelope.route
+        while envelope.stage < len(route):
+            if not route[envelope.stage].take(envelope):
+                return False
+            envelope.stage += 1
+        now = self.clock.now
+        hold, sent, arrived = self.price(envelope.out.number, envelope.box.owner, envelope.nbytes)
+        for port in route:
+            port.hold(now + hold)
+        self._travel(envelope, now + sent, now + arrived)
+        return True
+
+    def _travel(self, envelope: Envelope, sent: Time, arrived: Time) -> None:
+        """All ports are taken: the transfer starts now, and its ends are known."""
+        box: Mailbox = envelope.box
+        nbytes = envelope.nbytes
+        out, into = envelope.out, box.into
+        out.sent += 1
+        out.bytes_sent += nbytes
+        into.received += 1
+        into.bytes_received += nbytes
+        if self.latest is not None:
+            way = (out.number, box)
+            arrived = self.latest[way] = max(arrived, self.latest.get(way, arrived))
+        envelope.arrived = arrived
+        if self.emit is not None:
+            self.emit(envelope, self.clock.now, sent, arrived)
+        pattern: Pattern | None = envelope.pattern
+        if pattern is None:  # eager: only now does it meet its pattern, if there is one
+            pattern = box.arrive(envelope)
+            if pattern is not None:
+                pattern.envelope = envelope
+                self.matched(envelope, pattern)
+            elif box.probes:
+                self._show(envelope, arrived)
+        envelope.end = sent
+        if envelope.waiter is not None:
+            envelope.waiter.settled(sent)
+        if pattern is not None:
+            pattern.end = arrived
+            if pattern.waiter is not None:
+                pattern.waiter.settled(arrived)
+            envelope.pattern = None  # or each message were a circle that only the garbage collector can open
+        if box.delayed is not None and envelope.source in box.delayed:
+            self._release(box, envelope)
+
+    def _release(self, box: Mailbox, envelope: Envelope) -> None:
+        """A delayed envelope has started: the synchronous ones that were sent right after it may show themselves."""
+        assert box.delayed is not None
+        held = box.delayed[envelope.source]
+        if held[0] is not envelope:
+            return  # a synchronous one that was shown already
+        held.popleft()
+        while held and not held[0].eager:
+            self._announce(held.popleft())
+        if not held:
+            del box.delayed[envelope.source]
+
+    def _show(self, envelope: Envelope, at: Time) -> None:
+        """Tell those who only look for a message that this one is there, or will be."""
+        probes = envelope.box.probes
+        for probe in [probe for probe in probes if probe.fits(envelope)]:
+            probes.remove(probe)
+            self._settle(probe, at)
+
+    @staticmethod
+    def _settle(item: Any, end: Time) -> None:
+        """The end of an envelope or a pattern is known: tell whoever waits for it."""
+        item.end = end
+        if item.waiter is not None:
+            item.waiter.settled(end)

@@ -1,0 +1,70 @@
+"""The two halves of a message: the envelope that somebody sent and the pattern that somebody waits for.
+
+Both end at a time that is None until it is known; whoever waits then is told with `waiter.settled(end)`. What is inside
+(`content`) and where it goes (`place`) is the business of whoever made them. Both are links of chains (`next`, `last`),
+so that a mailbox needs no queue object for each sender.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Envelope:
+    """A message on its way from one process to a mailbox of another."""
+
+    __slots__ = (
+        "arrived", "box", "content", "eager", "end", "last", "nbytes", "next", "number", "out", "pattern", "posted",
+        "route", "source", "stage", "tag", "waiter",
+    )  # fmt: skip
+
+    posted: Any  # when it was sent, if somebody watches
+    route: Any  # its ports, and how many of them it has
+    stage: int
+    number: int  # its place among all that came to the mailbox
+    next: Any
+    last: Any
+
+    def __init__(self, out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool) -> None:
+        self.out = out  # the sender's out-port
+        self.source = source  # what the sender is called at the mailbox
+        self.tag = tag
+        self.nbytes = nbytes
+        self.box = box
+        self.content = content
+        self.eager = eager  # travels without waiting to be matched
+        self.end: Any = None  # when the sender is done
+        self.arrived: Any = None  # when all of it is there; None while it has not started
+        self.pattern: Any = None  # what it was matched with, until it travels
+        self.waiter: Any = None
+
+
+class Pattern:
+    """A message that somebody waits for: from a source, with a tag; a negative number means any."""
+
+    __slots__ = (
+        "box", "capacity", "end", "envelope", "last", "next", "number", "place", "source", "tag", "waiter",
+    )  # fmt: skip
+
+    number: int  # its place among all that came to the mailbox
+    next: Any
+    last: Any
+
+    def __init__(self, source: int, tag: int, box: Any, place: Any, capacity: int) -> None:
+        self.source = source
+        self.tag = tag
+        self.box = box
+        self.place = place
+        self.capacity = capacity
+        self.end: Any = None  # when the message is there
+        self.envelope: Any = None  # what it was matched with
+        self.waiter: Any = None
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether more has come than there is room for."""
+        return self.envelope is not None and self.envelope.nbytes > self.capacity
+
+    def fits(self, envelope: Envelope) -> bool:
+        """Whether this is a message that I wait for."""
+        return (self.source < 0 or self.source == envelope.source) and (self.tag < 0 or self.tag == envelope.tag)

@@ -1,0 +1,20 @@
+"""Free: everything takes no time. For tests of logic alone."""
+
+from __future__ import annotations
+
+from fakempi.wire.cost import CostModel, Time
+
+
+class Free(CostModel):
+    """Transfers take no time, so ports are never busy and all clocks stay at 0 but for `compute`."""
+
+    def __init__(self, eager_limit: int = 65536) -> None:
+        self.eager_limit = eager_limit
+        self.validate()
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """Nothing."""
+        return 0, 0, 0
+
+    def __repr__(self) -> str:
+        return f"Free(eager_limit={self.eager_limit})"

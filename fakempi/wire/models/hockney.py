@@ -1,0 +1,47 @@
+"""Hockney's model, which the four papers use: a transfer of n bytes takes t_s + n t_w.
+
+R. W. Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20(3), 1994,
+doi 10.1016/S0167-8191(06)80021-9.
+"""
+
+from __future__ import annotations
+
+from fakempi.wire.cost import CostModel, Time, check
+
+
+class Hockney(CostModel):
+    """Start-up time `t_s` and time per byte `t_w`, in seconds, the same between all processes.
+
+    `eager_limit=0` with `duplex=True, ports=1` is the single-port model of the papers: every send waits for its receive.
+    """
+
+    def __init__(
+        self,
+        t_s: Time = 1e-6,
+        t_w: Time = 1e-9,
+        eager_limit: int = 65536,
+        duplex: bool = True,
+        ports: int = 1,
+        compute_per_byte: Time = 0,
+    ) -> None:
+        self.t_s, self.t_w = t_s, t_w
+        self.linear = (t_s, t_w) if type(self) is Hockney else None  # a subclass may override transfer
+        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
+        self.compute_per_byte = compute_per_byte
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse negative costs."""
+        super().validate()
+        check("Hockney", t_s=self.t_s, t_w=self.t_w)
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """Ports and both processes are busy for t_s + n t_w."""
+        seconds = self.t_s + nbytes * self.t_w
+        return seconds, seconds, seconds
+
+    def __repr__(self) -> str:
+        return (
+            f"Hockney(t_s={self.t_s!r}, t_w={self.t_w!r}, eager_limit={self.eager_limit}, duplex={self.duplex}, "
+            f"ports={self.ports}, compute_per_byte={self.compute_per_byte!r})"
+        )

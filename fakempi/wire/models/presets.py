@@ -1,0 +1,60 @@
+"""Machines of the four papers as cost models. Where no published figure is given, the numbers are estimates.
+
+None of the papers prints start-up times or bandwidths, so most numbers here are estimates of the right magnitude: good for
+the shape of a curve, not for its height. Each function takes the number of ranks on a node where that matters, and passes
+other keywords on to the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.wire.models.hockney import Hockney
+from fakempi.wire.models.two_level import TwoLevel
+
+
+def cori(ranks_per_node: int = 1, **options: Any) -> TwoLevel:
+    """Cori, Cray XC40 with the Aries dragonfly (Kang 2019). Estimate: 1.3 us and 8 GB/s between nodes, 0.5 us and 5 GB/s
+    within one."""
+    return TwoLevel(ranks_per_node, intra=Hockney(5e-7, 2e-10), inter=Hockney(1.3e-6, 1.25e-10), **options)
+
+
+def dawn(ranks_per_node: int = 4, **options: Any) -> TwoLevel:
+    """Dawn, IBM Blue Gene/P with 4 cores a node (Moody 2011). Link bandwidth 425 MB/s as IBM published it for Blue Gene/P
+    (IBM Blue Gene team, IBM J. Res. Dev. 52, 2008, doi 10.1147/rd.521.0199); 3 us start-up and the intra-node figures are
+    estimates."""
+    return TwoLevel(ranks_per_node, intra=Hockney(1.5e-6, 1e-9), inter=Hockney(3e-6, 1 / 425e6), **options)
+
+
+def sierra(ranks_per_node: int = 12, **options: Any) -> TwoLevel:
+    """Sierra, LLNL's InfiniBand QDR cluster of 12-core nodes (Moody 2011). Estimate: 1.6 us and 3.2 GB/s between nodes,
+    0.5 us and 4 GB/s within one."""
+    return TwoLevel(ranks_per_node, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 1 / 3.2e9), **options)
+
+
+def sx8(ranks_per_node: int = 1, **options: Any) -> TwoLevel:
+    """NEC SX-8 with the IXS crossbar, 8 processors a node (Träff 2008). 16 GB/s each way is NEC's published IXS figure; 5 us
+    start-up and the intra-node figures are estimates."""
+    return TwoLevel(ranks_per_node, intra=Hockney(2e-6, 3e-11), inter=Hockney(5e-6, 1 / 16e9), **options)
+
+
+def blue_gene_p(ranks_per_node: int = 1, **options: Any) -> TwoLevel:
+    """Blue Gene/P (Träff 2008): the same machine type as `dawn`, one rank a node unless said otherwise."""
+    return dawn(ranks_per_node, **options)
+
+
+def gigabit(ranks_per_node: int = 1, **options: Any) -> TwoLevel:
+    """A cluster with gigabit Ethernet. Bandwidth 1 Gbit/s is the standard's; 50 us start-up and the intra-node figures are
+    estimates."""
+    return TwoLevel(ranks_per_node, intra=Hockney(1e-6, 5e-10), inter=Hockney(50e-6, 8e-9), **options)
+
+
+PRESETS = {
+    "cori": cori,
+    "dawn": dawn,
+    "sierra": sierra,
+    "sx8": sx8,
+    "blue_gene_p": blue_gene_p,
+    "gigabit": gigabit,
+}
+"""By name."""

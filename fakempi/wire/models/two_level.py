@@ -1,0 +1,74 @@
+"""A cluster of multi-core nodes: cheap transfers within a node, dear ones between nodes, through a shared network port.
+
+The 32 processes of a node queue for its one network port, each way, which is what makes algorithms for flat machines
+slow on clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPIValueError
+from fakempi.wire.cost import CostModel, Time, check
+from fakempi.wire.models.hockney import Hockney
+
+
+class TwoLevel(CostModel):
+    """Two Hockney models, `intra` and `inter`, and where each process runs.
+
+    Processes fill the nodes in order, `ranks_per_node` each, or run where `placement` says: the node of each process,
+    any hashable names. `network_ports` is the number of transfers that a node can send, and receive, at a time.
+    Eager limit, duplex and ports are those of the arguments here, not of the two models.
+    """
+
+    def __init__(
+        self,
+        ranks_per_node: int = 1,
+        *,
+        placement: Sequence[int | str] | None = None,
+        intra: Hockney | None = None,
+        inter: Hockney | None = None,
+        network_ports: int = 1,
+        eager_limit: int = 65536,
+        duplex: bool = True,
+        ports: int = 1,
+        compute_per_byte: Time = 0,
+    ) -> None:
+        self.ranks_per_node = ranks_per_node
+        self.placement = None if placement is None else tuple(placement)
+        self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
+        self.inter = inter or Hockney(t_s=2e-6, t_w=1e-9)
+        self.network_ports = network_ports
+        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
+        self.compute_per_byte = compute_per_byte
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse empty nodes."""
+        super().validate()
+        check("TwoLevel", minimum=1, ranks_per_node=self.ranks_per_node)
+
+    def node(self, process: int) -> int | str:
+        """By placement, or node after node."""
+        if self.placement is None:
+            return process // self.ranks_per_node
+        if process >= len(self.placement):
+            raise MPIValueError(
+                ERR_ARG, f"TwoLevel: placement names the nodes of {len(self.placement)} ranks, there is none for {process}."
+            )
+        return self.placement[process]
+
+    def node_name(self, process: int) -> str:
+        """A name given in the placement, or `node3`."""
+        node = self.node(process)
+        return node if isinstance(node, str) else f"node{node}"
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """As the model of the level says."""
+        model = self.intra if self.node(source) == self.node(dest) else self.inter
+        return model.transfer(source, dest, nbytes)
+
+    def __repr__(self) -> str:
+        where = f"{self.ranks_per_node}" if self.placement is None else f"placement of {len(self.placement)} ranks"
+        return f"TwoLevel({where}, intra={self.intra!r}, inter={self.inter!r}, network_ports={self.network_ports})"

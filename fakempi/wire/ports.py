@@ -1,0 +1,135 @@
+"""Ports: what a transfer has to hold for as long as it takes, first come, first served.
+
+A process has an out-port and an in-port, or one for both (half duplex), or several of each; a node of a cluster has
+network ports that its processes share. A transfer takes the ports of its route one after the other and keeps them all
+until it is over. Routes follow one global order of ports, so transfers never wait for one another in a circle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from fakempi.wire.cost import CostModel, Time
+from fakempi.wire.envelope import Envelope
+
+FOREVER = float("inf")
+
+
+class Clock(Protocol):
+    """What ports and deliveries need of time."""
+
+    now: Time
+
+    def book(self, at: Time, action: Callable[[], None]) -> None:
+        """Have an action called at a time."""
+
+
+class Port:
+    """Serves one transfer at a time. `free_at` is known once the transfer that holds it travels."""
+
+    __slots__ = (
+        "bytes_received", "bytes_sent", "clock", "free_at", "number", "onward", "queue", "received", "sent",
+    )  # fmt: skip
+
+    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None]) -> None:
+        self.clock = clock
+        self.number = number  # of the process, or of the node, counted down from -1
+        self.onward = onward
+        self.free_at: Time = 0
+        self.queue: deque[Envelope] | None = None
+        self.sent = self.received = 0
+        self.bytes_sent = self.bytes_received = 0
+
+    def take(self, envelope: Envelope) -> bool:
+        """Give the port to an envelope, or put it in the queue."""
+        if self.free_at <= self.clock.now and not self.queue:
+            self.free_at = FOREVER
+            return True
+        if self.queue is None:
+            self.queue = deque()
+        if not self.queue and self.free_at < FOREVER:
+            self.clock.book(self.free_at, self._serve)
+        self.queue.append(envelope)
+        return False
+
+    def hold(self, until: Time) -> None:
+        """The transfer that has the port travels, and is over at the given time."""
+        self.free_at = until
+        if self.queue:
+            self.clock.book(until, self._serve)
+
+    def _serve(self) -> None:
+        assert self.queue
+        self.free_at = FOREVER
+        self.onward(self.queue.popleft())
+
+
+class WidePort(Port):
+    """Serves several transfers at a time."""
+
+    __slots__ = ("idle",)
+
+    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], width: int) -> None:
+        super().__init__(clock, number, onward)
+        self.idle = width
+
+    def take(self, envelope: Envelope) -> bool:
+        """Give one of the ports to an envelope, or put it in the queue."""
+        if self.idle and not self.queue:
+            self.idle -= 1
+            return True
+        if self.queue is None:
+            self.queue = deque()
+        self.queue.append(envelope)
+        return False
+
+    def hold(self, until: Time) -> None:
+        """One transfer travels, and is over at the given time."""
+        self.clock.book(until, self._serve)
+
+    def _serve(self) -> None:
+        if self.queue:
+            self.onward(self.queue.popleft())
+        else:
+            self.idle += 1
+
+
+class Ports:
+    """The ports of all processes and nodes, made when first used."""
+
+    def __init__(self, clock: Clock, cost: CostModel, onward: Callable[[Envelope], None]) -> None:
+        self.clock, self.cost, self.onward = clock, cost, onward
+        self.out: list[Port] = []
+        self.into: list[Port] = []
+        self.nodes: dict[Any, tuple[Port, Port]] = {}
+
+    def add_process(self) -> int:
+        """A new process with its ports; returns its number."""
+        number = len(self.out)
+        out = self._make(number, self.cost.ports)
+        self.out.append(out)
+        self.into.append(self._make(number, self.cost.ports) if self.cost.duplex else out)
+        return number
+
+    def route(self, source: int, dest: int) -> tuple[Port, ...]:
+        """The ports of a transfer in the order in which it takes them."""
+        here, there = self.cost.node(source), self.cost.node(dest)
+        out, into = self.out[source], self.into[dest]
+        ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
+        if self.cost.duplex:
+            return ports
+        return tuple(sorted(dict.fromkeys(ports), key=lambda port: port.number))
+
+    def _node(self, node: Any) -> tuple[Port, Port]:
+        if node not in self.nodes:
+            number, width = -1 - len(self.nodes), self.cost.network_ports
+            out = self._make(number, width)
+            self.nodes[node] = (out, self._make(number, width) if self.cost.duplex else out)
+        return self.nodes[node]
+
+    def _make(self, number: int, width: int) -> Port:
+        if width == 1:
+            return Port(self.clock, number, self.onward)
+        return WidePort(self.clock, number, self.onward, width)
