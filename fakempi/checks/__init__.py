@@ -1,0 +1,1 @@
+"""What is wrong with a program: reports for people, made from plain records."""

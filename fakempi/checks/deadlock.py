@@ -1,0 +1,206 @@
+"""The deadlock report: who is stuck in which call, where, since when, in what circle, and what nearly fitted.
+
+It is made from records (`Stuck`, `Want`, `NearMiss`), not from a running emulator, so it can be tested without one. Ranks
+in the same state share a line, whether they wait for the same rank (`source=0`) or for a neighbour (`source=rank-1`), so
+that the report of 4,096 ranks is as short as that of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from fakempi.checks.ranks import ranks_in_words
+from fakempi.errors import DeadlockError, LivelockError
+
+LINES = 16
+"""Most lines in any part of a report."""
+
+
+@dataclass(frozen=True)
+class Want:
+    """One thing that a rank waits for: a message to come or to go, or other ranks to come to a collective call."""
+
+    kind: str  # "receive", "send", "meeting"
+    peer: int | None = None  # as the program names it; None is any
+    tag: int | None = None
+    nbytes: int = 0
+    size: int = 0  # of the communicator, for neighbours modulo size
+    where: str = ""  # which communicator, unless it is the world
+    awaits: tuple[int, ...] = ()  # world ranks, any of which may help if `peer` is None
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A rank, the call it is in, where in the program, since when, and what it waits for."""
+
+    rank: int
+    call: str
+    site: str
+    since: float
+    wants: tuple[Want, ...]
+    any_helps: bool = False  # one of the wants would do
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A message that a stuck rank would have received but for one thing."""
+
+    rank: int
+    sender: int
+    tag: int
+    but: str
+
+
+@dataclass(frozen=True)
+class Unreceived:
+    """A message that lies in a mailbox and that nobody waits for, neither its sender nor its receiver."""
+
+    sender: int
+    receiver: int
+    tag: int
+    nbytes: int
+    where: str
+
+
+def report(
+    stuck: Sequence[Stuck],
+    nprocs: int,
+    time: float,
+    misses: Sequence[NearMiss] = (),
+    unreceived: Sequence[Unreceived] = (),
+    polling: bool = False,
+) -> DeadlockError:
+    """The error to raise: a text for people, and the records for programs."""
+    verdict, kind = ("livelock", LivelockError) if polling else ("deadlock", DeadlockError)
+    s = "s" if len(stuck) == 1 else ""
+    what = f"poll{s} in vain or wait{s}" if polling else f"wait{s}"
+    lines = [f"{verdict} at t = {time:.6g} s: {len(stuck)} of {nprocs} ranks {what}, and nothing else can happen."]
+    lines += _shortened([f"  {line}" for line in _states(stuck, nprocs)], "more states")
+    cycle = find_cycle(stuck)
+    if cycle:
+        lines.append(f"  cycle: {cycle_in_words(cycle)}")
+    lines += _shortened([f"  near miss: {words}" for words in _misses_in_words(misses)], "more near misses")
+    lines += _shortened([f"  never received: {words}" for words in _unreceived_in_words(unreceived)], "more kinds")
+    return kind("\n".join(lines), stuck, cycle, time)
+
+
+def _states(stuck: Sequence[Stuck], nprocs: int) -> list[str]:
+    """One line for each state that ranks are in, whichever way of naming peers needs fewer lines."""
+    alive = {one.rank for one in stuck}
+    same = _fold(stuck, _absolute)
+    near = _fold(stuck, _relative)
+    naming, groups = (_relative, near) if len(same) > 4 and len(near) < len(same) else (_absolute, same)
+    lines = []
+    for group in groups:
+        first = group[0]
+        since = {one.since for one in group}
+        when = f"since t = {first.since:.6g}" if len(since) == 1 else f"since t = {min(since):.6g} to {max(since):.6g}"
+        gone = {rank for one in group for want in one.wants for rank in want.awaits if want.peer is not None} - alive
+        ended = f"; {ranks_in_words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
+        lines.append(f"{ranks_in_words(one.rank for one in group)}: {_call(first, naming)} at {first.site}, {when}{ended}")
+    return lines
+
+
+def _fold(stuck: Sequence[Stuck], naming: Callable[[int, Want], str]) -> list[list[Stuck]]:
+    groups: dict[Hashable, list[Stuck]] = {}
+    for one in stuck:
+        groups.setdefault((one.site, _call(one, naming)), []).append(one)
+    return list(groups.values())
+
+
+def _absolute(rank: int, want: Want) -> str:
+    return "ANY" if want.peer is None else str(want.peer)
+
+
+def _relative(rank: int, want: Want) -> str:
+    if want.peer is None:
+        return "ANY"
+    step = (want.peer - rank) % want.size if want.size else want.peer - rank
+    if want.size and step > want.size // 2:
+        step -= want.size
+    return f"rank{step:+d}" if step else "rank"
+
+
+def _call(one: Stuck, naming: Callable[[int, Want], str]) -> str:
+    """`Recv(source=0, tag=7)`; several wants are joined, and cut short."""
+    words = list(dict.fromkeys(_want_in_words(one.rank, want, naming) for want in one.wants))
+    if len(words) > 3:
+        words = [*words[:3], f"and {len(words) - 3} more"]
+    return f"{one.call}({(' or ' if one.any_helps else '; ').join(words)})"
+
+
+def _want_in_words(rank: int, want: Want, naming: Callable[[int, Want], str]) -> str:
+    if want.kind == "meeting":
+        return f"waits for {ranks_in_words(want.awaits, 6)}{want.where}"
+    tag = "ANY" if want.tag is None else want.tag
+    if want.kind == "receive":
+        return f"source={naming(rank, want)}, tag={tag}{want.where}"
+    return f"dest={naming(rank, want)}, tag={tag}, {want.nbytes} bytes{want.where}"
+
+
+def _misses_in_words(misses: Sequence[NearMiss]) -> list[str]:
+    """Misses for the same reason share a line."""
+    kinds: dict[Hashable, list[NearMiss]] = {}
+    for miss in misses:
+        kinds.setdefault((miss.tag, miss.but), []).append(miss)
+    lines = []
+    for kind in kinds.values():
+        ranks = {miss.rank for miss in kind}
+        has = "has a message" if len(kind) == 1 else "has messages" if len(ranks) == 1 else "have messages"
+        senders = ranks_in_words((miss.sender for miss in kind), 6)
+        lines.append(f"{ranks_in_words(ranks, 6)} {has} from {senders} with tag {kind[0].tag}, {kind[0].but}")
+    return lines
+
+
+def _unreceived_in_words(messages: Sequence[Unreceived]) -> list[str]:
+    """Messages that differ only in who sent them to whom share a line."""
+    kinds: dict[Hashable, list[Unreceived]] = {}
+    for message in messages:
+        kinds.setdefault((message.tag, message.nbytes, message.where), []).append(message)
+    lines = []
+    for kind in kinds.values():
+        count = "a message" if len(kind) == 1 else f"{len(kind)} messages"
+        senders = ranks_in_words((message.sender for message in kind), 6)
+        receivers = ranks_in_words((message.receiver for message in kind), 6)
+        lines.append(f"{count} from {senders} to {receivers}, tag {kind[0].tag}, {kind[0].nbytes} bytes{kind[0].where}")
+    return lines
+
+
+def _shortened(lines: list[str], rest: str) -> list[str]:
+    if len(lines) <= LINES:
+        return lines
+    return [*lines[: LINES - 1], f"  ... and {len(lines) - LINES + 1} {rest}"]
+
+
+def find_cycle(stuck: Sequence[Stuck]) -> list[int]:
+    """Ranks each of which waits for the next, and the last for the first; empty if there are none such.
+
+    Only waits for one certain rank count: who waits for any of several may be helped from outside the circle.
+    """
+    waits = {
+        one.rank: sorted({want.awaits[0] for want in one.wants if len(want.awaits) == 1})
+        for one in stuck
+        if not one.any_helps
+    }
+    done: set[int] = set()
+    for start in waits:
+        path: list[int] = []
+        on_path: dict[int, int] = {}
+        rank: int | None = start
+        while rank is not None and rank not in done and rank not in on_path:
+            on_path[rank] = len(path)
+            path.append(rank)
+            rank = next((other for other in waits.get(rank, ()) if other in waits and other not in done), None)
+        if rank is not None and rank in on_path:
+            return path[on_path[rank] :]
+        done.update(path)
+    return []
+
+
+def cycle_in_words(cycle: Sequence[int]) -> str:
+    """`0 → 3 → 1 → 0`, with the middle left out if it is long."""
+    ranks = [str(rank) for rank in cycle]
+    if len(ranks) > 8:
+        return " → ".join([*ranks[:4], "…", *ranks[-2:], ranks[0]]) + f" ({len(ranks)} ranks)"
+    return " → ".join([*ranks, ranks[0]])

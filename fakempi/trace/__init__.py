@@ -1,0 +1,1 @@
+"""What happened: records of transfers, and who collects them."""
