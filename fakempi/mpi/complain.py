@@ -1,0 +1,38 @@
+"""Errors that say where they happened: the public call, the rank, then the sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+
+from fakempi.errors import MPIError
+from fakempi.mpi.current import current_rank
+
+_OURS = ("fakempi", "collectives")
+
+
+def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
+    """An error to raise, prefixed by the call and the rank it happened on: `Send on rank 2: tag -5 is negative.`
+
+    The call is read off the stack, which costs nothing until something is wrong.
+    """
+    call, rank = public_call(sys._getframe(1))[0], current_rank()
+    place = call if rank is None else f"{call} on rank {rank}"
+    return kind(code, f"{place}: {sentence}")
+
+
+def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """What the program called, and the frame of the program that called it: the first above all of ours."""
+    name = "MPI"
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+        if not frame.f_code.co_name.startswith("_"):
+            name = frame.f_code.co_name
+        frame = frame.f_back
+    return name, frame
+
+
+def call_site() -> str:
+    """The file and line of the program that led here: `ring.py:14`."""
+    frame = public_call(sys._getframe(1))[1]
+    return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -1,0 +1,134 @@
+"""Intracommunicators: one group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
+from fakempi.errors import MPIError
+from fakempi.mpi.comm import Comm, by_colour
+from fakempi.mpi.complain import complaint
+from fakempi.mpi.context import Context
+from fakempi.mpi.group import Group
+from fakempi.mpi.info import INFO_NULL, Info
+from fakempi.mpi.intercomm import Intercomm
+from fakempi.mpi.meeting import meet
+from fakempi.mpi.members import Members
+from fakempi.mpi.waiting import wait_one
+
+
+class Intracomm(Comm):
+    """A communicator of one group: everybody can send to everybody, oneself included."""
+
+    __slots__ = ()
+
+    def Create(self, group: Group) -> Any:
+        """A communicator for the ranks of a group, called by all; the null one for those outside it."""
+        members = self._check_group(group, self._local().members)
+        contexts = self._meet("Create", members, self._contexts_of)
+        return self._join(contexts.get(members))
+
+    def Create_group(self, group: Group, tag: int = 0, info: Info = INFO_NULL, errhandler: Any = None) -> Any:
+        """A communicator for the ranks of a group, called by them alone."""
+        context = self._local().context
+        members = self._check_group(group, self._local().members)
+        rank = members.index(self._process.number)
+        if rank is None:
+            self._raise(complaint(ERR_GROUP, "this rank is not in the group."))
+        loop = self._loop
+        arrival = meet(
+            context.meetings, ("Create_group", members, tag), "Create_group", members,
+            lambda values: Context(context.universe, members), rank, None, loop.now,
+        )  # fmt: skip
+        wait_one(loop, arrival)
+        return self._join(arrival.result)
+
+    def Create_intercomm(
+        self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
+    ) -> Intercomm:
+        """Join this group with another one, whose leader the two leaders reach through `peer_comm`."""
+        here = self._local()
+        if not 0 <= local_leader < len(here.members):
+            self._raise(complaint(ERR_RANK, f"local leader {local_leader} is not in 0..{len(here.members) - 1}."))
+        self._meet("Create_intercomm", (local_leader, tag), _agreed)
+        context: Any = None
+        if self._rank == local_leader:
+            try:
+                context = self._meet_leader(peer_comm, remote_leader, tag)
+            except MPIError as error:
+                context = error
+        context = self._meet("Create_intercomm", context, lambda values: values[local_leader])
+        if isinstance(context, MPIError):
+            self._raise(context)
+        mine = 0 if context.sides[0].members == here.members else 1
+        joined: Intercomm = Intercomm._make(
+            self._process, context.sides[mine], context.sides[1 - mine], self._rank
+        )
+        return joined
+
+    def _meet_leader(self, peer: Comm, remote_leader: int, tag: int) -> Context:
+        """The leaders agree on a context with both groups as its sides."""
+        if not isinstance(peer, Comm) or peer._context is None:
+            raise complaint(ERR_COMM, "the leader's peer communicator is null.")
+        peer._check_rank(remote_leader, "remote leader")
+        assert peer._there is not None
+        me, other = self._process.number, peer._there.members[remote_leader]
+        if me == other:
+            raise complaint(ERR_RANK, f"remote leader {remote_leader} of the peer communicator is this rank itself.")
+        universe, loop = self._process.universe, self._loop
+
+        def conclude(values: dict[int, Members]) -> Context:
+            both = values[0], values[1]
+            common = [number for number in both[0] if number in both[1]]
+            if common:
+                ranks = ", ".join(str(universe.processes[number].rank) for number in common[:5])
+                raise complaint(ERR_GROUP, f"the two groups overlap: world rank {ranks} is in both.")
+            return Context(universe, *both)
+
+        arrival = meet(
+            peer._context.meetings, ("Create_intercomm", min(me, other), max(me, other), tag),
+            "Create_intercomm", (min(me, other), max(me, other)), conclude, int(me > other), self._local().members, loop.now,
+        )  # fmt: skip
+        wait_one(loop, arrival)
+        if arrival.error is not None:
+            raise arrival.error
+        return arrival.result  # type: ignore[no-any-return]
+
+    def _split(self, plan: str, color: Any, key: int) -> Any:
+        sides = self._meet(plan, (color, key), self._conclude_split)
+        return self._join(sides.get(color))
+
+    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
+        """One context a colour."""
+        old = self._local()
+        universe = old.context.universe
+        return {color: Context(universe, old.members.take(ranks)) for color, ranks in by_colour(values).items()}
+
+    def _contexts_of(self, values: dict[int, Members]) -> dict[Members, Context]:
+        universe = self._local().context.universe
+        return {members: Context(universe, members) for members in dict.fromkeys(values.values())}
+
+    def _join(self, context: Context | None) -> Any:
+        """This process's handle in a new context; null if it is not in it."""
+        rank = None if context is None else context.sides[0].members.index(self._process.number)
+        if context is None or rank is None:
+            return COMM_NULL
+        new = Intracomm._make(self._process, context.sides[0], context.sides[0], rank)
+        new._errhandler = self._errhandler
+        return new
+
+
+COMM_NULL = Comm()
+Intercomm._intracomm = Intracomm
+
+
+def _agreed(values: dict[int, Any]) -> Any:
+    """What all have brought, which must be the same."""
+    (place, first), *others = values.items()
+    for other, value in others:
+        if value != first:
+            raise MPIError(
+                ERR_NOT_SAME,
+                f"Create_intercomm: rank {place} says local leader and tag are {first}, rank {other} says {value}.",
+            )
+    return first

@@ -1,0 +1,68 @@
+"""A process: what the program of one rank has that is its own, and the universe that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
+
+from fakempi.kernel.loop import Ended, Loop
+from fakempi.wire.cost import CostModel
+from fakempi.wire.delivery import Delivery
+
+
+class Universe:
+    """What all processes of a run share: time, the wire, and the tables through which they find one another."""
+
+    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, strict: bool) -> None:
+        self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
+        self.processes: list[Process] = []
+        self.contexts = 0  # how many have been made
+        self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.failures: list[tuple[Process, BaseException]] = []
+
+    def fail(self, process: Process, error: BaseException) -> None:
+        """A process has failed: nothing more is to happen but the end."""
+        self.failures.append((process, error))
+        self.close()
+
+    def close(self) -> None:
+        """The run is over: whoever waits or sends from now on is told so."""
+        self.loop.stop()
+        self.wire.close(Ended)
+
+    def add_process(self, rank: int) -> Process:
+        """A new process, which is `rank` in its own world."""
+        process = Process(self, self.wire.ports.add_process(), rank)
+        self.processes.append(process)
+        return process
+
+
+class Process:
+    """One virtual rank. Most never need most of these, so what is rare starts as None."""
+
+    __slots__ = (
+        "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "loop", "number", "out", "parent",
+        "pickle", "rank", "task", "thread_level", "universe", "wire",
+    )  # fmt: skip
+
+    def __init__(self, universe: Universe, number: int, rank: int) -> None:
+        self.universe = universe
+        self.loop, self.wire = universe.loop, universe.wire
+        self.eager_limit = universe.cost.eager_limit or -1  # with a limit of 0 not even an empty message is eager
+        self.out = universe.wire.out[number]
+        self.number = number  # unique in the universe
+        self.rank = rank  # in its own world
+        self.task: Any = None
+        self.comm_world: Any = None
+        self.comm_self: Any = None
+        self.parent: Any = None
+        self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
+        self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
+        self.buffers: Any = None  # attached buffers for Bsend
+        self.finalized = False
+        self.thread_level = 3
+
+    def start(self, main: Callable[[], None]) -> None:
+        """Let the process run a program."""
+        self.task = self.loop.spawn(main, self)

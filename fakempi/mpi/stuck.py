@@ -1,0 +1,143 @@
+"""Why a rank does not go on: what it waits for, read off its task and its stack, as records for a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from fakempi.checks.deadlock import NearMiss, Stuck, Unreceived, Want, report
+from fakempi.errors import DeadlockError
+from fakempi.mpi.complain import public_call
+from fakempi.mpi.context import Side
+from fakempi.mpi.meeting import Meeting
+from fakempi.mpi.process import Universe
+from fakempi.mpi.waiting import AllOf, Completion
+from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.matching import Mailbox
+
+
+def diagnose(universe: Universe) -> DeadlockError:
+    """Nothing can run: say who waits for what, and what nearly fitted."""
+    loop = universe.loop
+    tasks = list(loop.tasks.values())
+    frames = loop.carrier.frames(tasks)
+    polling = set(loop.pollers)
+    stuck = [_stuck(universe, task, frames.get(task), task in polling) for task in tasks]
+    boxes = [box for side in universe.sides for box in side.boxes if box is not None]
+    return report(
+        sorted(stuck, key=lambda one: one.rank),
+        len(universe.processes),
+        loop.now,
+        list(_near_misses(universe, tasks, boxes)),
+        list(_unreceived(universe, boxes)),
+        polling=loop.starved,
+    )
+
+
+def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
+    call, program = public_call(frame)
+    site = "?" if program is None else f"{os.path.basename(program.f_code.co_filename)}:{program.f_lineno}"
+    operations = [] if polls else list(_operations(task.reason))
+    wants = tuple(want for operation in operations if (want := _want(universe, operation)) is not None)
+    any_helps = not polls and isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
+    return Stuck(task.owner.rank, call, site, task.until, wants, any_helps)
+
+
+def _operations(reason: Any) -> Iterator[Any]:
+    """The operations that have not ended, out of whatever a task gave as its reason."""
+    if isinstance(reason, tuple):
+        for part in reason:
+            yield from _operations(part)
+    elif isinstance(reason, AllOf):
+        yield from _operations(tuple(reason.operations))
+    elif reason is not None and getattr(reason, "end", None) is None and not isinstance(reason, str):
+        yield reason
+
+
+def _want(universe: Universe, operation: Any) -> Want | None:
+    if isinstance(operation, Pattern):
+        side: Side = operation.box.name
+        source = operation.source if operation.source >= 0 else None
+        others = _other_side(side)
+        awaits = (_world_rank(universe, others.members[source]),) if source is not None else ()
+        tag = operation.tag if operation.tag >= 0 else None
+        return Want("receive", source, tag, 0, _ring_size(side), _where(universe, side), awaits)
+    if isinstance(operation, Envelope):
+        side = operation.box.name
+        dest = side.members.index(operation.box.owner)
+        awaits = (_world_rank(universe, operation.box.owner),)
+        size = _ring_size(side)
+        return Want("send", dest, operation.tag, operation.nbytes, size, _where(universe, side), awaits)
+    if isinstance(operation, Completion) and isinstance(operation.why, Meeting):
+        missing = tuple(_world_rank(universe, number) for number in operation.why.missing())
+        return Want("meeting", awaits=missing)
+    return None
+
+
+def _near_misses(universe: Universe, tasks: list[Any], boxes: list[Mailbox]) -> Iterator[NearMiss]:
+    """Messages that lie where a stuck rank could see them, and fit but for tag, source or communicator."""
+    held: dict[int, list[tuple[Mailbox, Envelope]]] = {}
+    for box in boxes:
+        for envelope in box.envelopes():
+            held.setdefault(box.owner, []).append((box, envelope))
+    for task in tasks:
+        process = task.owner
+        for pattern in _operations(task.reason):
+            if not isinstance(pattern, Pattern):
+                continue
+            for box, envelope in held.get(process.number, ()):
+                but = _one_difference(universe, pattern, box, envelope)
+                if but:
+                    yield NearMiss(process.rank, _world_rank(universe, envelope.out.number), envelope.tag, but)
+
+
+def _one_difference(universe: Universe, pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
+    tag_fits = pattern.tag < 0 or pattern.tag == envelope.tag
+    source_fits = pattern.source < 0 or pattern.source == envelope.source
+    if box is pattern.box:
+        if source_fits and not tag_fits:
+            return f"but tag {pattern.tag} is awaited"
+        if tag_fits and not source_fits:
+            return f"but source {pattern.source} is awaited"
+        return ""
+    sender = universe.processes[envelope.out.number].number
+    side = _other_side(pattern.box.name)
+    same_sender = pattern.source < 0 or side.members[pattern.source] == sender
+    if tag_fits and same_sender:
+        return f"but on another communicator: {_name(universe, box.name)}, not {_name(universe, pattern.box.name)}"
+    return ""
+
+
+def _unreceived(universe: Universe, boxes: list[Mailbox]) -> Iterator[Unreceived]:
+    for box in boxes:
+        for envelope in box.envelopes():
+            if envelope.waiter is None or envelope.end is not None:  # otherwise its sender is stuck, and listed as such
+                source, dest = (_world_rank(universe, number) for number in (envelope.out.number, box.owner))
+                yield Unreceived(source, dest, envelope.tag, envelope.nbytes, _where(universe, box.name))
+
+
+def _other_side(side: Side) -> Side:
+    """Where the senders are: the other side of an intercommunicator, or the same."""
+    sides = side.context.sides
+    return sides[-1 - sides.index(side)]
+
+
+def _ring_size(side: Side) -> int:
+    return 0 if side.context.is_inter else len(side.members)
+
+
+def _world_rank(universe: Universe, number: int) -> int:
+    return universe.processes[number].rank
+
+
+def _name(universe: Universe, side: Side) -> str:
+    context = side.context
+    if context.number == 1:
+        return "COMM_WORLD"
+    kind = "intercommunicator" if context.is_inter else "communicator"
+    return f"{kind} {context.number} ({' + '.join(str(len(one.members)) for one in context.sides)} ranks)"
+
+
+def _where(universe: Universe, side: Side) -> str:
+    return "" if side.context.number == 1 else f" on {_name(universe, side)}"
