@@ -1,0 +1,60 @@
+"""What the carriers cost by themselves: one bare switch in a ring of greenlets, one bare hand-off in a ring of threads."""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+
+
+def greenlet_switch(ring: int, switches: int = 300_000) -> float:
+    """Seconds for one switch in a ring of so many greenlets."""
+    from greenlet import getcurrent, greenlet
+
+    rounds = max(2, switches // ring)
+    hub = getcurrent()
+    members: list[greenlet] = []
+
+    def body(i: int) -> None:
+        hub.switch()  # everybody is started before the clock
+        onward = members[(i + 1) % ring].switch
+        for _ in range(rounds):
+            onward()
+        hub.switch()
+
+    for i in range(ring):
+        members.append(greenlet(body))
+        members[i].switch(i)
+    start = perf_counter()
+    members[0].switch()
+    return (perf_counter() - start) / (ring * rounds)
+
+
+def thread_handoff(ring: int, handoffs: int = 20_000) -> float:
+    """Seconds for one hand-off (release one lock, acquire another) in a ring of so many threads."""
+    rounds = max(2, handoffs // ring)
+    batons = [threading.Lock() for _ in range(ring)]
+    for baton in batons:
+        baton.acquire()
+    over = threading.Lock()
+    over.acquire()
+
+    def body(i: int) -> None:
+        mine, next_one = batons[i], batons[(i + 1) % ring]
+        for _ in range(rounds):
+            mine.acquire()
+            next_one.release()
+        if i == ring - 1:
+            over.release()
+
+    before = threading.stack_size(512 * 1024)
+    threads = [threading.Thread(target=body, args=(i,), daemon=True) for i in range(ring)]
+    for thread in threads:
+        thread.start()
+    threading.stack_size(before)
+    start = perf_counter()
+    batons[0].release()
+    over.acquire()
+    seconds = (perf_counter() - start) / (ring * rounds)
+    for thread in threads:
+        thread.join()
+    return seconds

@@ -1,0 +1,52 @@
+"""A ring of Sendrecv of 8-byte numpy buffers, per message, against bare switches of the carrier, in the same run.
+
+    python benchmarks/ring.py [ranks]
+"""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from bare import greenlet_switch, thread_handoff
+
+import fakempi
+
+
+def ring(comm: Any, rounds: int) -> float:
+    """Everybody sends to the right and receives from the left; the first rank takes the time of all but the first."""
+    size, rank = comm.Get_size(), comm.Get_rank()
+    right, left = (rank + 1) % size, (rank - 1) % size
+    mine, other = np.zeros(1), np.zeros(1)
+    comm.Sendrecv(mine, right, 0, other, left, 0)
+    start = perf_counter()
+    for _ in range(rounds):
+        comm.Sendrecv(mine, right, 0, other, left, 0)
+    return perf_counter() - start
+
+
+def per_message(ranks: int, rounds: int, carrier: str) -> float:
+    """Seconds per message, without starting and ending ranks."""
+    result = fakempi.run(ring, ranks, rounds, carrier=carrier)
+    return float(result.returns[0]) / (ranks * rounds)
+
+
+def compare(ranks: int, repeats: int = 5) -> list[tuple[str, float, float]]:
+    """(carrier, seconds per message, seconds per bare switch): the best of several repeats, taken in turns."""
+    rows = []
+    for carrier, bare, rounds in (
+        ("greenlets", greenlet_switch, max(3, 60_000 // ranks)),
+        ("threads", thread_handoff, max(3, 10_000 // ranks)),
+    ):
+        pairs = [(per_message(ranks, rounds, carrier), bare(ranks)) for _ in range(repeats)]
+        rows.append((carrier, min(message for message, _ in pairs), min(switch for _, switch in pairs)))
+    return rows
+
+
+if __name__ == "__main__":
+    ranks = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
+    print(f"{'carrier':10} {'ranks':>6} {'us/message':>11} {'us/bare switch':>15} {'ratio':>6}")
+    for carrier, message, switch in compare(ranks):
+        print(f"{carrier:10} {ranks:6} {message * 1e6:11.2f} {switch * 1e6:15.3f} {message / switch:6.1f}")

@@ -1,0 +1,89 @@
+"""How large: recursive doubling at 65,536 ranks, and a million ranks. Each case runs in a process of its own.
+
+    python benchmarks/scale.py            all cases, as a table
+    python benchmarks/scale.py CASE       one of them
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import fakempi
+
+
+def recursive_doubling(comm: Any) -> float:
+    """An allreduce of one number by exchanging with the ranks at distance 1, 2, 4, ..."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    mine, other = np.full(1, float(rank)), np.empty(1)
+    distance = 1
+    while distance < size:
+        partner = rank ^ distance
+        comm.Sendrecv(mine, partner, 0, other, partner, 0)
+        mine += other
+        distance *= 2
+    return float(mine[0])
+
+
+def barrier(comm: Any) -> None:
+    """A dissemination barrier."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    token = np.empty(0, np.uint8)
+    distance = 1
+    while distance < size:
+        comm.Sendrecv(token, (rank + distance) % size, 0, token, (rank - distance) % size, 0)
+        distance *= 2
+
+
+def nothing(comm: Any) -> None:
+    """An empty program."""
+
+
+CASES = {
+    "recursive doubling, 1024 ranks": (recursive_doubling, 1024),
+    "recursive doubling, 65536 ranks": (recursive_doubling, 65536),
+    "empty program, 1048576 ranks": (nothing, 1 << 20),
+    "dissemination barrier, 1048576 ranks": (barrier, 1 << 20),
+}
+
+
+def measure(name: str) -> dict[str, float]:
+    """Seconds, messages, and bytes of resident memory that the run added, per rank."""
+    program, ranks = CASES[name]
+    fakempi.run(program, 2)  # everything is imported and warm
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = perf_counter()
+    result = fakempi.run(program, ranks)
+    seconds = perf_counter() - start
+    if program is recursive_doubling:
+        assert all(value == ranks * (ranks - 1) / 2 for value in result.returns)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "ranks": ranks, "seconds": seconds, "messages": result.messages,
+        "bytes a rank": (peak - before) * 1024 / ranks, "GiB": peak / 2**20,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Run all cases, each in a new process, and print them."""
+    if len(sys.argv) > 1:
+        print(json.dumps(measure(sys.argv[1])))
+        return
+    print(f"{'case':38} {'seconds':>8} {'messages':>9} {'us/message':>11} {'KB/rank':>8} {'GiB':>6}")
+    for name in CASES:
+        row = json.loads(subprocess.run([sys.executable, __file__, name], capture_output=True, check=True).stdout)
+        each = row["seconds"] / row["messages"] * 1e6 if row["messages"] else float("nan")
+        print(
+            f"{name:38} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} "
+            f"{row['bytes a rank'] / 1024:8.1f} {row['GiB']:6.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

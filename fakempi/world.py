@@ -1,0 +1,206 @@
+"""The composition root: builds a universe, starts its ranks, and returns what became of them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPITypeError, MPIValueError, RankError
+from fakempi.kernel.loop import Carrier, Ended, Loop
+from fakempi.mpi.arrival import matched
+from fakempi.mpi.context import Context
+from fakempi.mpi.current import here
+from fakempi.mpi.intracomm import Intracomm
+from fakempi.mpi.members import Members
+from fakempi.mpi.process import Process, Universe
+from fakempi.mpi.stuck import diagnose
+from fakempi.trace.recorder import Recorder, Trace
+from fakempi.wire.cost import CostModel
+from fakempi.wire.delivery import Delivery
+from fakempi.wire.express import Express
+from fakempi.wire.models.hockney import Hockney
+
+
+class Run:
+    """What became of a run.
+
+    Attributes
+    ----------
+    returns : what `main` returned, by rank
+    clocks : each rank's virtual clock when it ended, in seconds
+    time : the largest of them, the modelled makespan
+    messages, bytes : how many were transferred
+    sent, received : (messages, bytes) by rank
+    trace : what happened, if asked for, else None
+    """
+
+    def __init__(self, universe: Universe, returns: list[Any], recorder: Recorder | None) -> None:
+        ranks = range(len(returns))
+        out, into = universe.wire.out, universe.wire.into
+        self.returns = returns
+        self.clocks = [universe.processes[rank].task.clock for rank in ranks]
+        self.time = max(self.clocks)
+        self.sent = [(out[rank].sent, out[rank].bytes_sent) for rank in ranks]
+        self.received = [(into[rank].received, into[rank].bytes_received) for rank in ranks]
+        self.messages = sum(port.sent for port in out)
+        self.bytes = sum(port.bytes_sent for port in out)
+        self.trace = None if recorder is None else Trace(recorder, self.clocks)
+
+    def __repr__(self) -> str:
+        return f"<Run: {len(self.returns)} ranks, time {self.time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
+
+
+def run(
+    main: Callable[..., Any],
+    nprocs: int,
+    *args: Any,
+    cost: CostModel | None = None,
+    carrier: str = "auto",
+    trace: bool = False,
+    seed: int | None = None,
+    algorithms: Any = None,
+    strict: bool = False,
+) -> Run:
+    """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
+
+    Parameters
+    ----------
+    cost : the cost model; Hockney with 1 microsecond and 1 GB/s unless given
+    carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
+    trace : whether to record every transfer
+    seed, algorithms : reserved for collectives and schedules
+    strict : whether to complain about what real MPI libraries let pass
+
+    Raises
+    ------
+    RankError : a rank raised; it has the rank, the exception and the true traceback
+    DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
+    """
+    cost = _checked(main, nprocs, cost)
+    recorder = Recorder() if trace else None
+    loop = Loop(make_carrier(carrier))
+    wire = make_wire(loop, cost, None if recorder is None else recorder.transfer)
+    universe = Universe(loop, wire, cost, strict)
+    returns: list[Any] = [None] * nprocs
+    for process in _world(universe, nprocs):
+        process.start(_program(universe, process, main, args, returns))
+    before, here.loop = here.loop, loop
+    try:
+        with _patient_collector(nprocs):
+            _drive(universe)
+    finally:
+        here.loop = before
+    return Run(universe, returns, recorder)
+
+
+def _checked(main: Any, nprocs: Any, cost: CostModel | None) -> CostModel:
+    """Complain about arguments that do not fit; the default cost model if there is none."""
+    if not callable(main):
+        raise MPITypeError(ERR_ARG, f"run: main must be a function that takes a communicator, not {main!r}.")
+    if isinstance(nprocs, bool) or not hasattr(nprocs, "__index__"):
+        raise MPITypeError(ERR_ARG, f"run: nprocs must be a whole number, not {nprocs!r}.")
+    if nprocs < 1:
+        raise MPIValueError(ERR_ARG, f"run: nprocs is {nprocs}; there must be at least 1 rank.")
+    if cost is None:
+        return Hockney()
+    if not isinstance(cost, CostModel):
+        raise MPITypeError(ERR_ARG, f"run: cost must be a cost model such as Hockney(...), not {cost!r}.")
+    cost.validate()
+    cost.node(nprocs - 1)  # a placement must name everybody's node
+    return cost
+
+
+def make_carrier(name: str) -> Carrier:
+    """The carrier of that name; errors say what there is and what to install."""
+    if name not in ("auto", "greenlets", "threads"):
+        raise MPIValueError(ERR_ARG, f"run: carrier {name!r} is unknown; there are 'auto', 'greenlets' and 'threads'.")
+    if name != "threads":
+        try:
+            from fakempi.kernel.greenlets import Greenlets
+
+            return Greenlets()
+        except ImportError as error:
+            if name == "greenlets":
+                raise MPIValueError(
+                    ERR_ARG,
+                    "run: carrier 'greenlets' needs the package greenlet, which is not installed: "
+                    "pip install 'fakempi[fast]', or use carrier='threads'.",
+                ) from error
+    from fakempi.kernel.threads import Threads
+
+    return Threads(_enter)
+
+
+def make_wire(loop: Loop, cost: CostModel, emit: Callable[..., None] | None) -> Delivery:
+    """The express way if it serves, else the ordinary one."""
+    return Express(loop, cost, matched) if Express.serves(cost, emit) else Delivery(loop, cost, matched, emit)
+
+
+def _enter(loop: Loop) -> None:
+    """First thing in each thread of a run: say whose it is."""
+    here.loop = loop
+
+
+def _world(universe: Universe, nprocs: int) -> Iterator[Process]:
+    """The processes of a new world, each with its handle of COMM_WORLD."""
+    start = len(universe.processes)
+    side = Context(universe, Members(range(start, start + nprocs))).sides[0]
+    for rank in range(nprocs):
+        process = universe.add_process(rank)
+        process.comm_world = Intracomm._make(process, side, side, rank)
+        yield process
+
+
+def _program(
+    universe: Universe, process: Process, main: Callable[..., Any], args: tuple[Any, ...], returns: list[Any]
+) -> Callable[[], None]:
+    """What a process runs: main, and what to do if it fails."""
+
+    def program() -> None:
+        try:
+            returns[process.rank] = main(process.comm_world, *args)
+        except Ended:
+            raise
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                universe.fail(process, error)
+        except BaseException as error:
+            if all(error is not failure for _, failure in universe.failures):
+                universe.fail(process, error)
+
+    return program
+
+
+def _drive(universe: Universe) -> None:
+    """Run to the end; where that is not reached, end all that is left and raise what there is to say."""
+    loop = universe.loop
+    verdict: BaseException | None = None
+    try:
+        loop.carrier.drive(loop)
+        if loop.tasks and not universe.failures:
+            verdict = diagnose(universe)
+    finally:
+        universe.close()
+        loop.unwind()
+        loop.carrier.close()
+    if universe.failures:
+        (process, error), *others = universe.failures
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        raise RankError(process.rank, error, [(other.rank, failure) for other, failure in others]) from error
+    if verdict is not None:
+        raise verdict
+
+
+@contextmanager
+def _patient_collector(nprocs: int) -> Iterator[None]:
+    """Let the garbage collector look less often: with many ranks nearly all it sees is alive."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 20 * nprocs), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

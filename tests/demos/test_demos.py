@@ -1,0 +1,55 @@
+"""Every demo prints what the file beside it says, with greenlets and with threads; the README shows the same words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DEMOS = sorted((ROOT / "demos").glob("[0-9][0-9]_*.py"))
+
+WITHOUT_GREENLETS = """
+import runpy, sys
+sys.modules["greenlet"] = None  # as if it were not installed
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def printed(*command: str | Path) -> str:
+    """What a Python program prints; it must end well and complain about nothing."""
+    ended = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=50,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+@pytest.mark.parametrize("carrier", ["auto", "threads"])
+@pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
+def test_a_demo_prints_what_the_file_beside_it_says(demo: Path, carrier: str) -> None:
+    """If it should print something else from now on: `python demos/NN_name.py > demos/NN_name.out`, and look at it."""
+    output = printed(demo) if carrier == "auto" else printed("-c", WITHOUT_GREENLETS, demo)
+    assert output == demo.with_suffix(".out").read_text(encoding="utf-8")
+
+
+def test_every_output_has_its_demo() -> None:
+    """None is left over, and they are numbered without a gap."""
+    assert sorted((ROOT / "demos").glob("*.out")) == [demo.with_suffix(".out") for demo in DEMOS]
+    assert [int(demo.name[:2]) for demo in DEMOS] == list(range(1, len(DEMOS) + 1))
+
+
+def test_the_readme_shows_reports_as_they_are() -> None:
+    """The deadlock reports in the README are the second demo's."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    reports = (ROOT / "demos" / "02_deadlock.out").read_text(encoding="utf-8").split("\n\n")[1:]
+    for report in reports:
+        _, verdict = report.strip().split("\n", 1)  # the demo's own heading comes first
+        assert verdict in readme
