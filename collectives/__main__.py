@@ -1,0 +1,28 @@
+"""`python -m collectives`: the catalogue as a table, each algorithm with its claims."""
+
+from __future__ import annotations
+
+from collectives.catalogue import CATALOGUE
+
+COLUMNS = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits")
+LEGEND = (
+    "p ranks, m bytes, n segments; a message of k bytes takes t_s + k t_w, combining k bytes k c; "
+    "one send and one receive at a time"
+)
+
+
+def table() -> str:
+    """One line per algorithm: the first clause of each line of its card, in columns as wide as they need."""
+    rows = [("operation", "algorithm", *(column.lower() for column in COLUMNS))]
+    for a in CATALOGUE:
+        operation = a.operation if a.kind == "intra" else f"{a.kind} {a.operation}"
+        card = a.card
+        rows.append((operation, a.name, *(card.get(column, "").split(";")[0] for column in COLUMNS)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, tuple("-" * width for width in widths))
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*lines, "", LEGEND])
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,165 @@
+"""What the catalogue knows of an algorithm: its name, its text, and its claims as functions of a case."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collectives.blocks import Layout
+from collectives.card import read_card
+from collectives.numbers import is_power_of_two
+from collectives.schedule import Schedule, Seconds, elapsed, longest_chain, sent_by
+
+
+class DoesNotFit(ValueError):
+    """The algorithm cannot serve this case; the message says why. Nothing was sent."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One use of an algorithm: everything that its cost depends on.
+
+    `m` is bytes: of one rank's block (gather, scatter, allgather, alltoall, reduce_scatter_block) or of the whole
+    message (bcast, reduce, allreduce, scan, exscan). Operations with blocks of different sizes take `counts` in its
+    place, elements per rank, or `traffic`, where row i says how many elements rank i sends to each (alltoallv and w).
+    """
+
+    p: int
+    m: int = 0
+    counts: tuple[int, ...] | None = None
+    traffic: tuple[tuple[int, ...], ...] | None = None
+    root: int = 0
+    itemsize: int = 1
+    commutative: bool = True
+    in_place: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.m % self.itemsize:
+            raise ValueError(f"m = {self.m} bytes is not a whole number of elements of {self.itemsize} bytes")
+        if self.counts is not None and len(self.counts) != self.p:
+            raise ValueError(f"{len(self.counts)} counts for p = {self.p} ranks")
+        if self.traffic is not None and [len(row) for row in self.traffic] != [self.p] * self.p:
+            raise ValueError(f"traffic must have {self.p} rows of {self.p} counts, one for each pair of ranks")
+
+    @property
+    def elements(self) -> int:
+        """m in elements."""
+        return self.m // self.itemsize
+
+    @property
+    def layout(self) -> Layout:
+        """The blocks of all ranks in rank order, in elements."""
+        if self.counts is not None:
+            return Layout.of(self.counts)
+        return Layout.equal(self.elements * self.p, self.p)
+
+    def between(self, source: int, dest: int) -> int:
+        """Bytes that `source` has for `dest` in an alltoall of any kind."""
+        return self.m if self.traffic is None else self.traffic[source][dest] * self.itemsize
+
+
+def any_case(case: Case) -> str | None:
+    """`fits` of an algorithm that refuses nothing."""
+    return None
+
+
+def power_of_two_only(case: Case) -> str | None:
+    return None if is_power_of_two(case.p) else f"p = {case.p} is not a power of two"
+
+
+def even_only(case: Case) -> str | None:
+    return None if case.p % 2 == 0 or case.p == 1 else f"p = {case.p} is odd"
+
+
+def positive_segments_only(case: Case) -> str | None:
+    size = case.parameters.get("segment_bytes", 1)
+    return None if size > 0 else f"segment_bytes = {size} is not positive"
+
+
+def commutative_only(case: Case) -> str | None:
+    return None if case.commutative else "the op is not commutative, and this algorithm does not keep to rank order"
+
+
+def combines_nothing(case: Case) -> int:
+    return 0
+
+
+def no_scratch(case: Case, rank: int) -> int:
+    return 0
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm, with claims that hold exactly in the model of `collectives.__doc__`.
+
+    `schedule(case)` is the algorithm on paper; the closed forms, where given, say the same in one line and may return
+    None for cases that they do not cover. Without a schedule there is no exact time: `time` gives None.
+    `closed_time` is for free combining; a reduction's `closed_combined` counts the bytes combined one after the other
+    on the longest path, where this path is the same whatever the costs, and None elsewhere.
+    """
+
+    operation: str
+    name: str
+    run: Callable[..., Any]
+    schedule: Callable[[Case], Schedule | None] | None
+    scratch: Callable[[Case, int], int] = no_scratch
+    fits: Callable[[Case], str | None] = any_case
+    closed_rounds: Callable[[Case], int | None] | None = None
+    closed_sent: Callable[[Case, int], int | None] | None = None
+    closed_time: Callable[[Case, Seconds, Seconds], Seconds | None] | None = None
+    closed_combined: Callable[[Case], int | None] = combines_nothing
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    in_order: bool = False
+    kind: str = "intra"
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.operation} {self.name}>"
+
+    def parameter(self, case: Case, name: str) -> Any:
+        """The case's value of a parameter, or the default."""
+        return case.parameters.get(name, self.parameters[name])
+
+    def plan(self, case: Case) -> Schedule | None:
+        """The schedule for a case; None if the order of messages depends on timing."""
+        return self.schedule(case) if self.schedule else None
+
+    def rounds(self, case: Case) -> int | None:
+        """Messages on the longest chain of messages that wait for each other."""
+        closed = self.closed_rounds(case) if self.closed_rounds else None
+        if closed is None and (plan := self.plan(case)) is not None:
+            return longest_chain(plan, case.p)
+        return closed
+
+    def sent(self, case: Case, rank: int) -> int | None:
+        """Bytes that `rank` sends."""
+        closed = self.closed_sent(case, rank) if self.closed_sent else None
+        if closed is None and (plan := self.plan(case)) is not None:
+            return sent_by(plan, rank)
+        return closed
+
+    def time(self, case: Case, t_s: Seconds, t_w: Seconds, c: Seconds = 0) -> Seconds | None:
+        """Modelled time until the last rank is done, all starting at once; combining costs c a byte."""
+        closed = self.closed_time(case, t_s, t_w) if self.closed_time else None
+        combined = self.closed_combined(case) if c else 0
+        if closed is not None and combined is not None:
+            return closed + c * combined
+        plan = self.plan(case)
+        return None if plan is None else elapsed(plan, case.p, t_s, t_w, c)
+
+    def check(self, case: Case) -> None:
+        """Raise DoesNotFit if the algorithm cannot serve the case."""
+        if reason := self.fits(case):
+            raise DoesNotFit(f"{self.operation} {self.name}: {reason}")
+
+    @property
+    def card(self) -> dict[str, str]:
+        """The lines of the algorithm's card by their labels: Rounds, Sent per rank, Scratch, Time, Fits, ..."""
+        return read_card(sys.modules[self.run.__module__].__doc__ or "")
+
+    @property
+    def source(self) -> str:
+        """The publication."""
+        return self.card.get("Source", "")

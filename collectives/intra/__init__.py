@@ -1,0 +1,1 @@
+"""Algorithms within one group: one folder per operation, one file per algorithm."""

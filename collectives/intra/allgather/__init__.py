@@ -1,0 +1,1 @@
+"""Everybody ends with the blocks of all, in rank order."""

@@ -1,0 +1,66 @@
+"""Allgather by Bruck's algorithm: everybody's run of blocks doubles in every round, for any p.
+
+Rank r keeps a run of blocks that starts with its own, r, r+1, ... (mod p). In round k it sends the run to r - 2^k and
+receives the run of r + 2^k, which continues its own; in the last round only the blocks that are missing. At the end
+it turns the run so that block 0 comes first (`collectives.runs`).
+
+    p = 4     start      k = 0      k = 1      turned
+    rank 0    0          01         0123       0123
+    rank 1    1          12         1230       0123
+    rank 2    2          23         2301       0123
+    rank 3    3          30         3012       0123
+
+Rounds   ceil(log2 p)    Sent per rank   (p-1) m bytes    Scratch   p m bytes, rank 0 none
+Time     ceil(log2 p) t_s + (p-1) m t_w
+Fits     any p; blocks of equal size
+Best     short blocks: fewest rounds and least data for any p, at the price of turning the result
+Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport
+         message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.runs import doubling_skips, gather_runs, runs_schedule, runs_scratch
+from collectives.schedule import Schedule, Seconds
+
+
+def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p = comm.Get_size()
+    gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), doubling_skips(p), tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return runs_schedule(case.layout, case.itemsize, doubling_skips(case.p))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return runs_scratch(case.layout, case.itemsize, rank)
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return (case.p - 1) * case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="bruck",
+    run=allgather_bruck,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

@@ -1,0 +1,67 @@
+"""Allgather on a circulant graph: everybody's run of blocks grows by halving skips, for any p.
+
+With q = ceil(log2 p) the skips are s_q = p, s_k = ceil(s_(k+1) / 2), down to s_0 = 1. Rank r keeps a run of blocks that
+starts with its own, r, r+1, ... (mod p). In round k it holds s_k blocks, sends the first s_(k+1) - s_k to r - s_k
+and receives as many from r + s_k, which continue its run. At the end it turns the run so that block 0 comes first.
+All p broadcasts on the graph run at once here, one block each, their blocks of a round packed into one message.
+
+    p = 4     start      s = 1      s = 2      turned          p = 6: runs of 1, 2, 3, 6
+    rank 0    0          01         0123       0123
+    rank 1    1          12         1230       0123
+    rank 2    2          23         2301       0123
+    rank 3    3          30         3012       0123
+
+Rounds   ceil(log2 p)    Sent per rank   (p-1) m bytes    Scratch   p m bytes, rank 0 none
+Time     ceil(log2 p) t_s + (p-1) m t_w
+Fits     any p; blocks of equal size
+Best     as Bruck; the runs grow more evenly, and it is the second half of the allreduce on the same graph
+Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2025, doi:10.34726/10760
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.circulant import skips
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.runs import gather_runs, runs_schedule, runs_scratch
+from collectives.schedule import Schedule, Seconds
+
+
+def allgather_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p = comm.Get_size()
+    gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), skips(p), tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return runs_schedule(case.layout, case.itemsize, skips(case.p))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return runs_scratch(case.layout, case.itemsize, rank)
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return (case.p - 1) * case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="circulant",
+    run=allgather_circulant,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

@@ -1,0 +1,91 @@
+"""Allgather by gather and broadcast: rank 0 collects all blocks and sends the whole to everybody.
+
+Rank r sends its block to rank 0 by the algorithm `gather`; rank 0 broadcasts the p blocks by the algorithm `bcast`.
+
+    p = 4     start      gathered   broadcast       (both binomial: two rounds each)
+    rank 0    0...       0123       0123
+    rank 1    .1..       .1..       0123
+    rank 2    ..2.       ..2.       0123
+    rank 3    ...3       ...3       0123
+
+Rounds   those of both    Sent per rank   what both send    Scratch   what both use
+Time     the sum of both; both binomial: 2 ceil(log2 p) t_s + (p-1 + p ceil(log2 p)) m t_w
+Fits     what both parts fit; blocks of equal size
+Best     as a yardstick, and where both parts are quick for the machine at hand
+Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
+         between groups
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.composite import Part, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.gather import binomial as gather_binomial
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule, Seconds
+
+GATHER, BCAST = gather_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def allgather_gather_bcast(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    *,
+    gather: Algorithm = GATHER,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"gather": gather, "bcast": bcast}))
+    if rank == 0:
+        gather.run(comm, sendbuf, recvbuf, root=0, tag=tag)
+    else:
+        own = Layout.equal(recvbuf.size, p).block(recvbuf, rank) if sendbuf is None else sendbuf
+        gather.run(comm, own, None, root=0, tag=tag)
+    bcast.run(comm, recvbuf, root=0, tag=tag)
+
+
+def fits(case: Case) -> str | None:
+    return first_misfit(_parts(case))
+
+
+def schedule(case: Case) -> Schedule | None:
+    return chain_schedules(_parts(case))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return add_scratch(_parts(case), rank)
+
+
+def closed_rounds(case: Case) -> int | None:
+    return add_rounds(_parts(case))
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    # Rank 0 is the last to end the gather, and every message of the broadcast waits for it: the times add up.
+    return add_times(_parts(case), t_s, t_w)
+
+
+def _parts(case: Case) -> list[Part]:
+    gather, bcast = ALGORITHM.parameter(case, "gather"), ALGORITHM.parameter(case, "bcast")
+    whole = Case(case.p, case.p * case.m, itemsize=case.itemsize)
+    return [(gather, replace(case, root=0, parameters={})), (bcast, whole)]
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="gather_bcast",
+    run=allgather_gather_bcast,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_rounds=closed_rounds,
+    closed_time=closed_time,
+    parameters={"gather": GATHER, "bcast": BCAST},
+)

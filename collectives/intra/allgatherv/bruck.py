@@ -1,0 +1,54 @@
+"""Allgatherv by Bruck's algorithm: everybody's run of blocks doubles in every round, for any p.
+
+As allgather by Bruck's algorithm, with blocks of their own sizes: rank r keeps the run of blocks r, r+1, ... (mod p).
+In round k it sends the run to r - 2^k and receives the run of r + 2^k, which continues its own; in the last round only
+the blocks that are missing. At the end it turns the run so that block 0 comes first. Runs without data are not sent.
+
+    p = 4, counts 2, 0, 1, 3     start      k = 0      k = 1      turned
+    rank 0                       00         00         002333     002333
+    rank 1                                  2          233300     002333
+    rank 2                       2          2333       233300     002333
+    rank 3                       333        33300      333002     002333
+
+Rounds   at most ceil(log2 p)    Sent per rank   the runs as they grow    Scratch   all blocks, rank 0 none
+Time     by the schedule's recurrence; ceil(log2 p) t_s + (p-1) m t_w for equal blocks of m bytes
+Fits     any p
+Best     short blocks: fewest rounds for any p, at the price of turning the result
+Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport
+         message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.protocol import Buffer, Comm
+from collectives.runs import doubling_skips, gather_runs, runs_schedule, runs_scratch
+from collectives.schedule import Schedule
+
+
+def allgatherv_bruck(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
+) -> None:
+    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p = comm.Get_size()
+    gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), doubling_skips(p), tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return runs_schedule(case.layout, case.itemsize, doubling_skips(case.p))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return runs_scratch(case.layout, case.itemsize, rank)
+
+
+ALGORITHM = Algorithm(
+    operation="allgatherv",
+    name="bruck",
+    run=allgatherv_bruck,
+    schedule=schedule,
+    scratch=scratch,
+)

@@ -1,0 +1,94 @@
+"""Allgatherv by gatherv and broadcast: rank 0 collects all blocks and sends the whole to everybody.
+
+Rank r sends its block to rank 0 by the algorithm `gatherv`; rank 0 broadcasts all blocks by the algorithm `bcast`.
+
+    p = 4, counts 2, 0, 1, 3     start       gathered    broadcast
+    rank 0                       00....      002333      002333
+    rank 1                       ......      ......      002333
+    rank 2                       ..2...      ..2...      002333
+    rank 3                       ...333      ...333      002333
+
+Rounds   those of both    Sent per rank   what both send    Scratch   what both use
+Time     the sum of both
+Fits     what both parts fit
+Best     very uneven blocks with a good broadcast: the large block is sent as often as any other
+Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
+         between groups
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.composite import Part, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.gatherv import binomial as gatherv_binomial
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule, Seconds
+
+GATHERV, BCAST = gatherv_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def allgatherv_gather_bcast(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    gatherv: Algorithm = GATHERV,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"gatherv": gatherv, "bcast": bcast}))
+    layout = Layout.of_ranks(counts, p)
+    if rank == 0:
+        gatherv.run(comm, sendbuf, recvbuf, counts, root=0, tag=tag)
+    else:
+        own = layout.block(recvbuf, rank) if sendbuf is None else sendbuf
+        gatherv.run(comm, own, None, counts, root=0, tag=tag)
+    bcast.run(comm, layout.block(recvbuf, 0, p), root=0, tag=tag)
+
+
+def fits(case: Case) -> str | None:
+    return first_misfit(_parts(case))
+
+
+def schedule(case: Case) -> Schedule | None:
+    return chain_schedules(_parts(case))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return add_scratch(_parts(case), rank)
+
+
+def closed_rounds(case: Case) -> int | None:
+    return add_rounds(_parts(case))
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    # Rank 0 is the last to end the gather, and every message of the broadcast waits for it: the times add up.
+    return add_times(_parts(case), t_s, t_w)
+
+
+def _parts(case: Case) -> list[Part]:
+    gatherv, bcast = ALGORITHM.parameter(case, "gatherv"), ALGORITHM.parameter(case, "bcast")
+    whole = Case(case.p, case.layout.size(0, case.p) * case.itemsize, itemsize=case.itemsize)
+    return [(gatherv, replace(case, root=0, parameters={})), (bcast, whole)]
+
+
+ALGORITHM = Algorithm(
+    operation="allgatherv",
+    name="gather_bcast",
+    run=allgatherv_gather_bcast,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_rounds=closed_rounds,
+    closed_time=closed_time,
+    parameters={"gatherv": GATHERV, "bcast": BCAST},
+)

@@ -1,0 +1,73 @@
+"""Allgatherv by ring: everybody passes on to the right what came from the left.
+
+In round k = 0 .. p-2 rank r sends block r-k to r+1 and receives block r-k-1 from r-1 (mod p). Empty blocks are neither
+sent nor received. The largest block makes p-1 hops one after the other, and no round lasts longer than one of them: so
+one large block costs p-1 times, whatever the others.
+
+    p = 4, counts 2, 0, 1, 3     start       k = 0       k = 1       k = 2
+    rank 0                       00....      00.333      002333      002333
+    rank 1                       ......      00....      00.333      002333
+    rank 2                       ..2...      ..2...      002...      002333
+    rank 3                       ...333      ..2333      ..2333      002333
+
+Rounds   p-1    Sent per rank   all blocks but that of r+1    Scratch   none
+Time     (p-1) (t_s + b t_w); b is the largest block
+Fits     any p
+Best     long blocks of about equal size
+Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
+         Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (there the algorithm to improve on)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds, Transfer, message, without_empty
+
+
+def allgatherv_ring(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
+) -> None:
+    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.of_ranks(counts, p)
+    layout.put(recvbuf, rank, sendbuf)
+    left, right = (rank - 1) % p, (rank + 1) % p
+    for k in range(p - 1):
+        outgoing = layout.block(recvbuf, (rank - k) % p)
+        incoming = layout.block(recvbuf, (rank - k - 1) % p)
+        exchange(comm, outgoing, right, incoming, left, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, layout = case.p, case.layout
+    for k in range(p - 1):
+        yield without_empty(Transfer(r, (r + 1) % p, layout.size((r - k) % p) * case.itemsize) for r in range(p))
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    layout = case.layout
+    return (layout.size(0, case.p) - layout.size((rank + 1) % case.p)) * case.itemsize
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.layout.largest else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
+
+
+ALGORITHM = Algorithm(
+    operation="allgatherv",
+    name="ring",
+    run=allgatherv_ring,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

@@ -1,0 +1,1 @@
+"""Everybody ends with the combination of what all have."""

@@ -1,0 +1,55 @@
+"""Alltoallw by sending: everybody starts all its sends and all its receives, and waits.
+
+Rank r starts receives from r-1, r-2, ... and sends to r+1, r+2, ... (mod p), all at once, and leaves out empty blocks.
+A block is whatever the communicator's Send and Recv accept: an array, a phantom, or a list such as [buffer, count,
+type] for a derived datatype. None stands for nothing; both sides of an empty block must say that it is empty. What a
+rank has for itself is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are sent.
+
+    p = 4     sends to           receives from
+    rank 0    1, 2, 3            3, 2, 1
+    rank 1    2, 3, 0            0, 3, 2
+    rank 2    3, 0, 1            1, 0, 3
+    rank 3    0, 1, 2            2, 1, 0
+
+Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; those blocks in place
+Time     no closed form; the order of messages depends on timing
+Fits     any p; in place plain one-dimensional buffers
+Best     parts of matrices with types of their own, of very different sizes
+Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
+         International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from collectives.algorithm import Algorithm, Case
+from collectives.pairs import all_at_once, copies_for_others, keep, one_block_each, sent_to_others
+from collectives.protocol import Comm
+
+
+def alltoallw_linear(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0) -> None:
+    """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    one_block_each(recvblocks, p)
+    if sendblocks is None:
+        sendblocks = copies_for_others(recvblocks, rank)
+    else:
+        one_block_each(sendblocks, p)
+        keep(comm, sendblocks[rank], recvblocks[rank], tag)
+    all_at_once(comm, sendblocks.__getitem__, recvblocks.__getitem__, tag)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+
+
+ALGORITHM = Algorithm(
+    operation="alltoallw",
+    name="linear",
+    run=alltoallw_linear,
+    schedule=None,
+    scratch=scratch,
+    closed_sent=sent_to_others,
+)

@@ -1,0 +1,56 @@
+"""Alltoallw by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
+
+If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
+(`collectives.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A block is whatever the
+communicator's Send and Recv accept: an array, a phantom, or a list such as [buffer, count, type] for a derived
+datatype. None stands for nothing; both sides of an empty block must say that it is empty. What a rank has for itself
+is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are sent.
+
+    p = 4     i = 1        i = 2        i = 3
+              0 - 1        0 - 2        0 - 3
+              2 - 3        1 - 3        1 - 2
+
+Rounds   at most p-1, or p if odd    Sent per rank   all blocks for others    Scratch   none; those blocks in place
+Time     by the schedule's recurrence; in a round a pair takes as long as the larger of its two blocks
+Fits     any p; in place plain one-dimensional buffers
+Best     parts of matrices with types of their own, of about equal size
+Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (power of two)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from collectives.algorithm import Algorithm, Case
+from collectives.pairs import copies_for_others, in_pairs, keep, one_block_each, pairs_schedule, sent_to_others
+from collectives.protocol import Comm
+
+
+def alltoallw_pairwise(
+    comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0
+) -> None:
+    """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    one_block_each(recvblocks, p)
+    if sendblocks is None:
+        sendblocks = copies_for_others(recvblocks, rank)
+    else:
+        one_block_each(sendblocks, p)
+        keep(comm, sendblocks[rank], recvblocks[rank], tag)
+    in_pairs(comm, sendblocks.__getitem__, recvblocks.__getitem__, tag)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+
+
+ALGORITHM = Algorithm(
+    operation="alltoallw",
+    name="pairwise",
+    run=alltoallw_pairwise,
+    schedule=pairs_schedule,
+    scratch=scratch,
+    closed_sent=sent_to_others,
+)

@@ -1,0 +1,1 @@
+"""Nobody leaves before all have arrived."""

@@ -1,0 +1,73 @@
+"""Barrier by a binomial tree: arrivals climb to rank 0, the release comes down the same tree.
+
+Rank r receives an empty message from each child, smallest subtree first, sends one to its parent (r without its
+lowest bit), waits for one back, and passes it on to its children, largest subtree first.
+
+    p = 4     up             down
+    rank 0    <1     <2      >2     >1
+    rank 1    >0                    <0
+    rank 2    <3     >0      <0     >3
+    rank 3    >2                    <2
+
+Rounds   2 ceil(log2 p)    Sent per rank   0 bytes    Scratch   none
+Time     2 ceil(log2 p) t_s
+Fits     any p
+Best     few messages: 2 (p-1) in all, where dissemination sends p ceil(log2 p)
+Source   Mellor-Crummey, Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM
+         Transactions on Computer Systems 9 (1991), doi:10.1145/103727.103729 (tree barriers; here the tree is binomial)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.messages import TOKEN
+from collectives.numbers import ceil_log2
+from collectives.protocol import Comm
+from collectives.schedule import Round, Seconds, Transfer
+from collectives.trees import children, level, parent
+
+
+def barrier_binomial_tree(comm: Comm, *, tag: int = 0) -> None:
+    """Return when every rank has called."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    below = children(rank, p)
+    for child in below:
+        comm.Recv(TOKEN, child, tag)
+    if rank > 0:
+        comm.Send(TOKEN, parent(rank), tag)
+        comm.Recv(TOKEN, parent(rank), tag)
+    for child in reversed(below):
+        comm.Send(TOKEN, child, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    levels = range(ceil_log2(case.p))
+    for k in levels:
+        yield [Transfer(r, parent(r), 0) for r in level(k, case.p)]
+    for k in reversed(levels):
+        yield [Transfer(parent(r), r, 0) for r in level(k, case.p)]
+
+
+def closed_rounds(case: Case) -> int:
+    return 2 * ceil_log2(case.p)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="binomial_tree",
+    run=barrier_binomial_tree,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

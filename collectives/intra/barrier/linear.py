@@ -1,0 +1,67 @@
+"""Barrier by counting: all report to rank 0, which then releases them one by one.
+
+Rank r > 0 sends an empty message to rank 0 and waits for one back; rank 0 receives all, then sends all.
+
+    p = 4     reports        releases
+    rank 0    <1  <2  <3     >1  >2  >3
+    rank 1    >0             <0
+    rank 2    >0                 <0
+    rank 3    >0                     <0
+
+Rounds   2 (p-1)    Sent per rank   0 bytes    Scratch   none
+Time     2 (p-1) t_s
+Fits     any p
+Best     p = 2, and as a yardstick
+Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+         Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.messages import TOKEN, wait_all
+from collectives.protocol import Comm
+from collectives.schedule import Round, Seconds, Transfer
+
+
+def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
+    """Return when every rank has called."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if rank == 0:
+        wait_all([comm.Irecv(TOKEN, other, tag) for other in range(1, p)])
+        wait_all([comm.Isend(TOKEN, other, tag) for other in range(1, p)])
+    else:
+        comm.Send(TOKEN, 0, tag)
+        comm.Recv(TOKEN, 0, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    for other in range(1, case.p):
+        yield [Transfer(other, 0, 0)]
+    for other in range(1, case.p):
+        yield [Transfer(0, other, 0)]
+
+
+def closed_rounds(case: Case) -> int:
+    return 2 * (case.p - 1)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="linear",
+    run=barrier_linear,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

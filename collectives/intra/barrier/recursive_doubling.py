@@ -1,0 +1,77 @@
+"""Barrier by recursive doubling: pairs meet, then pairs of pairs, and so on.
+
+Let d = floor(log2 p). Ranks from 2^d up first report to rank r - 2^d. In round k = 0 .. d-1 the ranks below 2^d
+exchange empty messages with the rank that differs in bit k. At last the ranks from 2^d up are released.
+
+    p = 4     start      k = 0      k = 1         p = 5: rank 4 reports to 0 first,
+    rank 0    0...       01..       0123                 and is released by 0 last
+    rank 1    .1..       01..       0123
+    rank 2    ..2.       ..23       0123
+    rank 3    ...3       ..23       0123
+
+Rounds   log2 p, or floor(log2 p) + 2    Sent per rank   0 bytes    Scratch   none
+Time     log2 p t_s; (floor(log2 p) + 2) t_s where p is not a power of two
+Fits     any p
+Best     p a power of two, where partners are symmetric; else dissemination saves a round
+Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.messages import TOKEN
+from collectives.numbers import floor_log2, is_power_of_two
+from collectives.protocol import Comm
+from collectives.schedule import Round, Seconds, Transfer
+
+
+def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
+    """Return when every rank has called."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    d = floor_log2(p)
+    core = 1 << d
+    if rank >= core:
+        comm.Send(TOKEN, rank - core, tag)
+        comm.Recv(TOKEN, rank - core, tag)
+        return
+    if rank + core < p:
+        comm.Recv(TOKEN, rank + core, tag)
+    for k in range(d):
+        partner = rank ^ (1 << k)
+        comm.Sendrecv(TOKEN, partner, tag, TOKEN, partner, tag)
+    if rank + core < p:
+        comm.Send(TOKEN, rank + core, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    core = 1 << floor_log2(case.p)
+    yield [Transfer(r, r - core, 0) for r in range(core, case.p)]
+    for k in range(floor_log2(case.p)):
+        yield [Transfer(r, r ^ (1 << k), 0) for r in range(core)]
+    yield [Transfer(r - core, r, 0) for r in range(core, case.p)]
+
+
+def closed_rounds(case: Case) -> int:
+    return floor_log2(case.p) + (0 if is_power_of_two(case.p) else 2)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="recursive_doubling",
+    run=barrier_recursive_doubling,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

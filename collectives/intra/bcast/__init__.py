@@ -1,0 +1,1 @@
+"""Everybody ends with the root's message."""

@@ -1,0 +1,69 @@
+"""Broadcast by a binomial tree: in every round, whoever has the message passes it on.
+
+With v = rank - root (mod p), rank v receives from v without its lowest bit 2^k, then sends to v + 2^(k-1), ..., v + 2,
+v + 1, as far as these exist; the root starts with the highest power of two below p.
+
+    p = 4     start   1st     2nd
+    v = 0     x       x       x
+    v = 1     .       .       x
+    v = 2     .       x       x
+    v = 3     .       .       x
+
+Rounds   ceil(log2 p)    Sent per rank   m bytes to each child    Scratch   none
+Time     ceil(log2 p) (t_s + m t_w)
+Fits     any p
+Best     short messages: no broadcast has fewer rounds
+Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hypercubes, IEEE Transactions on
+         Computers 38 (1989), doi:10.1109/12.29465
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.messages import receive, send
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.trees import children, level, parent
+
+
+def bcast_binomial(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Leave the root's `buf` in everybody's `buf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    v = (rank - root) % p
+    if v > 0:
+        receive(comm, buf, (root + parent(v)) % p, tag)
+    for child in reversed(children(v, p)):
+        send(comm, buf, (root + child) % p, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, root = case.p, case.root
+    if case.m:
+        for k in reversed(range(ceil_log2(p))):
+            yield [Transfer((root + parent(v)) % p, (root + v) % p, case.m) for v in level(k, p)]
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return len(children((rank - case.root) % case.p, case.p)) * case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return ceil_log2(case.p) * message(case.m, t_s, t_w)
+
+
+ALGORITHM = Algorithm(
+    operation="bcast",
+    name="binomial",
+    run=bcast_binomial,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

@@ -1,0 +1,103 @@
+"""Broadcast on a circulant graph: n segments in n-1+ceil(log2 p) rounds, which no algorithm can beat.
+
+The message is cut into n segments. Ranks count from the root, r = rank - root (mod p), and q = ceil(log2 p). In
+round i everybody sends to r + s_k and receives from r - s_k, where k = i mod q and the skips are s_q = p, s_k =
+ceil(s_(k+1) / 2). Each rank computes for itself which segment travels, without communication (`collectives.circulant`):
+over q rounds it receives q different segments and sends on only what it has. Rounds are numbered so that the last
+one ends a group of q; numbers beyond the last segment mean the last one, and nobody sends to the root.
+
+    p = 4, n = 2   start    1st      2nd      3rd
+    r = 0          01       01       01       01
+    r = 1          ..       ..       .1       01
+    r = 2          ..       0.       0.       01
+    r = 3          ..       ..       0.       01
+
+Rounds   n-1+ceil(log2 p)    Sent per rank   as scheduled    Scratch   none
+Time     (n-1+ceil(log2 p)) (t_s + m/n t_w); by the schedule's recurrence, exact, where n does not divide the message
+Fits     any p; segment_bytes > 0
+Best     always, in this model, given the right segment size: no broadcast has fewer rounds for its n
+Source   Träff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast, Reduction
+         and All-Reduction, 2024, arXiv:2407.18004, doi:10.1145/3735139
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case, positive_segments_only
+from collectives.blocks import Layout, segments
+from collectives.circulant import receive_blocks, send_blocks, skips
+from collectives.messages import exchange
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds, Transfer, message
+
+SEGMENT_BYTES = 65536
+
+
+def bcast_circulant(
+    comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
+) -> None:
+    """Leave the root's `buf` in everybody's `buf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
+    if p == 1:
+        return
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    steps, r = skips(p), (rank - root) % p
+    sends, receives = send_blocks(r, p), receive_blocks(r, p) if r else ()
+    for k, shift in _rounds(pieces.p, p):
+        skip = steps[k]
+        to_root = (r + skip) % p == 0
+        outgoing = None if to_root else _piece(pieces, buf, sends[k] + shift)
+        incoming = None if r == 0 else _piece(pieces, buf, receives[k] + shift)
+        exchange(comm, outgoing, (rank + skip) % p, incoming, (rank - skip) % p, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, pieces = case.p, _pieces(case)
+    steps = skips(p)
+    for k, shift in _rounds(pieces.p, p) if case.m and p > 1 else ():
+        incoming = [(case.root + r, receive_blocks(r, p)[k] + shift) for r in range(1, p)]
+        yield [
+            Transfer((rank - steps[k]) % p, rank % p, pieces.size(min(block, pieces.p - 1)) * case.itemsize)
+            for rank, block in incoming
+            if block >= 0
+        ]
+
+
+def closed_rounds(case: Case) -> int:
+    return _pieces(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    n = _pieces(case).p
+    return closed_rounds(case) * message(case.m // n, t_s, t_w) if case.elements % n == 0 else None
+
+
+def _rounds(n: int, p: int) -> Iterator[tuple[int, int]]:
+    """For each round its number within the group of q, and what to add to the group's block numbers."""
+    q = ceil_log2(p)
+    early = -(n - 1) % q
+    for i in range(early, early + n - 1 + q):
+        yield i % q, i // q * q - early
+
+
+def _piece(pieces: Layout, buf: Buffer, block: int) -> Buffer | None:
+    return pieces.block(buf, min(block, pieces.p - 1)) if block >= 0 else None
+
+
+def _pieces(case: Case) -> Layout:
+    return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
+
+
+ALGORITHM = Algorithm(
+    operation="bcast",
+    name="circulant",
+    run=bcast_circulant,
+    schedule=schedule,
+    fits=positive_segments_only,
+    closed_rounds=closed_rounds,
+    closed_time=closed_time,
+    parameters={"segment_bytes": SEGMENT_BYTES},
+)

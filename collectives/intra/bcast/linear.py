@@ -1,0 +1,66 @@
+"""Broadcast by sending: the root sends the whole message to each rank in turn.
+
+The root starts a send to every other rank, in rank order, and waits for them all; they leave one after the other,
+since it has one port.
+
+    p = 4     start   1st     2nd     3rd
+    rank 0    x       x       x       x
+    rank 1    .       x       x       x
+    rank 2    .       .       x       x
+    rank 3    .       .       .       x
+
+Rounds   p-1    Sent per rank   (p-1) m bytes from the root    Scratch   none
+Time     (p-1) (t_s + m t_w)
+Fits     any p
+Best     p = 2 or 3, and as a yardstick
+Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+         Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.messages import receive, wait_all
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Leave the root's `buf` in everybody's `buf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if rank != root:
+        receive(comm, buf, root, tag)
+    elif buf.size:
+        wait_all([comm.Isend(buf, other, tag) for other in range(p) if other != root])
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    if case.m:
+        for other in range(case.p):
+            if other != case.root:
+                yield [Transfer(case.root, other, case.m)]
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return (case.p - 1) * case.m if rank == case.root else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.m, t_s, t_w)
+
+
+ALGORITHM = Algorithm(
+    operation="bcast",
+    name="linear",
+    run=bcast_linear,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

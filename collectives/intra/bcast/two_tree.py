@@ -1,0 +1,95 @@
+"""Broadcast by two trees at once: inner ranks of one tree are leaves of the other, so all ports stay busy.
+
+The message is cut into n segments; even ones go down tree 0, odd ones down tree 1 (`collectives.two_trees`). Edges have
+colours; in step t only edges of colour t mod 2 carry a segment. No rank has two incoming or two outgoing edges of
+one colour, so in every step it receives from one parent and sends to one child.
+
+    p = 4: labels v = rank - root (mod p); tree 0 is 0 -> 2 -> 1, 3; tree 1 is 0 -> 1 -> 2, 3
+    n = 2    start    t = 0    t = 1    t = 2    t = 3
+    v = 0    01       01       01       01       01
+    v = 1    ..       ..       .1       01       01
+    v = 2    ..       0.       0.       0.       01
+    v = 3    ..       ..       0.       01       01
+
+Rounds   at most n-2 + 2 ceil(log2 p)    Sent per rank   about m bytes    Scratch   none
+Time     by the schedule's recurrence; at most (n-2 + 2 ceil(log2 p)) (t_s + b t_w) for segments of b bytes
+Fits     any p; segment_bytes > 0
+Best     long messages on many ranks: full bandwidth m t_w, and only log2 p steps to fill the pipeline
+Source   Sanders, Speck, Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing
+         35 (2009), doi:10.1016/j.parco.2009.09.001
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case, positive_segments_only
+from collectives.blocks import segments
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Transfer
+from collectives.two_trees import first_step, tree_children, tree_parent
+
+SEGMENT_BYTES = 65536
+TREES = (0, 1)
+
+
+def bcast_two_tree(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Leave the root's `buf` in everybody's `buf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
+    if buf.size == 0 or p == 1:
+        return
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    v = (rank - root) % p
+    # What enters and leaves in which step: step -> (segment, the other label).
+    receives = {
+        step: (piece, tree_parent(v, tree, p - 1))
+        for tree in (TREES if v else ())
+        for step, piece in _in(v, tree, p, pieces.p)
+    }
+    sends = {
+        step: (piece, child)
+        for tree in TREES
+        for child in tree_children(v, tree, p - 1)
+        for step, piece in _in(child, tree, p, pieces.p)
+    }
+    for step in sorted(receives.keys() | sends.keys()):
+        sent, child = sends.get(step, (None, 0))
+        received, parent = receives.get(step, (None, 0))
+        outgoing = None if sent is None else pieces.block(buf, sent)
+        incoming = None if received is None else pieces.block(buf, received)
+        exchange(comm, outgoing, (root + child) % p, incoming, (root + parent) % p, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, root = case.p, case.root
+    if case.m == 0:
+        return
+    pieces = segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
+    steps: dict[int, list[Transfer]] = {}
+    for v in range(1, p):
+        for tree in TREES:
+            parent = tree_parent(v, tree, p - 1)
+            for step, piece in _in(v, tree, p, pieces.p):
+                transfer = Transfer((root + parent) % p, (root + v) % p, pieces.size(piece) * case.itemsize)
+                steps.setdefault(step, []).append(transfer)
+    for step in sorted(steps):
+        yield steps[step]
+
+
+def _in(v: int, tree: int, p: int, n: int) -> Iterator[tuple[int, int]]:
+    """When the segments of a tree enter label v: (step, segment), one every two steps."""
+    start = first_step(v, tree, p - 1)
+    for piece in range(tree, n, 2):
+        yield start + piece - tree, piece
+
+
+ALGORITHM = Algorithm(
+    operation="bcast",
+    name="two_tree",
+    run=bcast_two_tree,
+    schedule=schedule,
+    fits=positive_segments_only,
+    parameters={"segment_bytes": SEGMENT_BYTES},
+)

@@ -1,0 +1,84 @@
+"""Exscan by a chain: everybody keeps what came from the left, and passes it on to the right with its own behind it.
+
+Rank r receives the combination of ranks 0 .. r-1 from r-1, which is its result, combines it with its own operand in
+scratch memory and sends that to r+1. Rank 0 sends its operand; its `recvbuf` is left as it is.
+
+    p = 4     start   1st     2nd     3rd
+    rank 0    .       .       .       .
+    rank 1    .       0       0       0
+    rank 2    .       .       01      01
+    rank 3    .       .       .       012
+
+Rounds   p-1    Sent per rank   m bytes, the last rank nothing    Scratch   m bytes; the ends of the chain none
+Time     (p-1) (t_s + m t_w) + (p-2) m c
+Fits     any p; any op, in rank order
+Best     p = 2 or 3, and as a yardstick: each operand is combined once
+Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006,
+         doi:10.1007/11846802_15, compare what is better
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import check_same_size, copy_of
+from collectives.messages import receive, send
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import combine
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the combination of ranks 0 .. r-1 in `recvbuf`, rank 0's untouched; `sendbuf` None is in place."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    passed_on = recvbuf if sendbuf is None else sendbuf
+    check_same_size(passed_on, recvbuf)
+    if 0 < rank < p - 1:
+        passed_on = copy_of(passed_on)
+    if rank > 0:
+        receive(comm, recvbuf, rank - 1, tag)
+    if 0 < rank < p - 1:
+        combine(op, recvbuf, passed_on)
+    if rank < p - 1:
+        send(comm, passed_on, rank + 1, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    if case.m:
+        for r in range(case.p - 1):
+            yield [Transfer(r, r + 1, case.m, case.m if r + 1 < case.p - 1 else 0)]
+
+
+def scratch(case: Case, rank: int) -> int:
+    return case.m if 0 < rank < case.p - 1 else 0
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return case.m if rank < case.p - 1 else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int:
+    return max(0, case.p - 2) * case.m
+
+
+ALGORITHM = Algorithm(
+    operation="exscan",
+    name="linear",
+    run=exscan_linear,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)

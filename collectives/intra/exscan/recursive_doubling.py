@@ -1,0 +1,73 @@
+"""Exscan by recursive doubling: groups of ranks double, and what comes from the left goes in front of the prefix.
+
+Rank r keeps the combination of its group, at first itself, and its prefix, at first nothing. In round k = 0 ..
+ceil(log2 p) - 1 it swaps the group's for that of the rank that differs in bit k, if there is one; what came from the
+left goes in front of the group's and of the prefix, what came from the right behind the group's
+(`collectives.prefix`). The `recvbuf` of rank 0 is left as it is.
+
+    p = 4     start      k = 0      k = 1               (the prefix, and the group's while it is needed)
+    rank 0    .   0      .   01     .
+    rank 1    .   1      0   01     0
+    rank 2    .   2      .   23     01
+    rank 3    .   3      2   23     012
+
+Rounds   ceil(log2 p)    Sent per rank   at most m ceil(log2 p) bytes    Scratch   2 m bytes
+Time     d (t_s + m t_w) + (2d - 2) m c; d = ceil(log2 p); where p is not a power of two and combining is not free,
+         by the schedule's recurrence, exact
+Fits     any p; any op, in rank order
+Best     short messages: fewest rounds
+Source   folklore, the hypercube prefix of the textbooks; Träff, Communication Round and Computation Efficient
+         Exclusive Prefix-Sums Algorithms (for MPI_Exscan), 2025, doi:10.34726/10821, has a better one
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.numbers import ceil_log2, is_power_of_two
+from collectives.prefix import prefixes, prefixes_schedule, prefixes_sent
+from collectives.protocol import Buffer, Comm, Op
+from collectives.schedule import Schedule, Seconds, message
+
+
+def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the combination of ranks 0 .. r-1 in `recvbuf`, rank 0's untouched; `sendbuf` None is in place."""
+    prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, inclusive=False)
+
+
+def schedule(case: Case) -> Schedule:
+    return prefixes_schedule(case.p, case.m, inclusive=False)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return 2 * case.m if case.p > 1 else 0
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return prefixes_sent(rank, case.p, case.m)
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return ceil_log2(case.p) * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int | None:
+    # The last rank combines most: two vectors in each round, one in the first and one in the last.
+    return max(0, 2 * ceil_log2(case.p) - 2) * case.m if is_power_of_two(case.p) else None
+
+
+ALGORITHM = Algorithm(
+    operation="exscan",
+    name="recursive_doubling",
+    run=exscan_recursive_doubling,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)

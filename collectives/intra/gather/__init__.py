@@ -1,0 +1,1 @@
+"""The root ends with the blocks of all, in rank order; blocks of equal size."""

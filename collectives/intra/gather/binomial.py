@@ -1,0 +1,72 @@
+"""Gather by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
+
+With v = rank - root (mod p), rank v receives the blocks of the subtrees of v + 1, v + 2, v + 4, ... below its lowest
+bit 2^k, as far as these exist, and sends the run v .. v + 2^k - 1 to v - 2^k (`collectives.binomial`).
+
+    p = 4     start      1st        2nd
+    v = 0     0...       01..       0123
+    v = 1     .1..
+    v = 2     ..2.       ..23
+    v = 3     ...3
+
+Rounds   ceil(log2 p)    Sent per rank   m bytes for each rank of its subtree    Scratch   its subtree's blocks
+Time     ceil(log2 p) t_s + (p-1) m t_w
+Fits     any p; blocks of equal size
+Best     short blocks: fewest rounds, and the root still receives each block once
+Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.binomial import gather_up, scratch_bytes, up
+from collectives.blocks import Layout, required
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule, Seconds
+from collectives.trees import subtree
+
+
+def gather_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
+    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    p = comm.Get_size()
+    if comm.Get_rank() == root:
+        layout = Layout.equal(required(recvbuf, "the root of a gather").size, p)
+    else:
+        layout = Layout.equal(required(sendbuf, "a rank that sends its block").size * p, p)
+    gather_up(comm, sendbuf, recvbuf, layout, root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return up(case.layout, case.itemsize, case.root)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    v = (rank - case.root) % case.p
+    return subtree(v, case.p) * case.m if v else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    # The root never waits: before its last child, its subtrees are full and as quick as itself; the last is no larger.
+    return ceil_log2(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
+
+
+ALGORITHM = Algorithm(
+    operation="gather",
+    name="binomial",
+    run=gather_binomial,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

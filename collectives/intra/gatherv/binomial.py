@@ -1,0 +1,60 @@
+"""Gatherv by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
+
+As gather by a binomial tree, with blocks of their own sizes: with v = rank - root (mod p), rank v receives the blocks
+of the subtrees of v + 1, v + 2, v + 4, ... below its lowest bit 2^k, and sends the run v .. v + 2^k - 1 to v - 2^k.
+All ranks must know the counts. A subtree without data sends nothing.
+
+    p = 4, counts 2, 0, 1, 3     start      1st        2nd
+    v = 0                        00....     00....     002333
+    v = 1                        ......
+    v = 2                        ..2...     ..2333
+    v = 3                        ...333
+
+Rounds   at most ceil(log2 p)    Sent per rank   its subtree's blocks    Scratch   its subtree's blocks
+Time     by the schedule's recurrence
+Fits     any p; counts known to all
+Best     short blocks; a long block far from the root travels log2 p times
+Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (equal blocks)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.binomial import gather_up, scratch_bytes, up
+from collectives.blocks import Layout
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule
+from collectives.trees import subtree
+
+
+def gatherv_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
+) -> None:
+    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    gather_up(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return up(case.layout, case.itemsize, case.root)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    v = (rank - case.root) % case.p
+    return case.layout.around(rank, subtree(v, case.p)) * case.itemsize if v else 0
+
+
+ALGORITHM = Algorithm(
+    operation="gatherv",
+    name="binomial",
+    run=gatherv_binomial,
+    schedule=schedule,
+    scratch=scratch,
+    closed_sent=closed_sent,
+)

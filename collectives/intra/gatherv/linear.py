@@ -1,0 +1,82 @@
+"""Gatherv by sending: everybody sends its block straight to the root.
+
+The root starts a receive from each other rank that has something, in rank order, and waits for them all; the blocks
+come in one after the other, since it has one port. Only the root needs to know the counts.
+
+    p = 4, counts 2, 0, 1, 3     start      1st        2nd
+    root 0                       00....     002...     002333
+    rank r                       sends its block to the root, if it is not empty
+
+Rounds   non-empty blocks besides the root's    Sent per rank   its m_r bytes, the root nothing    Scratch   none
+Time     sum of (t_s + m_r t_w) over those blocks
+Fits     any p
+Best     long or very uneven blocks: nothing is sent twice; startups are linear in p
+Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+         Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout, required
+from collectives.messages import send, wait_all
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def gatherv_linear(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    counts: Sequence[int] | None,
+    *,
+    root: int = 0,
+    tag: int = 0,
+) -> None:
+    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if rank != root:
+        send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
+        return
+    recvbuf = required(recvbuf, "the root of a gatherv")
+    layout = Layout.of_ranks(counts, p)
+    layout.put(recvbuf, root, sendbuf)
+    others = [other for other in range(p) if other != root and layout.size(other)]
+    wait_all([comm.Irecv(layout.block(recvbuf, other), other, tag) for other in others])
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    for other, nbytes in _others(case):
+        yield [Transfer(other, case.root, nbytes)]
+
+
+def closed_rounds(case: Case) -> int:
+    return len(_others(case))
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank == case.root else case.layout.size(rank) * case.itemsize
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return sum(message(nbytes, t_s, t_w) for _, nbytes in _others(case))
+
+
+def _others(case: Case) -> list[tuple[int, int]]:
+    """The ranks that send, with the bytes of their blocks."""
+    layout = case.layout
+    sizes = [(r, layout.size(r) * case.itemsize) for r in range(case.p) if r != case.root]
+    return [(r, nbytes) for r, nbytes in sizes if nbytes]
+
+
+ALGORITHM = Algorithm(
+    operation="gatherv",
+    name="linear",
+    run=gatherv_linear,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

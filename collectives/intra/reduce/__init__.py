@@ -1,0 +1,1 @@
+"""The root ends with the combination of what all have."""

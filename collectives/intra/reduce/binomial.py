@@ -1,0 +1,108 @@
+"""Reduce by a binomial tree: neighbours combine their operands, then pairs combine theirs, and so on up to the root.
+
+With v = rank - root (mod p), rank v receives the partial results of v + 1, v + 2, v + 4, ... below its lowest bit 2^k,
+as far as these exist, combines each with what it has, and sends the combination of v .. v + 2^k - 1 to v - 2^k. For an
+op that is not commutative the tree is that of root 0, which keeps to rank order, and rank 0 sends the result to the
+root.
+
+    p = 4     start   1st     2nd
+    v = 0     0       01      0123
+    v = 1     1       .       .
+    v = 2     2       23      .
+    v = 3     3       .       .
+
+Rounds   ceil(log2 p)    Sent per rank   m bytes, the root nothing    Scratch   2 m bytes; leaves none, the root m
+Time     ceil(log2 p) (t_s + m t_w + m c); t_s + m t_w more if the op is not commutative and the root not 0
+Fits     any p; any op, in rank order
+Best     short messages: no reduce has fewer rounds
+Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import copy_of, load, required
+from collectives.blocks import scratch as spare_memory
+from collectives.messages import receive, send
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import hand_over, join, operand, ordered_top
+from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.trees import children, level, parent
+
+
+def reduce_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
+) -> None:
+    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    held = operand(sendbuf, recvbuf, rank, root)
+    top = ordered_top(root, commutative=op.Is_commutative())
+    v = (rank - top) % p
+    below = children(v, p)
+    if rank == root == top:
+        held = required(recvbuf, "the root of a reduce")
+        load(held, sendbuf)
+    elif below:
+        held = copy_of(held)
+    if below:
+        spare = spare_memory(held, held.size)
+        for child in below:
+            receive(comm, spare, (top + child) % p, tag)
+            join(op, held, spare, other_is_left=False)
+    if v > 0:
+        send(comm, held, (top + parent(v)) % p, tag)
+    hand_over(comm, held, recvbuf, top, root, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, m, top = case.p, case.m, _top(case)
+    if m:
+        for k in range(ceil_log2(p)):
+            yield [Transfer((top + v) % p, (top + parent(v)) % p, m, m) for v in level(k, p)]
+        if top != case.root:
+            yield [Transfer(top, case.root, m)]
+
+
+def scratch(case: Case, rank: int) -> int:
+    top = _top(case)
+    if not children((rank - top) % case.p, case.p):
+        return 0
+    return case.m if rank == case.root == top else 2 * case.m
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) + (_top(case) != case.root) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return case.m if rank != _top(case) or rank != case.root else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int:
+    return ceil_log2(case.p) * case.m
+
+
+def _top(case: Case) -> int:
+    return ordered_top(case.root, commutative=case.commutative)
+
+
+ALGORITHM = Algorithm(
+    operation="reduce",
+    name="binomial",
+    run=reduce_binomial,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)

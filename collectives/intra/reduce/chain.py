@@ -1,0 +1,149 @@
+"""Reduce by a pipelined chain: partial results walk up the ranks to the root, cut into segments that follow each other.
+
+The message is cut into n segments of at most `segment_bytes`. With v = rank - root (mod p), rank v receives segment k
+from v+1 while it sends segment k-1 to v-1, and puts its own operand in front. For an op that is not commutative the
+chain leads to rank 0, which keeps to rank order, and rank 0 sends the result to the root.
+
+    p = 4, n = 3   start    1st      2nd      3rd      4th      5th       (how many operands are in each segment)
+    v = 0          111      111      111      411      441      444
+    v = 1          111      111      311      331      333
+    v = 2          111      211      221      222
+    v = 3          111
+
+Rounds   n+p-2    Sent per rank   m bytes, the root nothing    Scratch   2 segments; the ends of the chain less
+Time     (n+p-2) t_s + (m + (p-2) b) (t_w + c); b is the longest segment; t_s + m t_w more if the op is not
+         commutative and the root not 0
+Fits     any p; segment_bytes > 0; any op, in rank order
+Best     long messages on few ranks: about m (t_w + c), near the lower bound once n is well above p
+Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+         Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case, positive_segments_only
+from collectives.blocks import Layout, load, required, segments
+from collectives.blocks import scratch as spare_memory
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import combine, hand_over, operand, ordered_top
+from collectives.schedule import Round, Seconds, Transfer, message
+
+SEGMENT_BYTES = 65536
+
+
+def reduce_chain(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: int = 0,
+    segment_bytes: int = SEGMENT_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
+    own = result = operand(sendbuf, recvbuf, rank, root)
+    top = ordered_top(root, commutative=op.Is_commutative())
+    pieces = segments(own.size, own.itemsize, segment_bytes)
+    n, v = pieces.p, (rank - top) % p
+    if rank == root == top:
+        result = required(recvbuf, "the root of a reduce")
+    elif rank == top:
+        result = spare_memory(own, own.size)
+    if p == 1:
+        load(result, sendbuf)
+        return
+    spares = [spare_memory(own, pieces.size(0)) for _ in range(_spares(v, p, in_place=own is result))]
+    outgoing = incoming = None
+    for k in range(n + 1):
+        if v == p - 1:
+            outgoing = pieces.block(own, k - 1) if k > 0 else None
+        elif k == n:
+            incoming = None
+        else:
+            incoming = spares[k % len(spares)][0 : pieces.size(k)] if spares else pieces.block(result, k)
+        exchange(comm, outgoing, (rank - 1) % p, incoming, (rank + 1) % p, tag)
+        if incoming is None:
+            continue
+        combine(op, pieces.block(own, k), incoming)
+        if v > 0:
+            outgoing = incoming
+        elif spares:
+            pieces.block(result, k)[0 : incoming.size] = incoming
+    hand_over(comm, result, recvbuf, top, root, tag)
+
+
+def _spares(v: int, p: int, *, in_place: bool) -> int:
+    """Segments to receive into: two in turn on the way; at the top one, if its operand is where the result will be."""
+    if v == p - 1:
+        return 0
+    return 2 if v > 0 else int(in_place)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, top, pieces = case.p, _top(case), _pieces(case)
+    if case.m:
+        for step in range(pieces.p + p - 2):
+            hops = range(max(0, step - pieces.p + 1), min(p - 1, step + 1))
+            sizes = [((top + p - 1 - hop) % p, pieces.size(step - hop) * case.itemsize) for hop in hops]
+            yield [Transfer(r, (r - 1) % p, nbytes, nbytes) for r, nbytes in sizes]
+        if top != case.root:
+            yield [Transfer(top, case.root, case.m)]
+
+
+def scratch(case: Case, rank: int) -> int:
+    top = _top(case)
+    at_top = rank == top != case.root
+    in_place = rank == case.root == top and case.in_place
+    segment = _pieces(case).size(0) * case.itemsize
+    return case.m * at_top + _spares((rank - top) % case.p, case.p, in_place=in_place) * segment
+
+
+def closed_rounds(case: Case) -> int:
+    return _pieces(case).p + case.p - 2 + (_top(case) != case.root) if case.m and case.p > 1 else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return case.m if rank != _top(case) or rank != case.root else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    if case.p == 1 or case.m == 0:
+        return 0
+    pieces = _pieces(case)
+    longest = message(pieces.size(0) * case.itemsize, t_s, t_w)
+    moved = message(case.m, t_s, t_w) if _top(case) != case.root else 0
+    return pieces.p * t_s + case.m * t_w + (case.p - 2) * longest + moved
+
+
+def closed_combined(case: Case) -> int:
+    return case.m + (case.p - 2) * _pieces(case).size(0) * case.itemsize if case.p > 1 else 0
+
+
+def _pieces(case: Case) -> Layout:
+    return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
+
+
+def _top(case: Case) -> int:
+    return ordered_top(case.root, commutative=case.commutative)
+
+
+ALGORITHM = Algorithm(
+    operation="reduce",
+    name="chain",
+    run=reduce_chain,
+    schedule=schedule,
+    scratch=scratch,
+    fits=positive_segments_only,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    parameters={"segment_bytes": SEGMENT_BYTES},
+    in_order=True,
+)

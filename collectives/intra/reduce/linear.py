@@ -1,0 +1,106 @@
+"""Reduce by receiving: the root takes in one operand after the other.
+
+The root receives the operands of ranks p-1, p-2, ..., 0, each in its turn, and puts each in front of what it has; its
+own takes its place in the order. Everybody else sends its operand.
+
+    p = 4     start   1st     2nd     3rd
+    root 1    1       3       123     0123        (its own goes in front of 23 at once)
+    rank 0    0       0       0       .
+    rank 2    2       2       .       .
+    rank 3    3       .       .       .
+
+Rounds   p-1    Sent per rank   m bytes, the root nothing    Scratch   m bytes at the root; own operand if in place
+Time     (p-1) (t_s + m t_w + m c)
+Fits     any p; any op, in rank order
+Best     p = 2 or 3, and as a yardstick: the order of operands is that of a loop, from the last to the first
+Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+         Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import copy_of, load, required
+from collectives.blocks import scratch as spare_memory
+from collectives.messages import receive, send
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import combine, operand
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def reduce_linear(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
+) -> None:
+    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    p, rank, last = comm.Get_size(), comm.Get_rank(), comm.Get_size() - 1
+    own = operand(sendbuf, recvbuf, rank, root)
+    if rank != root:
+        send(comm, own, root, tag)
+        return
+    held = required(recvbuf, "the root of a reduce")
+    if root == last:
+        load(held, sendbuf)
+    else:
+        own = copy_of(held) if sendbuf is None else sendbuf
+        receive(comm, held, last, tag)
+    spare = spare_memory(held, held.size if _receipts_in_front(p, root) else 0)
+    for other in reversed(range(last)):
+        if other == root:
+            combine(op, own, held)
+        else:
+            receive(comm, spare, other, tag)
+            combine(op, spare, held)
+
+
+def _receipts_in_front(p: int, root: int) -> int:
+    """How many operands come in when the root has something already."""
+    return p - 1 if root == p - 1 else p - 2
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, root, m = case.p, case.root, case.m
+    if m:
+        for other in reversed(range(p)):
+            if other != root:
+                # The first to come in has nothing to be combined with; the root's own follows that of root + 1.
+                vectors = (other < p - 1) + (other == root + 1)
+                yield [Transfer(other, root, m, vectors * m)]
+
+
+def scratch(case: Case, rank: int) -> int:
+    if rank != case.root:
+        return 0
+    saved = case.m if case.in_place and case.root < case.p - 1 else 0
+    return saved + (case.m if _receipts_in_front(case.p, case.root) else 0)
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank == case.root else case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int:
+    return (case.p - 1) * case.m
+
+
+ALGORITHM = Algorithm(
+    operation="reduce",
+    name="linear",
+    run=reduce_linear,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)

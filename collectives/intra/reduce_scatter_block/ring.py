@@ -1,0 +1,76 @@
+"""Reduce_scatter_block by ring: blocks walk around and gather everybody's operand on their way to their rank.
+
+In round k = 0 .. p-2 rank r sends the partial block r-k-1 to r+1, receives block r-k-2 from r-1 and combines it with
+its own (mod p); the last is its own block r (`collectives.ring`). The operand is not touched: partial blocks are in
+two spare blocks, one coming in while the other goes out.
+
+    p = 4     start    k = 0    k = 1    k = 2      (how many operands are in each block)
+    rank 0    1111     1121     1311     4...
+    rank 1    1111     1112     1131     .4..
+    rank 2    1111     2111     1113     ..4.
+    rank 3    1111     1211     3111     ...4
+
+Rounds   p-1    Sent per rank   all blocks but its own    Scratch   2 blocks
+Time     (p-1) (t_s + m t_w + m c)
+Fits     any p; commutative ops; blocks of equal size
+Best     long blocks: no data is sent twice, and only to a neighbour; latency is linear in p
+Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, Journal of Parallel and
+         Distributed Computing 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first half of its allreduce)
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case, commutative_only
+from collectives.blocks import load
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import equal_blocks
+from collectives.ring import around_scratch, reduce_around, reduced_around
+from collectives.schedule import Schedule, Seconds, message
+
+
+def reduce_scatter_block_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
+    layout = equal_blocks(sendbuf, recvbuf, p, rank)
+    data = recvbuf if sendbuf is None else sendbuf
+    load(recvbuf[0 : layout.size(rank)], reduce_around(comm, data, layout, op, tag))
+
+
+def schedule(case: Case) -> Schedule:
+    return reduced_around(case.layout, case.itemsize)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return around_scratch(case.layout, case.itemsize)
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.layout.largest else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    layout = case.layout
+    return (layout.size(0, case.p) - layout.size(rank)) * case.itemsize
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int:
+    return (case.p - 1) * case.layout.largest * case.itemsize
+
+
+ALGORITHM = Algorithm(
+    operation="reduce_scatter_block",
+    name="ring",
+    run=reduce_scatter_block_ring,
+    schedule=schedule,
+    scratch=scratch,
+    fits=commutative_only,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+)

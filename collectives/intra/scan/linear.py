@@ -1,0 +1,82 @@
+"""Scan by a chain: everybody puts what came from the left in front of its own, and passes the result to the right.
+
+Rank r receives the combination of ranks 0 .. r-1 from r-1, puts it in front of its own operand and sends the result,
+which is also its own, to r+1.
+
+    p = 4     start   1st     2nd     3rd
+    rank 0    0       0       0       0
+    rank 1    1       01      01      01
+    rank 2    2       2       012     012
+    rank 3    3       3       3       0123
+
+Rounds   p-1    Sent per rank   m bytes, the last rank nothing    Scratch   m bytes, rank 0 none
+Time     (p-1) (t_s + m t_w + m c)
+Fits     any p; any op, in rank order
+Best     p = 2 or 3, and as a yardstick: each operand is combined once
+Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006,
+         doi:10.1007/11846802_15, compare what is better
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import load
+from collectives.blocks import scratch as spare_memory
+from collectives.messages import receive, send
+from collectives.protocol import Buffer, Comm, Op
+from collectives.reductions import combine
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the combination of ranks 0 .. r in `recvbuf`; `sendbuf` None means that the operand is there."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    if rank > 0:
+        before = spare_memory(recvbuf, recvbuf.size)
+        receive(comm, before, rank - 1, tag)
+        combine(op, before, recvbuf)
+    if rank < p - 1:
+        send(comm, recvbuf, rank + 1, tag)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    if case.m:
+        for r in range(case.p - 1):
+            yield [Transfer(r, r + 1, case.m, case.m)]
+
+
+def scratch(case: Case, rank: int) -> int:
+    return case.m if rank > 0 else 0
+
+
+def closed_rounds(case: Case) -> int:
+    return case.p - 1 if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return case.m if rank < case.p - 1 else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return (case.p - 1) * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int:
+    return (case.p - 1) * case.m
+
+
+ALGORITHM = Algorithm(
+    operation="scan",
+    name="linear",
+    run=scan_linear,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)

@@ -1,0 +1,73 @@
+"""Scatter by a binomial tree: half of the blocks go to one rank, which deals them out like the root.
+
+With v = rank - root (mod p), rank v receives the blocks of its subtree v .. v + 2^k - 1, where 2^k is its lowest bit,
+and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as these exist, those of their subtrees (`collectives.binomial`).
+
+    p = 4     start      1st        2nd
+    v = 0     0123       01..       0...
+    v = 1     ....       ....       .1..
+    v = 2     ....       ..23       ..2.
+    v = 3     ....       ....       ...3
+
+Rounds   ceil(log2 p)    Sent per rank   m bytes for each rank below it    Scratch   its subtree's blocks
+Time     ceil(log2 p) t_s + (p-1) m t_w
+Fits     any p; blocks of equal size
+Best     short blocks: fewest rounds, and the root still sends each block once
+Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hypercubes, IEEE Transactions on
+         Computers 38 (1989), doi:10.1109/12.29465
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.binomial import down, scatter_down, scratch_bytes
+from collectives.blocks import Layout, required
+from collectives.numbers import ceil_log2
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule, Seconds
+from collectives.trees import subtree
+
+
+def scatter_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0
+) -> None:
+    """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
+    p = comm.Get_size()
+    if comm.Get_rank() == root:
+        layout = Layout.equal(required(sendbuf, "the root of a scatter").size, p)
+    else:
+        layout = Layout.equal(required(recvbuf, "a rank that receives its block").size * p, p)
+    scatter_down(comm, sendbuf, recvbuf, layout, root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return down(case.layout, case.itemsize, case.root)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
+
+
+def closed_rounds(case: Case) -> int:
+    return ceil_log2(case.p) if case.m else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return (subtree((rank - case.root) % case.p, case.p) - 1) * case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    # The gather's time run backwards: when the root has sent to its last child, all other subtrees are served too.
+    return ceil_log2(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
+
+
+ALGORITHM = Algorithm(
+    operation="scatter",
+    name="binomial",
+    run=scatter_binomial,
+    schedule=schedule,
+    scratch=scratch,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

@@ -1,0 +1,53 @@
+"""Scatterv by a binomial tree: the blocks of half the ranks go to one rank, which deals them out like the root.
+
+As scatter by a binomial tree, with blocks of their own sizes: with v = rank - root (mod p), rank v receives the blocks
+of its subtree v .. v + 2^k - 1, where 2^k is its lowest bit, and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as
+these exist, the blocks of their subtrees. All ranks must know the counts. A subtree without data is sent nothing.
+
+    p = 4, counts 2, 0, 1, 3     start      1st        2nd
+    v = 0                        002333     00....     00....
+    v = 1                        ......     ......     ......
+    v = 2                        ......     ..2333     ..2...
+    v = 3                        ......     ......     ...333
+
+Rounds   at most ceil(log2 p)    Sent per rank   the blocks below it    Scratch   its subtree's blocks
+Time     by the schedule's recurrence
+Fits     any p; counts known to all
+Best     short blocks; a long block far from the root travels log2 p times
+Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hypercubes, IEEE Transactions on
+         Computers 38 (1989), doi:10.1109/12.29465 (equal blocks)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.binomial import down, scatter_down, scratch_bytes
+from collectives.blocks import Layout
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Schedule
+
+
+def scatterv_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
+) -> None:
+    """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
+    scatter_down(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return down(case.layout, case.itemsize, case.root)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
+
+
+ALGORITHM = Algorithm(
+    operation="scatterv",
+    name="binomial",
+    run=scatterv_binomial,
+    schedule=schedule,
+    scratch=scratch,
+)

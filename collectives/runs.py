@@ -1,0 +1,59 @@
+"""Allgather by growing runs: the common text of Bruck's algorithm and of the circulant graph.
+
+Rank r holds a run of blocks that starts with its own, r, r+1, ... (mod p). With s blocks held, it receives the first
+blocks of rank r+s, which continue its run, and sends its own first blocks to r-s. A list of skips from 1 up to p,
+none more than twice the one before, says how long the run is after each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from collectives.blocks import Layout, scratch
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Transfer, without_empty
+
+
+def gather_runs(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, skips: Sequence[int], tag: int
+) -> None:
+    """Fill `recvbuf` with the blocks of all ranks."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    total = layout.size(0, p)
+    layout.put(recvbuf, rank, sendbuf)
+    # The run of rank 0 starts with block 0: it is gathered where it belongs. The others turn theirs at the end.
+    run = recvbuf if rank == 0 else scratch(recvbuf, total)
+    if rank > 0:
+        run[0 : layout.size(rank)] = layout.block(recvbuf, rank)
+    for held, after in pairwise(skips):
+        outgoing = run[0 : layout.around(rank, after - held)]
+        incoming = run[layout.around(rank, held) : layout.around(rank, after)]
+        exchange(comm, outgoing, (rank - held) % p, incoming, (rank + held) % p, tag)
+    if rank > 0:
+        tail = layout.size(rank, p)
+        recvbuf[layout.start(rank) : total] = run[0:tail]
+        recvbuf[0 : layout.start(rank)] = run[tail:total]
+
+
+def runs_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> Iterator[Round]:
+    p = layout.p
+    for held, after in pairwise(skips):
+        yield without_empty(Transfer(r, (r - held) % p, layout.around(r, after - held) * itemsize) for r in range(p))
+
+
+def runs_scratch(layout: Layout, itemsize: int, rank: int) -> int:
+    return layout.size(0, layout.p) * itemsize if rank > 0 else 0
+
+
+def doubling_skips(p: int) -> list[int]:
+    """Bruck's skips.
+
+    >>> doubling_skips(6), doubling_skips(8), doubling_skips(1)
+    ([1, 2, 4, 6], [1, 2, 4, 8], [1])
+    """
+    skips = [1]
+    while skips[-1] < p:
+        skips.append(min(2 * skips[-1], p))
+    return skips

@@ -1,0 +1,148 @@
+"""Run one algorithm on one case and compare with what numpy says; works on any communicator.
+
+`prepare(operation, case, rank)` gives the arguments of a rank's call and what must come out; `check(algorithm, comm,
+case)` makes the call. A new operation needs one function, entered in PREPARE; the reductions have theirs next door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from collectives import Algorithm, Case
+from collectives.protocol import Op
+from tests.collectives.calls import Array, Call, blank, contents, sizes
+from tests.collectives.ops import LOCAL
+from tests.collectives.reduction_checks import REDUCTIONS
+
+
+def check(algorithm: Algorithm, comm: Any, case: Case, ops: Mapping[str, Op] = LOCAL) -> Call:
+    """Run the algorithm on this rank and raise AssertionError if the result is wrong."""
+    call = prepare(algorithm.operation, case, comm.Get_rank(), ops)
+    algorithm.run(comm, *call.args, **call.kwargs, **case.parameters)
+    where = f"{algorithm!r} on rank {comm.Get_rank()} in {case}"
+    np.testing.assert_array_equal(call.result, call.expected, err_msg=where)
+    for buffer, before in call.untouched:
+        np.testing.assert_array_equal(buffer, before, err_msg=f"{where} changed its input")
+    return call
+
+
+def run_phantom(
+    algorithm: Algorithm, comm: Any, case: Case, phantom: Callable[[int, int], Any], ops: Mapping[str, Op] = LOCAL
+) -> None:
+    """Run the algorithm on buffers without contents; `phantom(size, itemsize)` makes one."""
+
+    def emptied(argument: Any) -> Any:
+        if isinstance(argument, np.ndarray):
+            return phantom(argument.size, argument.itemsize)
+        return [emptied(part) for part in argument] if isinstance(argument, list) else argument
+
+    call = prepare(algorithm.operation, case, comm.Get_rank(), ops)
+    algorithm.run(comm, *map(emptied, call.args), **call.kwargs, **case.parameters)
+
+
+def prepare(operation: str, case: Case, rank: int, ops: Mapping[str, Op] = LOCAL) -> Call:
+    """The call of one rank."""
+    if operation in REDUCTIONS:
+        call = REDUCTIONS[operation](case, rank)
+        call.kwargs["op"] = ops["sum" if case.commutative else "compose"]
+        return call
+    return PREPARE[operation](case, rank)
+
+
+def _all_blocks(case: Case) -> Array:
+    blocks = [contents(r, size, case.itemsize) for r, size in enumerate(sizes(case))]
+    return np.concatenate(blocks)
+
+
+def _counts(case: Case) -> tuple[Any, ...]:
+    return () if case.counts is None else (case.counts,)
+
+
+def prepare_barrier(case: Case, rank: int) -> Call:
+    nothing = blank(0, 1)
+    return Call((), {}, nothing, nothing)
+
+
+def prepare_bcast(case: Case, rank: int) -> Call:
+    message = contents(case.root, case.elements, case.itemsize)
+    buffer = message.copy() if rank == case.root else blank(case.elements, case.itemsize)
+    return Call((buffer,), {"root": case.root}, buffer, message)
+
+
+def prepare_gather(case: Case, rank: int) -> Call:
+    mine, everything = contents(rank, sizes(case)[rank], case.itemsize), _all_blocks(case)
+    if rank != case.root:
+        return Call((mine, None, *_counts(case)), {"root": case.root}, mine, mine.copy())
+    sendbuf, recvbuf = _in_place(case, rank, mine)
+    return Call((sendbuf, recvbuf, *_counts(case)), {"root": case.root}, recvbuf, everything, ((mine, mine.copy()),))
+
+
+def prepare_scatter(case: Case, rank: int) -> Call:
+    everything = _all_blocks(case)
+    mine = contents(rank, sizes(case)[rank], case.itemsize)
+    recvbuf = blank(mine.size, case.itemsize)
+    if rank != case.root:
+        return Call((None, recvbuf, *_counts(case)), {"root": case.root}, recvbuf, mine)
+    sendbuf = everything.copy()
+    if case.in_place:
+        return Call((sendbuf, None, *_counts(case)), {"root": case.root}, sendbuf, everything)
+    return Call((sendbuf, recvbuf, *_counts(case)), {"root": case.root}, recvbuf, mine, ((sendbuf, everything),))
+
+
+def prepare_allgather(case: Case, rank: int) -> Call:
+    mine = contents(rank, sizes(case)[rank], case.itemsize)
+    sendbuf, recvbuf = _in_place(case, rank, mine)
+    return Call((sendbuf, recvbuf, *_counts(case)), {}, recvbuf, _all_blocks(case), ((mine, mine.copy()),))
+
+
+def _in_place(case: Case, rank: int, mine: Array) -> tuple[Array | None, Array]:
+    """The send and receive buffers of a rank that gathers."""
+    recvbuf = blank(sum(sizes(case)), case.itemsize)
+    if not case.in_place:
+        return mine, recvbuf
+    start = case.layout.start(rank)
+    recvbuf[start : start + mine.size] = mine
+    return None, recvbuf
+
+
+def _between(case: Case, source: int, dest: int) -> Array:
+    """What `source` has for `dest`."""
+    return contents(source + 41 * dest, case.between(source, dest) // case.itemsize, case.itemsize)
+
+
+def prepare_alltoall(case: Case, rank: int) -> Call:
+    outgoing = np.concatenate([_between(case, rank, other) for other in range(case.p)])
+    expected = np.concatenate([_between(case, other, rank) for other in range(case.p)])
+    recvbuf = outgoing.copy() if case.in_place else blank(expected.size, case.itemsize)
+    sendbuf = None if case.in_place else outgoing
+    counts: tuple[Any, ...] = ()
+    if case.traffic is not None:
+        counts = (None if case.in_place else case.traffic[rank], [row[rank] for row in case.traffic])
+    return Call((sendbuf, recvbuf, *counts), {}, recvbuf, expected, ((outgoing, outgoing.copy()),))
+
+
+def prepare_alltoallw(case: Case, rank: int) -> Call:
+    """The blocks lie one after the other in one array, so that the result can be compared in one go."""
+    call = prepare_alltoall(case, rank)
+    sendbuf, recvbuf, sendcounts, recvcounts = call.args
+    blocks = None if sendbuf is None else np.split(sendbuf, np.cumsum(sendcounts)[:-1])
+    call.args = (blocks, np.split(recvbuf, np.cumsum(recvcounts)[:-1]))
+    return call
+
+
+PREPARE: dict[str, Callable[[Case, int], Call]] = {
+    "barrier": prepare_barrier,
+    "bcast": prepare_bcast,
+    "gather": prepare_gather,
+    "gatherv": prepare_gather,
+    "scatter": prepare_scatter,
+    "scatterv": prepare_scatter,
+    "allgather": prepare_allgather,
+    "allgatherv": prepare_allgather,
+    "alltoall": prepare_alltoall,
+    "alltoallv": prepare_alltoall,
+    "alltoallw": prepare_alltoallw,
+}

@@ -1,0 +1,72 @@
+"""File, function and catalogue agree in name; every card is complete; collectives lives on what it is handed."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import collectives
+from collectives import CATALOGUE, Algorithm
+from collectives.card import LABELS
+
+PACKAGE = Path(collectives.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+ALGORITHM_FILES = [
+    file for file in FILES if file.relative_to(PACKAGE).parts[0] in ("intra", "inter") and file.stem != "__init__"
+]
+COLLECTIVE_CALLS = re.compile(
+    r"\.(I?[bB]cast|I?[gG]atherv?|I?[sS]catterv?|I?[aA]ll\w+|I?[rR]educe\w*|I?[bB]arrier|Split|Dup)\("
+)
+
+
+def every(algorithm: Algorithm) -> str:
+    return f"{algorithm.kind}-{algorithm.operation}-{algorithm.name}"
+
+
+@pytest.mark.parametrize("algorithm", CATALOGUE, ids=every)
+def test_path_function_and_catalogue_agree(algorithm: Algorithm) -> None:
+    """The path of an algorithm is a grammar: kind, operation, name."""
+    assert algorithm.run.__module__ == f"collectives.{algorithm.kind}.{algorithm.operation}.{algorithm.name}"
+    assert algorithm.run.__name__ == f"{algorithm.operation}_{algorithm.name}"
+
+
+def test_every_algorithm_file_is_in_the_catalogue_once() -> None:
+    """A file that was forgotten, or two of one name."""
+    names = [(a.kind, a.operation, a.name) for a in CATALOGUE]
+    paths = [(*file.relative_to(PACKAGE).parts[:-1], file.stem) for file in ALGORITHM_FILES]
+    assert sorted(names) == sorted(paths)
+
+
+@pytest.mark.parametrize("algorithm", CATALOGUE, ids=every)
+def test_card_is_complete(algorithm: Algorithm) -> None:
+    """Idea, a picture for p = 4, and all the labelled lines."""
+    assert "p = 4" in (sys.modules[algorithm.run.__module__].__doc__ or "")
+    assert list(algorithm.card) == list(LABELS)
+    assert all(algorithm.card.values())
+    assert algorithm.source == algorithm.card["Source"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_are_standard_numpy_or_own(file: Path) -> None:
+    """Never fakempi, never mpi4py."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            assert name.split(".")[0] not in ("fakempi", "mpi4py"), f"{file} imports {name}"
+
+
+@pytest.mark.parametrize("file", ALGORITHM_FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_collective_method_of_a_communicator_is_called(file: Path) -> None:
+    """An algorithm that called comm.Bcast could recurse through the table."""
+    assert not re.search(r"\b(comm|local|inter)" + COLLECTIVE_CALLS.pattern, file.read_text())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_files_stay_small(file: Path) -> None:
+    """Most near 120 lines, none above 200."""
+    assert len(file.read_text().splitlines()) <= 200
