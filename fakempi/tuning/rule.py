@@ -1,0 +1,123 @@
+"""The facts of a call, and a rule: the name of an algorithm and the conditions under which it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from collectives import Case
+
+BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
+"""Operations whose `nbytes` is one rank's block."""
+
+TOTALS: Final = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter"})
+"""Operations whose `nbytes` is the sum of blocks of different sizes."""
+
+UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
+"""Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
+
+
+class Facts(NamedTuple):
+    """What a choice depends on; the same on every rank that takes part.
+
+    A named tuple, because one is made for each call on each rank, and it is the key to the choices already made.
+    `nbytes` is of one rank's block (`BLOCKS`), the sum of all blocks (`TOTALS`), or else of the whole message; `count`
+    is the same in elements, and matters for reductions, where all ranks must give the same; `in_place` matters where
+    they must agree on it (alltoall and its kin).
+    """
+
+    operation: str
+    p: int
+    nbytes: int = 0
+    count: int = 0  # type: ignore[assignment]  # hides tuple.count, which nobody misses
+    commutative: bool = True
+    predefined_op: bool = True
+    kind: str = "intra"
+    in_place: bool = False
+
+    @property
+    def total(self) -> int:
+        """Bytes of all blocks together."""
+        return self.nbytes * self.p if self.operation in BLOCKS else self.nbytes
+
+    @property
+    def block(self) -> int:
+        """Bytes of a rank's block, on average."""
+        return self.nbytes // self.p if self.operation in TOTALS else self.nbytes
+
+    def case(self, **more: Any) -> Case:
+        """The case that an algorithm's claims are about; root, counts, itemsize, parameters ... are passed along."""
+        known: dict[str, Any] = {"p": self.p, "commutative": self.commutative, "in_place": self.in_place}
+        if more.get("counts") is None and more.get("traffic") is None:
+            known["m"] = self.nbytes
+        return Case(**{**known, **more})
+
+
+def _enough(facts: Facts, least: int | str) -> bool:
+    """Whether there are that many elements: a number of them, one for each rank, or one for each of 2^floor(log2 p)."""
+    if least == "p":
+        return facts.count >= facts.p
+    if least == "power of two":
+        return facts.count >= 1 << facts.p.bit_length() - 1
+    return facts.count >= int(least)
+
+
+TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
+    "p_below": lambda facts, bound: facts.p < bound,
+    "p_at_least": lambda facts, bound: facts.p >= bound,
+    "power_of_two": lambda facts, wanted: (facts.p & (facts.p - 1) == 0) == wanted,
+    "even": lambda facts, wanted: (facts.p % 2 == 0) == wanted,
+    "nbytes_below": lambda facts, bound: facts.nbytes < bound,
+    "nbytes_at_most": lambda facts, bound: facts.nbytes <= bound,
+    "total_below": lambda facts, bound: facts.total < bound,
+    "block_below": lambda facts, bound: facts.block < bound,
+    "count_at_least": _enough,
+    "commutative": lambda facts, wanted: facts.commutative == wanted,
+    "predefined_op": lambda facts, wanted: facts.predefined_op == wanted,
+    "in_place": lambda facts, wanted: facts.in_place == wanted,
+}
+"""What each condition asks; a rule has a field for each."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
+
+    >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
+    >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))
+    (True, False)
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    p_below: int | None = None
+    p_at_least: int | None = None
+    power_of_two: bool | None = None
+    even: bool | None = None
+    nbytes_below: int | None = None
+    nbytes_at_most: int | None = None
+    total_below: int | None = None
+    block_below: int | None = None
+    count_at_least: int | Literal["p", "power of two"] | None = None
+    commutative: bool | None = None
+    predefined_op: bool | None = None
+    in_place: bool | None = None
+
+    @cached_property
+    def conditions(self) -> dict[str, Any]:
+        """The conditions that there are, by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name in TESTS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @cached_property
+    def _tests(self) -> list[tuple[Callable[[Facts, Any], bool], Any]]:
+        return [(TESTS[name], value) for name, value in self.conditions.items()]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether all conditions do."""
+        for test, value in self._tests:  # noqa: SIM110  # all(...) takes twice as long, and grids have 60 rules
+            if not test(facts, value):
+                return False
+        return True

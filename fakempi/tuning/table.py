@@ -1,0 +1,139 @@
+"""A table: for each operation the rules in order, of which the first that holds is taken.
+
+Catalogue, policy and algorithm are three things: `collectives` says what there is and what it fits, a table says what
+is taken when. A rule that holds for a case that its algorithm does not fit is an error, never a reason to look further.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Final, TypeAlias
+
+from collectives import CATALOGUE, Algorithm, fitting
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.tuning.rule import Facts, Rule
+
+Key: TypeAlias = tuple[str, str]
+"""Kind and operation."""
+
+REMEMBERED: Final = 4096
+"""Choices that a table keeps at hand; then it starts anew. Programs have few different calls, or any number."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm and the parameters to call it with."""
+
+    algorithm: Algorithm
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rules by kind and operation; the last of each operation has no conditions.
+
+    For the operations in `forced` somebody asked for the one algorithm. `extra` holds what is not for us to judge.
+    """
+
+    name: str
+    rules: Mapping[Key, tuple[Rule, ...]]
+    forced: frozenset[Key] = frozenset()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    _choices: dict[Key, list[tuple[Rule, Choice]]] = field(init=False, repr=False, default_factory=dict)
+    _made: dict[Facts, Choice] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key, rules in self.rules.items():
+            if not rules or rules[-1].conditions:
+                raise MPIValueError(ERR_ARG, f"table {self.name}: the last rule of {spelled(key)} must always hold")
+            self._choices[key] = [(rule, choice_of(key, rule)) for rule in rules]
+
+    def choose(self, facts: Facts) -> Choice:
+        """The choice of the first rule that holds; raise if its algorithm does not fit."""
+        choice = self._made.get(facts)
+        if choice is None:
+            choice = self._decide(facts)
+            if len(self._made) >= REMEMBERED:
+                self._made.clear()
+            self._made[facts] = choice
+        return choice
+
+    def _decide(self, facts: Facts) -> Choice:
+        key = facts.kind, facts.operation
+        if key not in self._choices:
+            raise MPIValueError(ERR_ARG, f"table {self.name} has no rules for {spelled(key)}")
+        choice = next(choice for rule, choice in self._choices[key] if rule.holds(facts))
+        if reason := choice.algorithm.fits(facts.case(parameters=choice.parameters)):
+            name = choice.algorithm.name
+            asker = "was asked for" if key in self.forced else f"is what table {self.name} takes here"
+            fit = [each.name for each in fitting(facts.operation, facts.case(), facts.kind) if each.name != name]
+            others = f"{listed(fit)} {'fits' if len(fit) == 1 else 'fit'}" if fit else "no other fits"
+            raise MPIValueError(ERR_ARG, f"{spelled(key)}: {name} {asker}, but {reason}; {others}.")
+        return choice
+
+
+def choice_of(key: Key, rule: Rule) -> Choice:
+    """What a rule names, looked up in the catalogue."""
+    algorithm = algorithm_of(key, rule.name)
+    return Choice(algorithm, {name: value_of(algorithm, name, value) for name, value in rule.parameters.items()})
+
+
+def algorithm_of(key: Key, name: str) -> Algorithm:
+    """The algorithm of that name."""
+    candidates = {each.name: each for each in CATALOGUE if (each.kind, each.operation) == key}
+    if not candidates:
+        operations = {spelled((each.kind, each.operation)) for each in CATALOGUE}
+        raise unknown("algorithms: there is no operation", spelled(key), sorted(operations))
+    if name not in candidates:
+        raise unknown(f"{spelled(key)}: there is no algorithm", name, candidates)
+    return candidates[name]
+
+
+def value_of(algorithm: Algorithm, name: str, value: Any) -> Any:
+    """A parameter's value; where it is an algorithm, a name will do."""
+    if name not in algorithm.parameters:
+        raise unknown(f"{algorithm.operation}: {algorithm.name} has no parameter", name, algorithm.parameters)
+    default, place = algorithm.parameters[name], f"{algorithm.operation}: {algorithm.name} takes as {name}"
+    if isinstance(default, Algorithm):
+        if isinstance(value, str):
+            return algorithm_of((default.kind, default.operation), value)
+        if not isinstance(value, Algorithm) or value.operation != default.operation:
+            raise MPITypeError(ERR_ARG, f"{place} an algorithm for {default.operation} or its name, not {value!r}.")
+    elif isinstance(default, int):
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise MPITypeError(ERR_ARG, f"{place} a whole number, not {value!r}.") from None
+    return value
+
+
+def spelled(key: Key) -> str:
+    """As users write it: allgather, inter:allgather.
+
+    >>> spelled(("intra", "allgather")), spelled(("inter", "allgather"))
+    ('allgather', 'inter:allgather')
+    """
+    kind, operation = key
+    return operation if kind == "intra" else f"{kind}:{operation}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as in a sentence.
+
+    >>> listed(["ring", "bruck", "circulant"]), listed(["ring"]), listed([])
+    ('ring, bruck and circulant', 'ring', 'none')
+    """
+    *most, last = names or ["none"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def unknown(place: str, name: str, known: Iterable[str]) -> MPIValueError:
+    """The error for a name that is not there: what there is, and what may have been meant."""
+    names = list(known)
+    close = get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    return MPIValueError(ERR_ARG, f"{place} {name!r}; there {'is' if len(names) < 2 else 'are'} {listed(names)}{hint}")
