@@ -73,9 +73,10 @@ def report(
 ) -> DeadlockError:
     """The error to raise: a text for people, and the records for programs."""
     verdict, kind = ("livelock", LivelockError) if polling else ("deadlock", DeadlockError)
-    s = "s" if len(stuck) == 1 else ""
+    count = len({one.rank for one in stuck})
+    s = "s" if count == 1 else ""
     what = f"poll{s} in vain or wait{s}" if polling else f"wait{s}"
-    lines = [f"{verdict} at t = {time:.6g} s: {len(stuck)} of {nprocs} ranks {what}, and nothing else can happen."]
+    lines = [f"{verdict} at t = {float(time):.6g} s: {count} of {nprocs} ranks {what}, and nothing else can happen."]
     lines += _shortened([f"  {line}" for line in _states(stuck, nprocs)], "more states")
     cycle = find_cycle(stuck)
     if cycle:
@@ -95,8 +96,8 @@ def _states(stuck: Sequence[Stuck], nprocs: int) -> list[str]:
     for group in groups:
         first = group[0]
         since = {one.since for one in group}
-        when = f"since t = {first.since:.6g}" if len(since) == 1 else f"since t = {min(since):.6g} to {max(since):.6g}"
-        gone = {rank for one in group for want in one.wants for rank in want.awaits if want.peer is not None} - alive
+        when = f"since t = {float(min(since)):.6g}" + (f" to {float(max(since)):.6g}" if len(since) > 1 else "")
+        gone = {rank for one in group for want in one.wants for rank in want.awaits} - alive
         ended = f"; {ranks_in_words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
         lines.append(f"{ranks_in_words(one.rank for one in group)}: {_call(first, naming)} at {first.site}, {when}{ended}")
     return lines
@@ -186,15 +187,18 @@ def find_cycle(stuck: Sequence[Stuck]) -> list[int]:
     done: set[int] = set()
     for start in waits:
         path: list[int] = []
-        on_path: dict[int, int] = {}
-        rank: int | None = start
-        while rank is not None and rank not in done and rank not in on_path:
-            on_path[rank] = len(path)
-            path.append(rank)
-            rank = next((other for other in waits.get(rank, ()) if other in waits and other not in done), None)
-        if rank is not None and rank in on_path:
-            return path[on_path[rank] :]
-        done.update(path)
+        ahead = [[start]]  # ranks to look at, for the start and for each rank on the path
+        while ahead:
+            rank = ahead[-1].pop() if ahead[-1] else None
+            if rank is None:
+                ahead.pop()
+                if path:
+                    done.add(path.pop())
+            elif rank in path:
+                return path[path.index(rank) :]
+            elif rank in waits and rank not in done:
+                path.append(rank)
+                ahead.append(waits[rank][::-1])
     return []
 
 

@@ -7,6 +7,7 @@ item) costs a third of the time of a whole message.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -22,6 +23,7 @@ class Agenda:
 
     def __init__(self) -> None:
         self.now: Time = 0
+        self.shuffle: Callable[[list[Any]], None] | None = None  # if set, ties are broken by it, not by booking order
         self.clear()
 
     def clear(self) -> None:
@@ -56,13 +58,15 @@ class Agenda:
         self.now = heappop(self.times)
         self.today = self.lists[self.now]
         self.taken = 1
+        if self.shuffle is not None:
+            self.shuffle(self.today)
         return self.today[0]
 
     def jump(self, at: Time) -> bool:
         """Move to a later time, if nothing is booked until then."""
         if self.taken < len(self.today) or (self.times and self.times[0] <= at):
             return False
-        del self.lists[self.now]
+        self.lists.pop(self.now, None)
         self.now, self.taken = at, 0
         self.today = self.lists[at] = []
         return True

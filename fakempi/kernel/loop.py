@@ -140,7 +140,8 @@ class Loop(Agenda):
                 self.starved = True
                 return False
             self.today.clear()
-            self.taken, self.cut_off, self.idlers = 0, 0, len(self.pollers)  # nobody but they will be booked if nothing changes
+            self.taken = self.cut_off = 0
+            self.idlers = len(self.pollers)  # nobody but they will be booked if nothing changes
         for task in self.pollers:
             self.book(at, task)
         self.pollers.clear()
@@ -160,6 +161,7 @@ class Loop(Agenda):
         """Nothing more is to happen: the baton goes to the hub as soon as the running task ends or waits."""
         self.ending = True
         self.clear()
+        self.lists.clear()  # so that nothing that is booked from now on is ever found
         self.pollers.clear()
 
     def unwind(self) -> None:

@@ -17,7 +17,7 @@ class Task:
 
     __slots__ = (
         "agenda", "awaited", "body", "clock", "handle", "number", "owner", "polled_at", "reason", "refusals", "rest",
-        "resume", "until",
+        "resume", "since", "until",
     )  # fmt: skip
 
 
@@ -32,6 +32,7 @@ class Task:
         self.polled_at: Time | None = None
         self.awaited = 0
         self.until: Time = 0
+        self.since: Time = 0  # when it began to wait for what it waits for
         self.refusals = 0  # how often it was told to end and went on
 
     def settled(self, end: Time) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fakempi.wire.cost import CostModel, Time
@@ -33,7 +34,8 @@ class Delivery:
         self.matched = matched
         self.linear = cost.linear
         self.price = cost.transfer
-        self.ports = Ports(clock, cost, self._onward)
+        self.ports = Ports(clock, cost, self._onward if cost.duplex else self._claim_again)
+        self.turns = 0
         self.out, self.into = self.ports.out, self.ports.into
         # Two ports of width one and nothing shared: the route need not be looked up (a third of the work saved).
         self.plain = cost.duplex and cost.ports == 1 and type(cost).node is CostModel.node
@@ -51,10 +53,11 @@ class Delivery:
             if envelope.eager:
                 self._depart(envelope)
         elif envelope.eager:
-            if not self._depart(envelope):
-                if box.delayed is None:
-                    box.delayed = {}
-                box.delayed[envelope.source] = deque((envelope,))
+            if self.latest is not None:
+                self._delay(envelope)
+                self._depart(envelope)
+            elif not self._depart(envelope):
+                self._delay(envelope)
         else:
             self._announce(envelope)
 
@@ -75,16 +78,24 @@ class Delivery:
             envelope.pattern = pattern
             self._depart(envelope)
 
-    def close(self, error: type[BaseException]) -> None:
-        """From now on nothing is sent or received: whoever tries gets the error."""
+    def close(self, refusal: Callable[[], None]) -> None:
+        """From now on nothing is sent or received: whoever tries is refused."""
 
         def refuse(*_: Any) -> None:
-            raise error
+            refusal()
 
         for door in ("send", "expect", "join"):
             setattr(self, door, refuse)
 
     # -- on the way -----------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _delay(envelope: Envelope) -> None:
+        """It has been sent and is not there: nothing that its sender sends after it may be there before."""
+        box: Mailbox = envelope.box
+        if box.delayed is None:
+            box.delayed = {}
+        box.delayed[envelope.source] = deque((envelope,))
 
     def _announce(self, envelope: Envelope) -> None:
         """A synchronous envelope shows itself: matched it departs, otherwise it waits."""
@@ -116,7 +127,25 @@ class Delivery:
                 return True
         envelope.route = self.ports.route(out.number, into.number)
         envelope.stage = 0
-        return self._take_ports(envelope)
+        if self.cost.duplex:
+            return self._take_ports(envelope)
+        self.turns = envelope.number = self.turns + 1
+        return self._claim_on(envelope)
+
+    def _claim_on(self, envelope: Envelope) -> bool:
+        """Half duplex: claim the next ports as long as those claimed already admit the envelope, then start."""
+        route = envelope.route
+        while all(port.admits(envelope) for port in route[: envelope.stage]):
+            if envelope.stage == len(route):
+                self._start(envelope)
+                return True
+            route[envelope.stage].take(envelope)
+            envelope.stage += 1
+        return False
+
+    def _claim_again(self, envelope: Envelope) -> None:
+        """A shared port is free, and this envelope is first there."""
+        self._claim_on(envelope)
 
     def _onward(self, envelope: Envelope) -> None:
         """A port's queue has come to this envelope: it has that port, on to the next."""
@@ -129,15 +158,19 @@ class Delivery:
             if not route[envelope.stage].take(envelope):
                 return False
             envelope.stage += 1
-        now = self.clock.now
-        hold, sent, arrived = self.price(envelope.out.number, envelope.box.owner, envelope.nbytes)
-        for port in route:
-            port.hold(now + hold)
-        self._travel(envelope, now + sent, now + arrived)
+        self._start(envelope)
         return True
 
+    def _start(self, envelope: Envelope) -> None:
+        """All ports are taken: keep them as long as the transfer takes."""
+        now = self.clock.now
+        hold, sent, arrived = self.price(envelope.out.number, envelope.box.owner, envelope.nbytes)
+        for port in envelope.route:
+            port.hold(now + hold)
+        self._travel(envelope, now + sent, now + arrived)
+
     def _travel(self, envelope: Envelope, sent: Time, arrived: Time) -> None:
-        """All ports are taken: the transfer starts now, and its ends are known."""
+        """The transfer starts now, and its ends are known."""
         box: Mailbox = envelope.box
         nbytes = envelope.nbytes
         out, into = envelope.out, box.into
@@ -153,34 +186,47 @@ class Delivery:
             self.emit(envelope, self.clock.now, sent, arrived)
         pattern: Pattern | None = envelope.pattern
         if pattern is None:  # eager: only now does it meet its pattern, if there is one
-            pattern = box.arrive(envelope)
-            if pattern is not None:
-                pattern.envelope = envelope
-                self.matched(envelope, pattern)
-            elif box.probes:
-                self._show(envelope, arrived)
+            if self.latest is not None:  # or not before it has arrived, if others may overtake it
+                self.clock.book(arrived, partial(self._meet_first, box, envelope.source))
+            else:
+                self._meet(envelope, arrived)
         envelope.end = sent
         if envelope.waiter is not None:
             envelope.waiter.settled(sent)
         if pattern is not None:
-            pattern.end = arrived
-            if pattern.waiter is not None:
-                pattern.waiter.settled(arrived)
             envelope.pattern = None  # or each message were a circle that only the garbage collector can open
+            self._settle(pattern, arrived)
+
+    def _meet(self, envelope: Envelope, arrived: Time) -> None:
+        """An eager envelope comes to the mailbox: there it meets its pattern, or stays."""
+        box: Mailbox = envelope.box
+        pattern = box.arrive(envelope)
+        if pattern is not None:
+            pattern.envelope = envelope
+            self.matched(envelope, pattern)
+            self._settle(pattern, arrived)
+        elif box.probes:
+            self._show(envelope, arrived)
         if box.delayed is not None and envelope.source in box.delayed:
             self._release(box, envelope)
+
+    def _meet_first(self, box: Mailbox, source: int) -> None:
+        """One has arrived from there: it is the one that was sent first, however ties are broken."""
+        assert box.delayed is not None
+        first = box.delayed[source][0]
+        self._meet(first, first.arrived)
 
     def _release(self, box: Mailbox, envelope: Envelope) -> None:
         """A delayed envelope has started: the synchronous ones that were sent right after it may show themselves."""
         assert box.delayed is not None
         held = box.delayed[envelope.source]
-        if held[0] is not envelope:
+        if not held or held[0] is not envelope:
             return  # a synchronous one that was shown already
         held.popleft()
         while held and not held[0].eager:
-            self._announce(held.popleft())
+            self._announce(held.popleft())  # which may travel at once, and come back here
         if not held:
-            del box.delayed[envelope.source]
+            box.delayed.pop(envelope.source, None)
 
     def _show(self, envelope: Envelope, at: Time) -> None:
         """Tell those who only look for a message that this one is there, or will be."""

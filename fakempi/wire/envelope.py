@@ -21,7 +21,7 @@ class Envelope:
     posted: Any  # when it was sent, if somebody watches
     route: Any  # its ports, and how many of them it has
     stage: int
-    number: int  # its place among all that came to the mailbox
+    number: int  # its turn at shared ports, or its place among all that came to the mailbox
     next: Any
     last: Any
 
@@ -46,7 +46,7 @@ class Pattern:
         "box", "capacity", "end", "envelope", "last", "next", "number", "place", "source", "tag", "waiter",
     )  # fmt: skip
 
-    number: int  # its place among all that came to the mailbox
+    number: int  # its turn at shared ports, or its place among all that came to the mailbox
     next: Any
     last: Any
 

@@ -1,14 +1,15 @@
 """Ports: what a transfer has to hold for as long as it takes, first come, first served.
 
 A process has an out-port and an in-port, or one for both (half duplex), or several of each; a node of a cluster has
-network ports that its processes share. A transfer takes the ports of its route one after the other and keeps them all
-until it is over. Routes follow one global order of ports, so transfers never wait for one another in a circle.
+network ports that its processes share. A transfer takes the ports of its route one after the other, out before in, and
+keeps them all until it is over, so transfers never wait for one another in a circle.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any, Protocol
 
 from fakempi.wire.cost import CostModel, Time
@@ -96,6 +97,48 @@ class WidePort(Port):
             self.idle += 1
 
 
+class SharedPort(Port):
+    """One port for both directions (half duplex), or several such.
+
+    Here a sender that held its port while it waits for the receiver's could wait for ever: two processes that send to
+    each other would each hold what the other needs. So an envelope claims its ports one after the other without holding
+    them, and starts when it is first at all of them and all are free. Claims go by turn, the order in which envelopes
+    became ready, everywhere, so the one whose turn is first of all can always start sooner or later.
+    """
+
+    __slots__ = ("claims", "idle")
+
+    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], width: int) -> None:
+        super().__init__(clock, number, onward)
+        self.idle = width
+        self.claims: list[tuple[int, Envelope]] = []
+
+    def take(self, envelope: Envelope) -> bool:
+        """Enter a claim."""
+        heappush(self.claims, (envelope.number, envelope))
+        return self.admits(envelope)
+
+    def admits(self, envelope: Envelope) -> bool:
+        """Whether an envelope with a claim could start, as far as this port is concerned."""
+        return self.idle > 0 and self.claims[0][1] is envelope
+
+    def hold(self, until: Time) -> None:
+        """The envelope with the first claim travels, and is there at the given time."""
+        heappop(self.claims)
+        self.idle -= 1
+        self.clock.book(until, self._serve)
+        if self.idle and self.claims:
+            self.clock.book(self.clock.now, self._look)
+
+    def _serve(self) -> None:
+        self.idle += 1
+        self._look()
+
+    def _look(self) -> None:
+        if self.idle and self.claims:
+            self.onward(self.claims[0][1])
+
+
 class Ports:
     """The ports of all processes and nodes, made when first used."""
 
@@ -118,9 +161,7 @@ class Ports:
         here, there = self.cost.node(source), self.cost.node(dest)
         out, into = self.out[source], self.into[dest]
         ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
-        if self.cost.duplex:
-            return ports
-        return tuple(sorted(dict.fromkeys(ports), key=lambda port: port.number))
+        return ports if self.cost.duplex else tuple(dict.fromkeys(ports))
 
     def _node(self, node: Any) -> tuple[Port, Port]:
         if node not in self.nodes:
@@ -130,6 +171,8 @@ class Ports:
         return self.nodes[node]
 
     def _make(self, number: int, width: int) -> Port:
+        if not self.cost.duplex:
+            return SharedPort(self.clock, number, self.onward, width)
         if width == 1:
             return Port(self.clock, number, self.onward)
         return WidePort(self.clock, number, self.onward, width)

@@ -69,7 +69,8 @@ def test_times_come_out_as_they_went_in(at: Any) -> None:
 def test_equal_times_of_different_kinds_are_one_time() -> None:
     """1, 1.0 and Fraction(1) keep their booking order."""
     agenda = Agenda()
-    for item, at in enumerate((Fraction(1), 1, 1.0)):
+    times: list[Any] = [Fraction(1), 1, 1.0]
+    for item, at in enumerate(times):
         agenda.book(at, item)
     assert [item for _, item in taken(agenda)] == [0, 1, 2]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from functools import partial
 from typing import Any
 
 import pytest
@@ -178,16 +179,21 @@ def test_what_a_task_held_is_gone_with_it(carrier: str) -> None:
 
 def test_tasks_inside_a_task(carrier: str) -> None:
     """A loop in a task of a loop: the outer one stands still meanwhile."""
-    outer, log = Loop(make_carrier(carrier)), []
+    outer = Loop(make_carrier(carrier))
+    log: list[tuple[str, float, float]] = []
+
+    def sleeps(name: str, loop: Loop, at: float) -> None:
+        loop.sleep_until(at)
+        log.append((name, loop.now, outer.now))
 
     def inside() -> None:
         outer.sleep_until(5)
         inner = Loop(make_carrier(carrier))
         for at in (3, 1):
-            inner.spawn(lambda at=at: (inner.sleep_until(at), log.append((inner.now, outer.now))))  # type: ignore[misc]
+            inner.spawn(partial(sleeps, "inner", inner, at))
         finish(inner)
 
     outer.spawn(inside)
-    outer.spawn(lambda: (outer.sleep_until(6), log.append(("outer", outer.now))))
+    outer.spawn(partial(sleeps, "outer", outer, 6))
     finish(outer)
-    assert log == [(1, 5), (3, 5), ("outer", 6)]
+    assert log == [("inner", 1, 5), ("inner", 3, 5), ("outer", 6, 6)]

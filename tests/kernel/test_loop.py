@@ -29,7 +29,8 @@ def finish(loop: Loop) -> None:
 
 def test_tasks_start_in_the_order_in_which_they_were_made(carrier: str) -> None:
     """And each runs to its end if it never waits."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
     for name in "abc":
         loop.spawn(lambda name=name: log.extend([name, name.upper()]))  # type: ignore[misc]
     finish(loop)
@@ -67,7 +68,8 @@ def test_the_earliest_goes_on_and_ties_go_to_whoever_was_booked_first(carrier: s
 
 def test_a_waiting_task_goes_on_when_it_is_woken(carrier: str) -> None:
     """At the time that was said, not before."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def waits() -> None:
         loop.wait()
@@ -86,7 +88,8 @@ def test_a_waiting_task_goes_on_when_it_is_woken(carrier: str) -> None:
 
 def test_a_task_that_waits_for_several_things_is_booked_once_for_the_latest(carrier: str) -> None:
     """Ends may become known in any order."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def waits() -> None:
         waiter.awaited = 3
@@ -106,7 +109,8 @@ def test_a_task_that_waits_for_several_things_is_booked_once_for_the_latest(carr
 
 def test_actions_are_called_at_their_time_between_the_tasks(carrier: str) -> None:
     """In booking order with them."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def sleeps(name: str) -> None:
         loop.sleep_until(5)
@@ -122,7 +126,8 @@ def test_actions_are_called_at_their_time_between_the_tasks(carrier: str) -> Non
 
 def test_a_task_made_by_a_task_starts_at_that_time_after_what_is_booked(carrier: str) -> None:
     """Its maker goes on first, then those that were due."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def child() -> None:
         log.append(f"child at {loop.now}")
@@ -176,7 +181,8 @@ def test_run_returns_when_the_rest_waits_for_what_never_comes(carrier: str) -> N
 
 def test_unwinding_ends_all_tasks_in_order_and_runs_their_finally_blocks(carrier: str) -> None:
     """Those that have not started never start."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def waits(name: str) -> None:
         try:
@@ -199,7 +205,8 @@ def test_unwinding_ends_all_tasks_in_order_and_runs_their_finally_blocks(carrier
 
 def test_after_stop_nothing_that_was_booked_happens(carrier: str) -> None:
     """The task that stopped the loop runs to its end, and the others are ended."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def sleeps() -> None:
         loop.sleep_until(1)
@@ -220,7 +227,8 @@ def test_after_stop_nothing_that_was_booked_happens(carrier: str) -> None:
 
 def test_a_task_that_waits_while_all_ends_is_told_again(carrier: str) -> None:
     """A finally block that waits does not hang."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def waits_twice() -> None:
         try:
@@ -238,7 +246,8 @@ def test_a_task_that_waits_while_all_ends_is_told_again(carrier: str) -> None:
 
 def test_a_task_that_will_not_end_is_left_where_it_stands(carrier: str) -> None:
     """After some patience; the others end as usual."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
     refusals = 0
 
     def stubborn() -> None:
@@ -264,7 +273,8 @@ def test_a_task_that_will_not_end_is_left_where_it_stands(carrier: str) -> None:
 
 def test_the_first_poll_of_a_moment_comes_back_at_that_moment(carrier: str) -> None:
     """After all others have run; the second when time has moved."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def polls() -> None:
         for _ in range(3):
@@ -327,7 +337,7 @@ def test_tasks_that_only_poll_are_starved(carrier: str) -> None:
 def test_whoever_polls_until_another_has_polled_enough_is_not_starved(carrier: str) -> None:
     """As long as anybody stops polling, things happen."""
     loop = new_loop(carrier)
-    ended = []
+    ended: list[int] = []
 
     def poller(number: int) -> None:
         while len(ended) < number:
@@ -363,7 +373,8 @@ def test_more_pollers_than_are_cut_off_at_once_starve_too(carrier: str, monkeypa
 
 def test_sleeping_does_not_leave_pollers_behind(carrier: str) -> None:
     """A sleeper that could jump ahead gives pollers the moment at which it goes on."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def polls() -> None:
         while loop.now < 20:
@@ -385,7 +396,8 @@ def test_what_a_task_raises_comes_out_of_run_and_the_others_can_be_ended(
     carrier: str, spoil: Callable[[], Any]
 ) -> None:
     """Nothing of ours raises in a task, so this is for bugs: even they leave nothing behind."""
-    loop, log = new_loop(carrier), []
+    loop = new_loop(carrier)
+    log: list[Any] = []
 
     def waits() -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
@@ -36,7 +37,9 @@ class Waiter:
 class Yard:
     """Some processes with a mailbox each, and a wire between them."""
 
-    def __init__(self, cost: CostModel = UNIT, processes: int = 4, express: bool = False, watched: bool = False) -> None:
+    def __init__(
+        self, cost: CostModel = UNIT, processes: int = 4, express: bool = False, watched: bool = False
+    ) -> None:
         self.clock = Agenda()
         self.seen: list[Any] = []
         self.met: list[tuple[float, Any, Any]] = []
@@ -261,7 +264,10 @@ def test_after_the_end_nothing_is_sent_or_received(yard: Yard) -> None:
     class OverError(BaseException):
         pass
 
-    yard.wire.close(OverError)
+    def refuse() -> None:
+        raise OverError
+
+    yard.wire.close(refuse)
     for action in (yard.send(0, 0, 1, 1), yard.expect(1, 1)):
         assert action.end is None
         with pytest.raises(OverError):
@@ -300,7 +306,8 @@ def played(posts: list[Post], **how: Any) -> tuple[Any, ...]:
         else:
             halves.append(yard.expect(post.at, post.process, post.peer, tag=post.tag, name=number))
     yard.go()
-    ports = [(port.sent, port.bytes_sent, port.received, port.bytes_received) for port in yard.wire.out + yard.wire.into]
+    both = yard.wire.out + yard.wire.into
+    ports = [(port.sent, port.bytes_sent, port.received, port.bytes_received) for port in both]
     ends = [(half.end, half.waiter and half.waiter.told) for half in halves]
     return ends, yard.met, ports, yard.clock.now
 
@@ -341,7 +348,6 @@ def test_a_port_serves_one_transfer_at_a_time(posts: list[Post]) -> None:
     assert len(yard.seen) == sum(post.sends for post in posts)
     for side in ("process", "peer"):
         for process in range(3):
-            spans = sorted(
-                (start, end) for number, _, start, end, _ in yard.seen if max(getattr(posts[number], side), 0) == process
-            )
-            assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+            here = [seen for seen in yard.seen if max(getattr(posts[seen[0]], side), 0) == process]
+            spans = sorted((start, end) for _, _, start, end, _ in here)
+            assert all(before[1] <= after[0] for before, after in pairwise(spans))

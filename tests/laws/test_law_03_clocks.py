@@ -1,0 +1,186 @@
+"""Law 3: clocks are per rank, and move when an operation completes or a rank computes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI, Hockney, compute, phantom
+
+UNIT = Hockney(t_s=0, t_w=1)
+
+
+def test_clocks_start_at_zero_and_stay_there_if_nothing_takes_time(carrier: str) -> None:
+    """Python itself costs nothing."""
+    run = fakempi.run(lambda comm: sum(range(1000)), 3, carrier=carrier)
+    assert (run.clocks, run.time) == ([0, 0, 0], 0)
+
+
+def test_compute_moves_the_clock_of_the_rank_that_computes(carrier: str) -> None:
+    """And of nobody else; the time of the run is the largest."""
+
+    def main(comm: Any) -> float:
+        compute(comm.rank * 2)
+        compute(0.5)
+        return MPI.Wtime()
+
+    run = fakempi.run(main, 4, carrier=carrier)
+    assert run.returns == run.clocks == [0.5, 2.5, 4.5, 6.5]
+    assert run.time == 6.5
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), Fraction(-1, 2)])
+def test_time_does_not_run_backwards(seconds: Any) -> None:
+    """A number that makes no sense is refused, by call and rank."""
+    with pytest.raises(fakempi.RankError) as caught:
+        fakempi.run(lambda comm: compute(seconds), 1)
+    assert isinstance(caught.value.exception, ValueError)
+    assert str(caught.value.exception) == f"compute on rank 0: cannot compute for {seconds!r} seconds."
+
+
+def test_computing_for_no_time_changes_nothing(carrier: str) -> None:
+    """Not even the order of ranks."""
+    log: list[int] = []
+
+    def main(comm: Any) -> None:
+        for _ in range(2):
+            compute(0)
+            log.append(comm.rank)
+
+    fakempi.run(main, 2, carrier=carrier)
+    assert log == [0, 0, 1, 1]
+
+
+def test_outside_a_run_there_is_no_clock() -> None:
+    """And nobody to compute."""
+    for call in (MPI.Wtime, lambda: compute(1)):
+        with pytest.raises(MPI.Exception, match="no rank is running here"):
+            call()
+
+
+def test_a_send_and_its_receive_complete_together(carrier: str) -> None:
+    """Whoever came first has waited."""
+
+    def main(comm: Any) -> float:
+        compute(10 * comm.rank)
+        if comm.rank == 0:
+            comm.Ssend(phantom(7), 1)
+        else:
+            comm.Recv(phantom(7), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns == [17, 17]
+
+
+def test_a_receive_of_what_is_there_already_takes_no_time(carrier: str) -> None:
+    """The clock does not go back to the arrival either."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            comm.Send(phantom(7), 1)
+        else:
+            compute(100)
+            comm.Recv(phantom(7), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns == [7, 100]
+
+
+def test_starting_an_operation_takes_no_time_and_waiting_takes_what_is_left(carrier: str) -> None:
+    """Computation hides communication."""
+
+    def main(comm: Any) -> list[float]:
+        other, times = 1 - comm.rank, []
+        requests = [comm.Irecv(phantom(100), other), comm.Isend(phantom(100), other)]
+        times.append(MPI.Wtime())
+        compute(60)
+        times.append(MPI.Wtime())
+        MPI.Request.Waitall(requests)
+        times.append(MPI.Wtime())
+        MPI.Request.Waitall(requests)
+        times.append(MPI.Wtime())
+        return times
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns == [[0, 60, 100, 100]] * 2
+
+
+def test_waiting_for_any_ends_with_the_first_and_for_all_with_the_last(carrier: str) -> None:
+    """Each at its own time."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank:
+            compute(10 * comm.rank)
+            comm.Send(phantom(5), 0)
+            return None
+        requests = [comm.Irecv(phantom(5), source) for source in (3, 1, 2)]
+        first = MPI.Request.Waitany(requests), MPI.Wtime()
+        some = MPI.Request.Waitsome(requests), MPI.Wtime()
+        MPI.Request.Waitall(requests)
+        return first, some, MPI.Wtime()
+
+    assert fakempi.run(main, 4, cost=UNIT, carrier=carrier).returns[0] == ((1, 15), ([2], 25), 35)
+
+
+def test_waitany_takes_the_first_to_end_though_another_end_was_known_first(carrier: str) -> None:
+    """The long message starts at 0 and ends at 100, the short one starts at 10 and ends at 15."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            requests = [comm.Irecv(phantom(100), 1), comm.Isend(phantom(5), 2)]
+            return MPI.Request.Waitany(requests), MPI.Wtime()
+        if comm.rank == 1:
+            comm.Send(phantom(100), 0)
+        else:
+            compute(10)
+            comm.Recv(phantom(5), 0)
+        return None
+
+    cost = Hockney(t_s=0, t_w=1, eager_limit=0)
+    assert fakempi.run(main, 3, cost=cost, carrier=carrier).returns[0] == (1, 15)
+
+
+def test_a_rank_that_never_waits_for_its_request_ends_before_the_transfer(carrier: str) -> None:
+    """Its clock is its own, and the run's time is the largest clock, not the last transfer."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.Isend(phantom(50), 1)
+        else:
+            comm.Recv(phantom(50), 0)
+
+    run = fakempi.run(main, 2, cost=UNIT, carrier=carrier)
+    assert (run.clocks, run.time) == ([0, 50], 50)
+
+
+def test_the_same_kind_of_number_comes_out_as_goes_in(carrier: str) -> None:
+    """Integers stay integers and Fractions stay exact."""
+
+    def main(comm: Any, seconds: Any) -> None:
+        compute(seconds)
+        comm.Sendrecv(phantom(3), 1 - comm.rank, 0, phantom(3), 1 - comm.rank)
+
+    whole = fakempi.run(main, 2, 2, cost=Hockney(5, 1), carrier=carrier)
+    seventh: Any = Fraction(1, 7)
+    exact = fakempi.run(main, 2, Fraction(1, 3), cost=Hockney(seventh, seventh), carrier=carrier)
+    assert (whole.time, type(whole.time)) == (10, int)
+    assert (exact.time, type(exact.time)) == (Fraction(1, 3) + 4 * seventh, Fraction)
+
+
+def test_a_run_with_exact_numbers_can_be_shown(carrier: str) -> None:
+    """In so many digits."""
+    third: Any = Fraction(1, 3)
+    run = fakempi.run(lambda comm: compute(third), 2, carrier=carrier)
+    assert repr(run) == "<Run: 2 ranks, time 0.333333 s, 0 messages, 0 bytes>"
+
+
+def test_the_clock_ticks_in_seconds(carrier: str) -> None:
+    """Wtime is a float, like mpi4py's, and a start-up time is seen as it was given."""
+
+    def main(comm: Any) -> tuple[str, float]:
+        comm.Sendrecv(b"", 1 - comm.rank, 0, bytearray(0), 1 - comm.rank)
+        return type(MPI.Wtime()).__name__, MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=Hockney(t_s=2e-6), carrier=carrier).returns == [("float", 2e-6)] * 2

@@ -1,0 +1,500 @@
+"""Law 4: ports. A transfer holds its sender's out-port and its receiver's in-port; first come, first served."""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+from itertools import accumulate, count
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, CostModel, Hockney, TwoLevel, compute, phantom
+
+UNIT = Hockney(t_s=0, t_w=1)
+SYNCHRONOUS = Hockney(t_s=0, t_w=1, eager_limit=0)
+
+
+def arrivals(comm: Any, messages: int) -> list[tuple[int, float]]:
+    """Receive so many messages from anybody: (source, time) of each."""
+    found = []
+    status = MPI.Status()
+    for _ in range(messages):
+        comm.Recv(phantom(1 << 40), MPI.ANY_SOURCE, status=status)
+        found.append((status.Get_source(), MPI.Wtime()))
+    return found
+
+
+# -- one port each way --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cost", [UNIT, SYNCHRONOUS], ids=["eager", "synchronous"])
+def test_a_transfer_takes_its_start_up_and_its_bytes(carrier: str, cost: Hockney) -> None:
+    """t_s + n t_w, both sides."""
+    priced = Hockney(t_s=1000, t_w=3, eager_limit=cost.eager_limit)
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.Send(phantom(7), 1)
+        else:
+            comm.Recv(phantom(7), 0)
+
+    assert fakempi.run(main, 2, cost=priced, carrier=carrier).clocks == [1021, 1021]
+
+
+@pytest.mark.parametrize("cost", [UNIT, SYNCHRONOUS], ids=["eager", "synchronous"])
+def test_an_out_port_sends_one_message_at_a_time_in_order(carrier: str, cost: Hockney) -> None:
+    """One sender, three idle receivers."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            compute(1)
+            MPI.Request.Waitall([comm.Isend(phantom(10 * dest), dest) for dest in (2, 1, 3)])
+        else:
+            comm.Recv(phantom(100), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 4, cost=cost, carrier=carrier).returns == [61, 31, 21, 61]
+
+
+@pytest.mark.parametrize("cost", [UNIT, SYNCHRONOUS], ids=["eager", "synchronous"])
+def test_an_in_port_receives_one_message_at_a_time_in_order(carrier: str, cost: Hockney) -> None:
+    """Three senders, one receiver: each is done when its own message is over."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank:
+            compute(3 - comm.rank)
+            comm.Send(phantom(10 * comm.rank), 0)
+            return MPI.Wtime()
+        return arrivals(comm, 3)
+
+    run = fakempi.run(main, 4, cost=cost, carrier=carrier)
+    assert run.returns == [[(3, 30), (2, 50), (1, 60)], 60, 50, 30]
+
+
+def test_sending_and_receiving_overlap_in_full_duplex(carrier: str) -> None:
+    """A ring takes as long as one message."""
+
+    def main(comm: Any) -> None:
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        comm.Sendrecv(phantom(10), right, 0, phantom(10), left)
+
+    assert fakempi.run(main, 5, cost=SYNCHRONOUS, carrier=carrier).clocks == [10] * 5
+
+
+def test_a_message_to_oneself_holds_both_ports(carrier: str) -> None:
+    """Like any other."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            requests = [comm.Irecv(phantom(10), 0), comm.Isend(phantom(10), 0), comm.Isend(phantom(5), 1)]
+            MPI.Request.Waitall(requests)
+        else:
+            comm.Recv(phantom(5), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns == [15, 15]
+
+
+def test_the_head_of_an_out_queue_holds_the_port_while_it_waits_for_a_busy_receiver(carrier: str) -> None:
+    """Rank 1's message to the idle rank 3 waits behind its message to the busy rank 0."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 2:
+            comm.Send(phantom(100), 0)
+        elif comm.rank == 1:
+            compute(1)
+            MPI.Request.Waitall([comm.Isend(phantom(10), 0), comm.Isend(phantom(10), 3)])
+        elif comm.rank == 0:
+            arrivals(comm, 2)
+        else:
+            comm.Recv(phantom(10), 1)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 4, cost=UNIT, carrier=carrier).returns == [110, 120, 100, 120]
+
+
+def test_a_message_stuck_behind_its_own_senders_port_does_not_block_an_idle_receiver(carrier: str) -> None:
+    """Rank 1 calls at 0 behind a busy port, rank 2 calls at 10: the receiver sees 2, then 1."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            return arrivals(comm, 2)
+        if comm.rank == 1:
+            MPI.Request.Waitall([comm.Isend(phantom(100), 3), comm.Isend(phantom(1), 0)])
+        elif comm.rank == 2:
+            compute(10)
+            comm.Send(phantom(1), 0)
+        else:
+            comm.Recv(phantom(100), 1)
+        return None
+
+    assert fakempi.run(main, 4, cost=UNIT, carrier=carrier).returns[0] == [(2, 11), (1, 101)]
+
+
+def test_an_idle_receiver_is_not_blocked_in_half_duplex_either(carrier: str) -> None:
+    """The same, with one port for both: the message that cannot leave its sender must not hold the receiver."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            return arrivals(comm, 2)
+        if comm.rank == 1:
+            MPI.Request.Waitall([comm.Isend(phantom(100), 3), comm.Isend(phantom(1), 0)])
+        elif comm.rank == 2:
+            compute(10)
+            comm.Send(phantom(1), 0)
+        else:
+            comm.Recv(phantom(100), 1)
+        return None
+
+    cost = Hockney(t_s=0, t_w=1, duplex=False)
+    assert fakempi.run(main, 4, cost=cost, carrier=carrier).returns[0] == [(2, 11), (1, 101)]
+
+
+def test_queues_are_served_in_virtual_time_not_in_the_order_of_ranks(carrier: str) -> None:
+    """The later the rank the earlier it sends; one long message keeps the receiver busy first."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            return [source for source, _ in arrivals(comm, comm.size - 1)]
+        if comm.rank > 1:
+            compute(comm.size - comm.rank)
+        comm.Send(phantom(100 if comm.rank == 1 else 1), 0)
+        return None
+
+    assert fakempi.run(main, 7, cost=UNIT, carrier=carrier).returns[0] == [1, 6, 5, 4, 3, 2]
+
+
+def test_messages_that_take_no_time_hold_no_port(carrier: str) -> None:
+    """Thousands of them at one moment."""
+
+    def main(comm: Any) -> float:
+        if comm.rank:
+            MPI.Request.waitall([comm.isend(i, 0) for i in range(300)])
+        else:
+            assert sorted(comm.recv() for _ in range(900)) == sorted(3 * list(range(300)))
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 4, cost=fakempi.Free(), carrier=carrier).returns == [0] * 4
+
+
+# -- half duplex --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eager_limit", [0, 1000], ids=["synchronous", "eager"])
+@pytest.mark.parametrize(("nprocs", "messages"), [(2, 2), (4, 2), (3, 3)])
+def test_in_half_duplex_an_exchange_takes_longer_and_does_not_hang(
+    carrier: str, eager_limit: int, nprocs: int, messages: int
+) -> None:
+    """Two ranks, or a ring: no rank is in two transfers at once; an odd ring needs a third round."""
+    cost = Hockney(t_s=0, t_w=1, eager_limit=eager_limit, duplex=False)
+
+    def main(comm: Any) -> None:
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        comm.Sendrecv(phantom(10), right, 0, phantom(10), left)
+
+    assert fakempi.run(main, nprocs, cost=cost, carrier=carrier).time == 10 * messages
+
+
+def test_in_half_duplex_a_message_to_oneself_does_not_wait_for_itself(carrier: str) -> None:
+    """It needs the one port once."""
+
+    def main(comm: Any) -> None:
+        comm.Sendrecv(phantom(10), 0, 0, phantom(10), 0)
+
+    assert fakempi.run(main, 1, cost=Hockney(0, 1, duplex=False), carrier=carrier).time == 10
+
+
+# -- several ports ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ports", "clock"), [(1, 60), (2, 30), (3, 20), (4, 20), (6, 10), (9, 10)])
+def test_a_rank_with_k_ports_sends_k_messages_at_a_time(carrier: str, ports: int, clock: int) -> None:
+    """Six messages to six ranks."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            MPI.Request.Waitall([comm.Isend(phantom(10), dest) for dest in range(1, 7)])
+        else:
+            comm.Recv(phantom(10), 0)
+
+    run = fakempi.run(main, 7, cost=Hockney(0, 1, eager_limit=0, ports=ports), carrier=carrier)
+    assert run.clocks[0] == clock
+    assert run.clocks[1:] == [10 * (1 + number // ports) for number in range(6)]
+
+
+@pytest.mark.parametrize(("ports", "clock"), [(1, 60), (2, 30), (4, 20)])
+def test_a_rank_with_k_ports_receives_k_messages_at_a_time(carrier: str, ports: int, clock: int) -> None:
+    """Six messages from six ranks."""
+
+    def main(comm: Any) -> None:
+        if comm.rank:
+            comm.Send(phantom(10), 0)
+        else:
+            MPI.Request.Waitall([comm.Irecv(phantom(10), source) for source in range(1, 7)])
+
+    assert fakempi.run(main, 7, cost=Hockney(0, 1, eager_limit=0, ports=ports), carrier=carrier).time == clock
+
+
+# -- nodes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("network_ports", "rounds"), [(1, 32), (4, 8), (32, 1)])
+def test_the_ranks_of_a_node_queue_for_its_network_ports(carrier: str, network_ports: int, rounds: int) -> None:
+    """32 ranks on a node, each sends to its twin on the other: one after the other, in rank order."""
+    cost = TwoLevel(32, intra=Hockney(0, 1), inter=Hockney(0, 10), network_ports=network_ports, eager_limit=0)
+
+    def main(comm: Any) -> None:
+        if comm.rank < 32:
+            comm.Send(phantom(1), comm.rank + 32)
+        else:
+            comm.Recv(phantom(1), comm.rank - 32)
+
+    run = fakempi.run(main, 64, cost=cost, carrier=carrier)
+    assert run.clocks == 2 * [10 * (1 + rank // network_ports) for rank in range(32)]
+    assert run.time == 10 * rounds
+
+
+def test_transfers_within_a_node_do_not_queue_for_the_network(carrier: str) -> None:
+    """Half the ranks talk to their neighbours while the others wait for the wire."""
+    cost = TwoLevel(4, intra=Hockney(0, 1), inter=Hockney(0, 100), eager_limit=0)
+
+    def main(comm: Any) -> None:
+        if comm.rank in (0, 1):
+            comm.Send(phantom(1), comm.rank + 4)
+        elif comm.rank in (4, 5):
+            comm.Recv(phantom(1), comm.rank - 4)
+        else:
+            partner = comm.rank ^ 1
+            comm.Sendrecv(phantom(1), partner, 0, phantom(1), partner)
+
+    assert fakempi.run(main, 8, cost=cost, carrier=carrier).clocks == [100, 200, 1, 1, 100, 200, 1, 1]
+
+
+def test_the_network_port_is_full_duplex_as_well(carrier: str) -> None:
+    """Two nodes that exchange take as long as one message; in half duplex, twice that."""
+
+    def main(comm: Any) -> None:
+        comm.Sendrecv(phantom(1), 1 - comm.rank, 0, phantom(1), 1 - comm.rank)
+
+    for duplex, time in ((True, 10), (False, 20)):
+        cost = TwoLevel(1, inter=Hockney(0, 10), duplex=duplex, eager_limit=0)
+        assert fakempi.run(main, 2, cost=cost, carrier=carrier).time == time
+
+
+def test_different_nodes_do_not_share_a_network_port(carrier: str) -> None:
+    """Four nodes, two pairs, at once."""
+    cost = TwoLevel(1, inter=Hockney(0, 10), eager_limit=0)
+
+    def main(comm: Any) -> None:
+        comm.Sendrecv(phantom(1), comm.rank ^ 1, 0, phantom(1), comm.rank ^ 1)
+
+    assert fakempi.run(main, 4, cost=cost, carrier=carrier).clocks == [10] * 4
+
+
+# -- an oracle ----------------------------------------------------------------------------------------------------
+#
+# A simulator of its own, in forty lines: messages with a route (names of ports), a time at which they are ready, and a
+# duration. They take the ports of their route one after the other, queue first come, first served, and hold all of
+# them. The drawn times are such that no two things happen at once by chance, so there are no ties for it to break.
+
+
+class Drawn(NamedTuple):
+    """A message as drawn: coarse times and sizes."""
+
+    source: int
+    dest: int
+    size: int
+    sent: int
+    awaited: int
+
+
+class Planned(NamedTuple):
+    """The same with times and sizes of which no sums are equal."""
+
+    source: int
+    dest: int
+    nbytes: int
+    sent: int
+    awaited: int
+
+
+RANKS = 4
+DRAWN = st.lists(
+    st.builds(
+        Drawn, st.integers(0, RANKS - 1), st.integers(0, RANKS - 1), st.integers(0, 3), st.integers(0, 4),
+        st.integers(0, 4),
+    ),
+    min_size=1,
+    max_size=9,
+)  # fmt: skip
+
+
+def plan(drawn: list[Drawn]) -> list[Planned]:
+    """Give every number a bit of its own, far below what was drawn."""
+    unit = 1 << (3 * len(drawn))
+    bits = [[1 << (part * len(drawn) + i) for i in range(len(drawn))] for part in range(3)]
+    return [
+        Planned(one.source, one.dest, one.size * unit + a, one.sent * unit + b, one.awaited * unit + c)
+        for one, a, b, c in zip(drawn, *bits, strict=True)
+    ]
+
+
+def simulated(
+    ready: list[int], durations: list[int], routes: list[tuple[Any, ...]], width: dict[Any, int]
+) -> list[tuple[int, int]]:
+    """(start, end) of each message."""
+    free = {port: width.get(port, 1) for route in routes for port in route}
+    queues: dict[Any, deque[int]] = {port: deque() for port in free}
+    stage, spans = [0] * len(ready), [(0, 0)] * len(ready)
+    agenda: list[tuple[int, int, str, int]] = []
+    serial = count()
+
+    def advance(message: int, now: int) -> None:
+        route = routes[message]
+        while stage[message] < len(route):
+            port = route[stage[message]]
+            if not free[port] or queues[port]:
+                queues[port].append(message)
+                return
+            free[port] -= 1
+            stage[message] += 1
+        spans[message] = now, now + durations[message]
+        heappush(agenda, (now + durations[message], next(serial), "ends", message))
+
+    for message, time in enumerate(ready):
+        heappush(agenda, (time, next(serial), "is ready", message))
+    while agenda:
+        now, _, what, message = heappop(agenda)
+        if what == "is ready":
+            advance(message, now)
+            continue
+        for port in routes[message]:
+            if queues[port]:
+                following = queues[port].popleft()
+                stage[following] += 1
+                advance(following, now)
+            else:
+                free[port] += 1
+    return spans
+
+
+def posted(comm: Any, plans: list[Planned]) -> None:
+    """Post my sends and receives at their times, and wait for all of them."""
+    todo = sorted(
+        [(one.sent, "send", tag) for tag, one in enumerate(plans) if one.source == comm.rank]
+        + [(one.awaited, "receive", tag) for tag, one in enumerate(plans) if one.dest == comm.rank]
+    )
+    requests, now = [], 0
+    for at, what, tag in todo:
+        compute(at - now)
+        now = at
+        one = plans[tag]
+        if what == "send":
+            requests.append(comm.Isend(phantom(one.nbytes), one.dest, tag))
+        else:
+            requests.append(comm.Irecv(phantom(one.nbytes), one.source, tag))
+    MPI.Request.Waitall(requests)
+
+
+def check_against_the_oracle(
+    drawn: list[Drawn], carrier: str, cost: CostModel, routes: Any, width: dict[Any, int]
+) -> None:
+    """Starts and ends of all transfers, and the clocks at the end, watched and unwatched."""
+    plans = plan(drawn)
+    eager = cost.eager_limit > 0
+    ready = [one.sent if eager else max(one.sent, one.awaited) for one in plans]
+    spans = simulated(ready, [one.nbytes for one in plans], [routes(one) for one in plans], width)
+    ends: dict[int, list[int]] = {rank: [0] for rank in range(RANKS)}
+    latest: dict[tuple[int, int], int] = {}
+    for number in sorted(range(len(plans)), key=lambda number: spans[number]):
+        one, end = plans[number], spans[number][1]
+        arrived = latest[one.source, one.dest] = max(end, latest.get((one.source, one.dest), 0))
+        ends[one.source] += [one.sent, end]
+        ends[one.dest] += [one.awaited, arrived]
+    clocks = [max(ends[rank]) for rank in range(RANKS)]
+
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    assert {one.tag: (one.start, one.sent) for one in run.trace.transfers} == dict(enumerate(spans))
+    assert run.clocks == clocks
+    assert fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier).clocks == clocks
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2, 3]))
+def test_transfers_are_those_of_a_simulator_of_the_model(
+    carrier: str, drawn: list[Drawn], eager_limit: int, ports: int
+) -> None:
+    """Any messages, posted at any times, eager or synchronous, one port or several."""
+    width = {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)}
+    check_against_the_oracle(
+        drawn,
+        carrier,
+        Hockney(t_s=0, t_w=1, eager_limit=eager_limit, ports=ports),
+        lambda one: (("out", one.source), ("in", one.dest)),
+        width,
+    )
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2]))
+def test_transfers_between_nodes_are_those_of_a_simulator_too(
+    carrier: str, drawn: list[Drawn], eager_limit: int, network_ports: int
+) -> None:
+    """Two ranks a node, all messages between nodes: out-port, network out, network in, in-port."""
+    between = [one._replace(dest=(one.dest % 2 + 2) % 4 if one.source < 2 else one.dest % 2) for one in drawn]
+    unit = Hockney(t_s=0, t_w=1)
+    check_against_the_oracle(
+        between,
+        carrier,
+        TwoLevel(2, intra=unit, inter=unit, eager_limit=eager_limit, network_ports=network_ports),
+        lambda one: (("out", one.source), ("off", one.source // 2), ("onto", one.dest // 2), ("in", one.dest)),
+        {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+    )
+
+
+def most_at_once(transfers: Any) -> int:
+    """How many transfers are under way at a time, at most; those that take no time do not count."""
+    moments = [moment for one in transfers if one.nbytes for moment in ((one.sent, -1), (one.start, 1))]
+    return max(accumulate(change for _, change in sorted(moments)), default=0)
+
+
+@given(DRAWN, st.booleans(), st.sampled_from([0, 1 << 60]), st.integers(1, 2), st.integers(1, 2))
+def test_in_half_duplex_no_port_serves_more_than_it_can_and_no_message_is_lost(
+    carrier: str, drawn: list[Drawn], ties: bool, eager_limit: int, ports: int, network_ports: int
+) -> None:
+    """Ranks on two nodes, with ties and without: sending and receiving count together, for ranks and for nodes."""
+    plans = [Planned(*one) for one in drawn] if ties else plan(drawn)
+    unit = Hockney(t_s=0, t_w=1)
+    cost = TwoLevel(
+        2, intra=unit, inter=unit, eager_limit=eager_limit, duplex=False, ports=ports, network_ports=network_ports
+    )
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    transfers = run.trace.transfers
+    assert sorted(one.tag for one in transfers) == list(range(len(plans)))
+    for rank in range(RANKS):
+        assert most_at_once(one for one in transfers if rank in (one.source, one.dest)) <= ports
+    assert most_at_once(one for one in transfers if one.source // 2 != one.dest // 2) <= network_ports
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]))
+def test_with_ties_a_port_still_serves_one_at_a_time_and_is_never_idle_in_vain(
+    carrier: str, drawn: list[Drawn], eager_limit: int
+) -> None:
+    """A message starts when it is ready, or at the very end of another one at its sender or its receiver."""
+    plans = [Planned(*one) for one in drawn]
+    cost = Hockney(t_s=0, t_w=1, eager_limit=eager_limit)
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    moved = {one.tag: one for one in run.trace.transfers}
+    assert len(moved) == len(plans)
+    for tag, one in moved.items():
+        ready = plans[tag].sent if eager_limit else max(plans[tag].sent, plans[tag].awaited)
+        others = [two for two in moved.values() if two is not one]
+        rivals = [two for two in others if two.source == one.source or two.dest == one.dest]
+        assert one.start == ready or any(two.sent == one.start for two in rivals)
+        assert one.start >= ready
+        assert all(two.sent <= one.start or one.sent <= two.start for two in rivals if one.nbytes and two.nbytes)

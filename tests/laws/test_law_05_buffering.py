@@ -1,0 +1,161 @@
+"""Law 5: buffering. Up to the eager limit a message does not wait for its receive; above it, it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi import MPI, Hockney, LogGP, TwoLevel, compute, phantom
+
+
+def late_receiver(comm: Any, nbytes: int) -> float:
+    """Rank 0 sends at 0, rank 1 receives at 100."""
+    if comm.rank == 0:
+        comm.Send(phantom(nbytes), 1)
+    else:
+        compute(100)
+        comm.Recv(phantom(nbytes), 0)
+    return MPI.Wtime()
+
+
+def head_to_head(comm: Any, nbytes: int) -> None:
+    """Both send before they receive: unsafe in MPI."""
+    comm.Send(phantom(nbytes), 1 - comm.rank)
+    comm.Recv(phantom(nbytes), 1 - comm.rank)
+
+
+@pytest.mark.parametrize(("nbytes", "clocks"), [(9, [9, 100]), (10, [10, 100]), (11, [111, 111])])
+def test_the_limit_is_the_largest_eager_message(carrier: str, nbytes: int, clocks: list[int]) -> None:
+    """At most so many bytes, not fewer than."""
+    cost = Hockney(t_s=0, t_w=1, eager_limit=10)
+    assert fakempi.run(late_receiver, 2, nbytes, cost=cost, carrier=carrier).returns == clocks
+
+
+def test_the_default_limit_is_64_kib(carrier: str) -> None:
+    """What real libraries do."""
+    fakempi.run(head_to_head, 2, 65536, carrier=carrier)
+    with pytest.raises(fakempi.DeadlockError):
+        fakempi.run(head_to_head, 2, 65537, carrier=carrier)
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 100])
+@pytest.mark.parametrize("cost", [Hockney(eager_limit=0), LogGP(eager_limit=0), TwoLevel(eager_limit=0)])
+def test_with_a_limit_of_zero_every_unsafe_send_shows(carrier: str, cost: fakempi.CostModel, nbytes: int) -> None:
+    """Even an empty one."""
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(head_to_head, 2, nbytes, cost=cost, carrier=carrier)
+    assert [one.call for one in caught.value.stuck] == ["Send", "Send"]
+
+
+def test_objects_have_the_size_of_their_pickle(carrier: str) -> None:
+    """Small ones are eager, large ones are not."""
+
+    def main(comm: Any, text: str) -> Any:
+        comm.send(text, 1 - comm.rank)
+        return comm.recv(source=1 - comm.rank)
+
+    assert fakempi.run(main, 2, "x" * 60_000, carrier=carrier).returns == ["x" * 60_000] * 2
+    with pytest.raises(fakempi.DeadlockError):
+        fakempi.run(main, 2, "x" * 70_000, carrier=carrier)
+
+
+def test_an_eager_message_holds_its_receivers_port_though_nobody_receives(carrier: str) -> None:
+    """Everything but the waiting is equal."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            compute(1000)
+            for _ in range(2):
+                comm.Recv(phantom(10))
+        else:
+            comm.Send(phantom(10), 0)
+        return MPI.Wtime()
+
+    cost = Hockney(t_s=0, t_w=1)
+    assert fakempi.run(main, 3, cost=cost, carrier=carrier).returns == [1000, 10, 20]
+
+
+def test_an_eager_message_waits_at_the_receiver(carrier: str) -> None:
+    """A probe finds it when all of it has arrived, not before."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            comm.Send(phantom(10), 1)
+            return None
+        early = comm.Iprobe(0)
+        compute(9)
+        almost = comm.Iprobe(0)
+        compute(1)
+        return early, almost, comm.Iprobe(0)
+
+    assert fakempi.run(main, 2, cost=Hockney(0, 1), carrier=carrier).returns[1] == (False, False, True)
+
+
+def test_a_synchronous_send_waits_whatever_the_size_and_a_buffered_one_never_does(carrier: str) -> None:
+    """Ssend of one byte; Bsend of a megabyte."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            comm.Ssend(phantom(1), 1)
+            MPI.Attach_buffer(bytearray(10_000))
+            comm.Bsend(bytearray(1000), 1)
+            return MPI.Wtime()
+        compute(100)
+        comm.Recv(phantom(1), 0)
+        compute(100)
+        comm.Recv(bytearray(1000), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=Hockney(0, 1, eager_limit=10), carrier=carrier).returns == [101, 1101]
+
+
+@pytest.mark.parametrize("eager_limit", [0, 1000], ids=["synchronous", "eager"])
+def test_what_the_sender_writes_afterwards_is_not_received(carrier: str, eager_limit: int) -> None:
+    """Once a send has ended its buffer is the sender's own again, even if nobody has received yet."""
+
+    def main(comm: Any) -> Any:
+        buffer = np.arange(4.0)
+        if comm.rank == 0:
+            comm.Send(buffer, 1)
+            buffer[:] = -1
+            request = comm.Isend(buffer, 1)
+            request.Wait()
+            buffer[:] = -2
+            request = comm.Isend(buffer, 1)
+            while not request.Test():
+                compute(1)
+            buffer[:] = -3
+            return None
+        compute(1)
+        found = []
+        for _ in range(3):
+            comm.Recv(buffer, 0)
+            compute(1)
+            found.append(buffer.tolist())
+        return found
+
+    expected = [[0, 1, 2, 3], [-1] * 4, [-2] * 4]
+    assert fakempi.run(main, 2, cost=Hockney(eager_limit=eager_limit), carrier=carrier).returns[1] == expected
+
+
+def test_an_object_is_what_it_was_when_it_was_sent(carrier: str) -> None:
+    """Neither side sees what the other does to it later."""
+
+    def main(comm: Any) -> Any:
+        thing = {"numbers": [1, 2]}
+        if comm.rank == 0:
+            request = comm.isend(thing, 1)
+            thing["numbers"].append(3)
+            request.wait()
+            comm.recv(source=1)
+        else:
+            compute(1)
+            thing = comm.recv(source=0)
+            thing["numbers"].append(4)
+            comm.send(None, 0)
+        return thing["numbers"]
+
+    assert fakempi.run(main, 2, carrier=carrier).returns == [[1, 2, 3], [1, 2, 4]]

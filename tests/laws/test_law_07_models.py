@@ -1,0 +1,169 @@
+"""Law 7: cost models are small objects handed to `run`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI, CostModel, Free, Hockney, LogGP, TwoLevel, compute, phantom, presets
+
+
+def exchange(comm: Any, nbytes: int) -> tuple[float, str]:
+    """Ranks 0 and 1, 2 and 3 ... exchange."""
+    comm.Sendrecv(phantom(nbytes), comm.rank ^ 1, 0, phantom(nbytes), comm.rank ^ 1)
+    return MPI.Wtime(), MPI.Get_processor_name()
+
+
+def one_way(comm: Any, nbytes: int) -> float:
+    """From 0 to 1."""
+    if comm.rank == 0:
+        comm.Send(phantom(nbytes), 1)
+    else:
+        comm.Recv(phantom(nbytes), 0)
+    return MPI.Wtime()
+
+
+def test_the_default_is_hockneys_model(carrier: str) -> None:
+    """With one microsecond and one gigabyte a second."""
+    assert fakempi.run(one_way, 2, 1000, carrier=carrier).clocks == [1e-6 + 1000 * 1e-9] * 2
+
+
+def test_a_free_wire_takes_no_time(carrier: str) -> None:
+    """Only computing does; messages and bytes are counted."""
+
+    def main(comm: Any) -> None:
+        compute(comm.rank)
+        exchange(comm, 1 << 40)
+
+    run = fakempi.run(main, 2, cost=Free(), carrier=carrier)
+    assert (run.clocks, run.messages, run.bytes) == ([1, 1], 2, 1 << 41)
+
+
+def test_a_free_wire_still_has_an_eager_limit(carrier: str) -> None:
+    """So that tests of logic find unsafe sends."""
+
+    def main(comm: Any) -> None:
+        comm.Send(phantom(1), 1 - comm.rank)
+        comm.Recv(phantom(1), 1 - comm.rank)
+
+    fakempi.run(main, 2, cost=Free(), carrier=carrier)
+    with pytest.raises(fakempi.DeadlockError):
+        fakempi.run(main, 2, cost=Free(eager_limit=0), carrier=carrier)
+
+
+def test_two_levels_have_two_prices_and_names(carrier: str) -> None:
+    """Neighbours on a node and on two nodes."""
+    on_one_node = TwoLevel(2, intra=Hockney(1, 1), inter=Hockney(100, 10))
+    on_two = TwoLevel(placement=["left", "right"], intra=Hockney(1, 1), inter=Hockney(100, 10))
+    assert fakempi.run(exchange, 2, 5, cost=on_one_node, carrier=carrier).returns == [(6, "node0")] * 2
+    assert fakempi.run(exchange, 2, 5, cost=on_two, carrier=carrier).returns == [(150, "left"), (150, "right")]
+
+
+def test_in_loggp_the_sender_is_done_before_the_receiver(carrier: str) -> None:
+    """o + (n-1) G here, o + (n-1) G + L + o there."""
+    cost = LogGP(L=100, o=3, g=10, G=2)
+    assert fakempi.run(one_way, 2, 6, cost=cost, carrier=carrier).clocks == [13, 116]
+
+
+def test_in_loggp_messages_follow_each_other_by_the_gap(carrier: str) -> None:
+    """The wire is a pipe: five messages arrive g apart, after one latency."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            for _ in range(5):
+                comm.Send(phantom(1), 1)
+            return MPI.Wtime()
+        times = []
+        for _ in range(5):
+            comm.Recv(phantom(1), 0)
+            times.append(MPI.Wtime())
+        return times
+
+    run = fakempi.run(main, 2, cost=LogGP(L=100, o=3, g=10, G=2), carrier=carrier)
+    assert run.returns == [43, [106, 116, 126, 136, 146]]
+
+
+def test_in_loggp_the_overhead_is_the_gap_if_it_is_longer(carrier: str) -> None:
+    """A processor that takes 30 to send cannot send every 10."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            for _ in range(3):
+                comm.Send(phantom(1), 1)
+        else:
+            for _ in range(3):
+                comm.Recv(phantom(1), 0)
+
+    assert fakempi.run(main, 2, cost=LogGP(L=100, o=30, g=10, G=2), carrier=carrier).clocks == [90, 220]
+
+
+class Torus(CostModel):
+    """Five seconds a hop on a ring of eight; what a user would write."""
+
+    eager_limit = 0
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+        """By the distance."""
+        hops = min((source - dest) % 8, (dest - source) % 8)
+        return 5 * hops, 5 * hops, 5 * hops
+
+
+def test_a_model_of_ones_own_needs_one_method(carrier: str) -> None:
+    """And the rest as it differs."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            for dest in range(1, 8):
+                comm.Send(b"", dest)
+        else:
+            comm.Recv(bytearray(0), 0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 8, cost=Torus(), carrier=carrier).returns == [80, 5, 15, 30, 50, 65, 75, 80]
+
+
+def test_a_subclass_of_hockney_can_override_the_transfer(carrier: str) -> None:
+    """No short cut skips it."""
+
+    class Congested(Hockney):
+        def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+            return 7, 7, 7
+
+    assert fakempi.run(one_way, 2, 5, cost=Congested(0, 1), carrier=carrier).clocks == [7, 7]
+
+
+def test_a_model_can_be_used_again(carrier: str) -> None:
+    """It holds no state of a run."""
+    cost = TwoLevel(1, inter=Hockney(0, 1))
+    clocks = [fakempi.run(exchange, 4, 5, cost=cost, carrier=carrier).clocks for _ in range(2)]
+    assert clocks == [[5] * 4] * 2
+
+
+@pytest.mark.parametrize("cost", ["hockney", 3, Hockney])
+def test_what_is_not_a_model_is_refused(cost: Any) -> None:
+    """Before anything runs."""
+    with pytest.raises(TypeError, match=r"^run: cost must be a cost model such as Hockney\(\.\.\.\), not "):
+        fakempi.run(exchange, 2, 1, cost=cost)
+
+
+def test_a_model_that_was_spoilt_after_it_was_made_is_refused() -> None:
+    """Its numbers are looked at again when a run begins."""
+    cost = Hockney()
+    cost.t_w = -1
+    with pytest.raises(ValueError, match=r"^Hockney: t_w=-1 is negative\.$"):
+        fakempi.run(exchange, 2, 1, cost=cost)
+
+
+@pytest.mark.parametrize("name", sorted(presets.PRESETS))
+def test_every_preset_runs(carrier: str, name: str) -> None:
+    """Two ranks on a node and two on another."""
+
+    def main(comm: Any) -> float:
+        for distance in (1, 2):
+            comm.Sendrecv(phantom(10_000), comm.rank ^ distance, 0, phantom(10_000), comm.rank ^ distance)
+        return MPI.Wtime()
+
+    run = fakempi.run(main, 4, cost=presets.PRESETS[name](2), carrier=carrier)
+    assert 1e-6 < run.time < 1e-3

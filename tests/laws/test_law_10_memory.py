@@ -1,0 +1,183 @@
+"""Law 10: memory is shared where it can be, payloads are copied once, and phantoms cost nothing."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi import MPI, Hockney, compute, phantom
+
+MEGABYTE = 1 << 20
+
+
+def peak(main: Any, nprocs: int, *args: Any, **options: Any) -> int:
+    """The most memory that a run needs at a time."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        fakempi.run(main, nprocs, *args, **options)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_phantom_is_modelled_in_full_and_has_no_contents(carrier: str) -> None:
+    """An exabyte goes round, in time and in the books, and nothing is allocated."""
+    nbytes = 10**18
+
+    def main(comm: Any) -> Any:
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        status = MPI.Status()
+        comm.Sendrecv(phantom(nbytes), right, 0, phantom(nbytes), left, 0, status)
+        return status.Get_count(MPI.BYTE)
+
+    run = fakempi.run(main, 4, cost=Hockney(t_s=1, t_w=1), carrier=carrier)
+    assert (run.time, run.messages, run.bytes, run.returns) == (10**18 + 1, 4, 4 * 10**18, [nbytes] * 4)
+    assert peak(main, 4, carrier=carrier) < MEGABYTE
+
+
+def test_a_phantom_is_eager_or_synchronous_like_any_other_message(carrier: str) -> None:
+    """By its size."""
+
+    def main(comm: Any, nbytes: int) -> None:
+        comm.Send(phantom(nbytes), 1 - comm.rank)
+        comm.Recv(phantom(nbytes), 1 - comm.rank)
+
+    fakempi.run(main, 2, 100, cost=Hockney(eager_limit=100), carrier=carrier)
+    with pytest.raises(fakempi.DeadlockError):
+        fakempi.run(main, 2, 101, cost=Hockney(eager_limit=100), carrier=carrier)
+
+
+def test_a_phantom_that_is_too_long_is_truncated_like_any_other_message(carrier: str) -> None:
+    """With both sizes."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.Send(phantom(96), 1, tag=7)
+        else:
+            comm.Recv(phantom(64), 0)
+
+    words = r"Recv on rank 1: message truncated, 96 bytes arrived from rank 0 \(tag 7\) but the buffer holds 64\."
+    with pytest.raises(fakempi.RankError, match=words):
+        fakempi.run(main, 2, carrier=carrier)
+
+
+def test_a_phantom_costs_as_much_time_as_an_array_of_its_size(carrier: str) -> None:
+    """The trace is the same."""
+
+    def main(comm: Any, make: Any) -> None:
+        for size in (0, 8, 8000):
+            comm.Sendrecv(make(size), 1 - comm.rank, size, make(size), 1 - comm.rank, size)
+
+    traces = [
+        fakempi.run(main, 2, make, carrier=carrier, trace=True).trace
+        for make in (phantom, bytearray, lambda nbytes: np.zeros(nbytes // 8))
+    ]
+    transfers = [trace.transfers for trace in traces if trace is not None]
+    assert len(transfers[0]) == 6
+    assert transfers[0] == transfers[1] == transfers[2]
+
+
+def test_large_phantoms_among_many_ranks_fit_in_little_memory() -> None:
+    """8 MB from each of 256 ranks to its neighbour: two gigabytes, in a few kilobytes a rank."""
+
+    def main(comm: Any) -> None:
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        comm.Sendrecv(phantom(8 * MEGABYTE), right, 0, phantom(8 * MEGABYTE), left, 0)
+
+    assert peak(main, 256) < 256 * 8192
+
+
+@pytest.mark.parametrize("eager_limit", [0, 100 * MEGABYTE], ids=["synchronous", "eager"])
+def test_a_payload_goes_straight_to_a_receive_that_is_posted(carrier: str, eager_limit: int) -> None:
+    """No copy on the way: the two buffers are all there is."""
+
+    def main(comm: Any) -> None:
+        buffer = np.zeros(4 * MEGABYTE, dtype=np.uint8)
+        if comm.rank == 0:
+            compute(1)
+            comm.Send(buffer, 1)
+        else:
+            comm.Recv(buffer, 0)
+
+    assert peak(main, 2, cost=Hockney(eager_limit=eager_limit), carrier=carrier) < 9 * MEGABYTE
+
+
+def test_a_payload_that_waits_is_copied_once(carrier: str) -> None:
+    """Its sender has changed the buffer meanwhile."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            buffer = np.ones(4 * MEGABYTE, dtype=np.uint8)
+            comm.Send(buffer, 1)
+            buffer[:] = 2
+            comm.recv(source=1)
+            return None
+        compute(1)
+        buffer = np.zeros(4 * MEGABYTE, dtype=np.uint8)
+        comm.Recv(buffer, 0)
+        comm.send(None, 0)
+        return int(buffer.max())
+
+    cost = Hockney(eager_limit=100 * MEGABYTE)
+    assert fakempi.run(main, 2, cost=cost, carrier=carrier).returns[1] == 1
+    assert peak(main, 2, cost=cost, carrier=carrier) < 13 * MEGABYTE
+
+
+def test_received_messages_are_not_kept(carrier: str) -> None:
+    """Thirty messages of a megabyte each way, one at a time."""
+
+    def main(comm: Any) -> None:
+        buffer = np.zeros(MEGABYTE, dtype=np.uint8)
+        for _ in range(30):
+            comm.Sendrecv_replace(buffer, 1 - comm.rank, 0, 1 - comm.rank)
+            assert len(comm.sendrecv(b"x" * MEGABYTE, 1 - comm.rank, source=1 - comm.rank)) == MEGABYTE
+
+    assert peak(main, 2, carrier=carrier) < 12 * MEGABYTE
+
+
+def test_a_group_is_one_object_for_all_ranks(carrier: str) -> None:
+    """Of the world, of what is split off it, and of what is duplicated."""
+
+    def main(comm: Any) -> list[Any]:
+        half = comm.Split(comm.rank % 2)
+        return [one.Get_group()._members for one in (comm, half, half.Dup(), comm.Create(comm.Get_group()))]
+
+    returns = fakempi.run(main, 6, carrier=carrier).returns
+    for column in range(4):
+        assert len({id(row[column]) for row in returns}) == (2 if column in (1, 2) else 1)
+    assert all(row[1] is row[2] and row[0] is row[3] for row in returns)
+
+
+def empty(comm: Any) -> None:
+    """Nothing at all."""
+
+
+def splits(comm: Any) -> Any:
+    """Three communicators as large as the world, and one of two ranks."""
+    reversed_ = comm.Split(0, -comm.rank)
+    return comm.Dup(), reversed_, reversed_.Split(0), comm.Split(comm.rank // 2)
+
+
+def exchanges(comm: Any) -> None:
+    """A message in each of log p rounds."""
+    distance = 1
+    while distance < comm.size:
+        to, source = (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
+        comm.Sendrecv(phantom(8), to, 0, phantom(8), source, 0)
+        distance *= 2
+
+
+@pytest.mark.parametrize(("main", "most"), [(empty, 4096), (splits, 8192), (exchanges, 8192)])
+def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) -> None:
+    """Bytes a rank, at 32 and at 256: about the same, and few."""
+    pytest.importorskip("greenlet")
+    fakempi.run(main, 32)
+    small, large = (peak(main, nprocs, carrier="greenlets") / nprocs for nprocs in (32, 256))
+    assert large < 1.25 * small
+    assert large < most
