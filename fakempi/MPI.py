@@ -78,7 +78,7 @@ from fakempi.error_classes import (
 )  # fmt: skip
 from fakempi.errors import MPIError as Exception
 from fakempi.mpi.buffered import Attach_buffer, Detach_buffer, Flush_buffer, Iflush_buffer
-from fakempi.mpi.comm import Comm
+from fakempi.mpi.comm import COMM_NULL, Comm
 from fakempi.mpi.constants import (
     ANY_SOURCE,
     ANY_TAG,
@@ -224,7 +224,7 @@ from fakempi.mpi.grequest import Grequest
 from fakempi.mpi.group import GROUP_EMPTY, GROUP_NULL, Group
 from fakempi.mpi.info import INFO_ENV, INFO_NULL, Info
 from fakempi.mpi.intercomm import Intercomm
-from fakempi.mpi.intracomm import COMM_NULL, Intracomm
+from fakempi.mpi.intracomm import Intracomm
 from fakempi.mpi.memory import (
     BOTTOM,
     BUFFER_AUTOMATIC,
@@ -239,7 +239,43 @@ from fakempi.mpi.memory import (
     InPlaceType,
     buffer,
 )  # fmt: skip
+from fakempi.mpi.not_emulated import (
+    FILE_NULL,
+    SESSION_NULL,
+    WIN_NULL,
+    Close_port,
+    File,
+    Get_abi_fortran_info,
+    Get_abi_info,
+    Get_abi_version,
+    Get_hw_resource_info,
+    Lookup_name,
+    Open_port,
+    Publish_name,
+    Register_datarep,
+    Session,
+    Unpublish_name,
+    Win,
+)  # fmt: skip
 from fakempi.mpi.objects import Pickle, pickle
+from fakempi.mpi.op import (
+    BAND,
+    BOR,
+    BXOR,
+    LAND,
+    LOR,
+    LXOR,
+    MAX,
+    MAXLOC,
+    MIN,
+    MINLOC,
+    NO_OP,
+    OP_NULL,
+    PROD,
+    REPLACE,
+    SUM,
+    Op,
+)  # fmt: skip
 from fakempi.mpi.persistent import Prequest
 from fakempi.mpi.predefined import (
     AINT,
@@ -340,6 +376,8 @@ from fakempi.mpi.predefined_comms import comm_self, comm_world, resolve
 from fakempi.mpi.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.request import REQUEST_NULL, Request
 from fakempi.mpi.status import Status
+from fakempi.mpi.topocomm import Cartcomm, Distgraphcomm, Graphcomm, Topocomm
+from fakempi.mpi.topology import Compute_dims
 
 memory = buffer
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from random import Random
+from threading import Lock
 from typing import Any
 
+import fakempi.mpi.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -18,6 +21,7 @@ from fakempi.mpi.members import Members
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
 from fakempi.trace.recorder import Recorder, Trace
+from fakempi.tuning import resolve
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -50,7 +54,8 @@ class Run:
         self.trace = None if recorder is None else Trace(recorder, self.clocks)
 
     def __repr__(self) -> str:
-        return f"<Run: {len(self.returns)} ranks, time {self.time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
+        ranks, time = len(self.returns), float(self.time)  # a Fraction has no .6g before Python 3.12
+        return f"<Run: {ranks} ranks, time {time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
 
 
 def run(
@@ -71,7 +76,9 @@ def run(
     cost : the cost model; Hockney with 1 microsecond and 1 GB/s unless given
     carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
     trace : whether to record every transfer
-    seed, algorithms : reserved for collectives and schedules
+    seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
+    algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
+        {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit
     strict : whether to complain about what real MPI libraries let pass
 
     Raises
@@ -80,13 +87,17 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     """
     cost = _checked(main, nprocs, cost)
+    table = resolve(algorithms)
     recorder = Recorder() if trace else None
     loop = Loop(make_carrier(carrier))
     wire = make_wire(loop, cost, None if recorder is None else recorder.transfer)
-    universe = Universe(loop, wire, cost, strict)
+    universe = Universe(loop, wire, cost, table, strict)
     returns: list[Any] = [None] * nprocs
     for process in _world(universe, nprocs):
         process.start(_program(universe, process, main, args, returns))
+    if seed is not None:
+        loop.shuffle = Random(seed).shuffle
+        loop.shuffle(loop.today)
     before, here.loop = here.loop, loop
     try:
         with _patient_collector(nprocs):
@@ -186,21 +197,39 @@ def _drive(universe: Universe) -> None:
         universe.close()
         loop.unwind()
         loop.carrier.close()
+    if verdict is not None:
+        raise verdict
     if universe.failures:
         (process, error), *others = universe.failures
         if isinstance(error, KeyboardInterrupt):
             raise error
         raise RankError(process.rank, error, [(other.rank, failure) for other, failure in others]) from error
-    if verdict is not None:
-        raise verdict
+
+
+class _Patience:
+    """How often the garbage collector looks: less often while anybody runs many ranks, for nearly all it sees is alive.
+
+    The threshold belongs to the whole process, so runs that overlap share it: the last to end puts it back.
+    """
+
+    lock = Lock()
+    runs = 0
+    before: tuple[int, int, int] = gc.get_threshold()
 
 
 @contextmanager
 def _patient_collector(nprocs: int) -> Iterator[None]:
-    """Let the garbage collector look less often: with many ranks nearly all it sees is alive."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 20 * nprocs), *before[1:])
+    with _Patience.lock:
+        if not _Patience.runs:
+            _Patience.before = gc.get_threshold()
+        _Patience.runs += 1
+        first, *others = gc.get_threshold()
+        if first:  # 0 means that the program has switched it off
+            gc.set_threshold(max(first, 20 * nprocs), *others)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _Patience.lock:
+            _Patience.runs -= 1
+            if not _Patience.runs:
+                gc.set_threshold(*_Patience.before)

@@ -5,13 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_BUFFER
-from fakempi.mpi.comm_state import CommState
+from fakempi.mpi.comm_state import TAG_LIMIT, CommState
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.constants import BSEND_OVERHEAD
 from fakempi.mpi.current import running_process
-from fakempi.mpi.memory import BUFFER_AUTOMATIC
+from fakempi.mpi.memory import BUFFER_AUTOMATIC, buffer
+from fakempi.mpi.raw import memory_of
 from fakempi.mpi.request import Request
 from fakempi.mpi.waiting import AllOf, Completion, wait_all
+
+
+class Departure:
+    """A message that leaves a buffer. Any number of flushes may wait for it, where an envelope has one waiter."""
+
+    __slots__ = ("end", "followers", "nbytes")
+
+    def __init__(self, envelope: Any) -> None:
+        self.nbytes = envelope.nbytes
+        self.end = envelope.end
+        self.followers: list[Completion] = []
+        if self.end is None:
+            envelope.waiter = self
+
+    def settled(self, end: Any) -> None:
+        """It will have left then."""
+        self.end = end
+        for follower in self.followers:
+            follower.complete(end)
+
+    def follow(self) -> Completion:
+        """Something to wait for, which ends with it."""
+        follower = Completion("a buffered send")
+        follower.end = self.end
+        if self.end is None:
+            self.followers.append(follower)
+        return follower
 
 
 class SendBuffer:
@@ -20,22 +48,20 @@ class SendBuffer:
     __slots__ = ("memory", "nbytes", "pending")
 
     def __init__(self, memory: Any) -> None:
-        self.memory = memory
-        self.nbytes = None if memory is BUFFER_AUTOMATIC or memory is None else memoryview(memory).nbytes
-        self.pending: list[Any] = []  # envelopes that have not left it yet
+        self.memory = BUFFER_AUTOMATIC if memory is None else memory
+        self.nbytes = None if self.memory is BUFFER_AUTOMATIC else memory_of(memory, writable=True)[0].nbytes
+        self.pending: list[Departure] = []  # what may not have left it yet
 
-    def reserve(self, nbytes: int, now: Any) -> None:
-        """Make sure that a message fits beside those that are still under way."""
-        self.pending = [envelope for envelope in self.pending if envelope.end is None or envelope.end > now]
-        if self.nbytes is None:
-            return
-        used = sum(envelope.nbytes + BSEND_OVERHEAD for envelope in self.pending)
-        if used + nbytes + BSEND_OVERHEAD > self.nbytes:
-            raise complaint(
-                ERR_BUFFER,
-                f"the attached buffer of {self.nbytes} bytes is too small: {used} bytes are in use and the message "
-                f"needs {nbytes} + {BSEND_OVERHEAD} (BSEND_OVERHEAD).",
-            )
+    def shortage(self, nbytes: int, now: Any) -> str:
+        """Why a message does not fit beside those that are still under way; empty if it does."""
+        self.pending = [each for each in self.pending if each.end is None or each.end > now]
+        used = sum(each.nbytes + BSEND_OVERHEAD for each in self.pending)
+        if self.nbytes is None or used + nbytes + BSEND_OVERHEAD <= self.nbytes:
+            return ""
+        return (
+            f"the attached buffer of {self.nbytes} bytes is too small: {used} bytes are in use and the message "
+            f"needs {nbytes} + {BSEND_OVERHEAD} (BSEND_OVERHEAD)."
+        )
 
 
 class Buffered(CommState):
@@ -56,33 +82,34 @@ class Buffered(CommState):
     def Flush_buffer(self) -> None:
         """Wait until what is in the buffer has been sent."""
         self._check_alive()
-        wait_all(self._loop, _attached(self._process, self._context).pending)
+        wait_all(self._loop, _pending(self._process, self._context))
 
     def Iflush_buffer(self) -> Request:
         """Start to wait until what is in the buffer has been sent."""
         self._check_alive()
-        return Request._of(self, AllOf(_attached(self._process, self._context).pending))
+        return Request._of(self, AllOf(_pending(self._process, self._context)))
 
-    def _post_buffered(self, content: Any, nbytes: int, dest: int, tag: int) -> Completion:
+    def _post_buffered(self, content: Any, nbytes: int, dest: int, tag: int) -> Any:
         """Send what has been copied: for the sender it is over at once."""
-        self._check_alive()
+        if not 0 <= dest < self._reach or not 0 <= tag <= TAG_LIMIT:
+            return self._post_nowhere(dest, tag)
         process = self._process
         buffers = process.buffers or {}
-        buffer = buffers.get(self._context) or buffers.get(None)
-        if buffer is None:
+        attached = buffers.get(self._context) or buffers.get(None)
+        if attached is None:
             self._raise(complaint(ERR_BUFFER, "no buffer is attached; call MPI.Attach_buffer first."))
-        buffer.reserve(nbytes, process.loop.now)
-        buffer.pending.append(self._post(content, nbytes, dest, tag, eager=True))
+        if shortage := attached.shortage(nbytes, process.loop.now):
+            self._raise(complaint(ERR_BUFFER, shortage))
+        attached.pending.append(Departure(self._post(content, nbytes, dest, tag, eager=True)))
         over = Completion()
         over.end = process.loop.now
         return over
 
 
-def _attached(process: Any, where: Any) -> SendBuffer:
-    buffer = (process.buffers or {}).get(where)
-    if buffer is None:
-        raise complaint(ERR_BUFFER, "no buffer is attached.")
-    return buffer  # type: ignore[no-any-return]
+def _pending(process: Any, where: Any) -> list[Completion]:
+    """What is still in an attached buffer; where none is attached, MPI says that one of no bytes is."""
+    attached = (process.buffers or {}).get(where)
+    return [] if attached is None else [each.follow() for each in attached.pending]
 
 
 def _attach(process: Any, where: Any, memory: Any) -> None:
@@ -96,10 +123,9 @@ def _attach(process: Any, where: Any, memory: Any) -> None:
 
 def _detach(process: Any, where: Any) -> Any:
     """Wait until the buffer is empty, and give it back."""
-    buffer = _attached(process, where)
-    wait_all(process.loop, buffer.pending)
-    del process.buffers[where]
-    return buffer.memory
+    wait_all(process.loop, _pending(process, where))
+    found = (process.buffers or {}).pop(where, None)
+    return buffer() if found is None else found.memory
 
 
 def Attach_buffer(buf: Any) -> None:
@@ -115,10 +141,10 @@ def Detach_buffer() -> Any:
 def Flush_buffer() -> None:
     """Wait until what is in this rank's buffer has been sent."""
     process = running_process()
-    wait_all(process.loop, _attached(process, None).pending)
+    wait_all(process.loop, _pending(process, None))
 
 
 def Iflush_buffer() -> Request:
     """Start to wait until what is in this rank's buffer has been sent."""
     process = running_process()
-    return Request._of(process.comm_world, AllOf(_attached(process, None).pending))
+    return Request._of(process.comm_world, AllOf(_pending(process, None)))

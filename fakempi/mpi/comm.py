@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from fakempi.error_classes import ERR_ARG, ERR_RANK
-from fakempi.errors import Aborted, MPIError, MPITypeError
-from fakempi.mpi.attributes import Attributed
-from fakempi.mpi.comm_state import TAG_LIMIT
+from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
+from fakempi.errors import Aborted, MPITypeError, MPIValueError
+from fakempi.mpi.belongings import Furnished
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.constants import (
-    APPNUM,
     COMM_TYPE_SHARED,
     CONGRUENT,
     IDENT,
-    IO,
-    LASTUSEDCODE,
     SIMILAR,
-    TAG_UB,
     UNDEFINED,
     UNEQUAL,
-    UNIVERSE_SIZE,
-    WTIME_IS_GLOBAL,
 )  # fmt: skip
 from fakempi.mpi.context import Context, Side
 from fakempi.mpi.current import running_process
-from fakempi.mpi.errhandler import ERRORS_RETURN, Errhandler, last_used_code
 from fakempi.mpi.group import Group
 from fakempi.mpi.identity import Handled
 from fakempi.mpi.info import INFO_NULL, Info
 from fakempi.mpi.meeting import meet
 from fakempi.mpi.members import Members
+from fakempi.mpi.not_emulated import CommRefusals
 from fakempi.mpi.persistent import Persistent
 from fakempi.mpi.point import PointToPoint
 from fakempi.mpi.point_objects import PointToPointObjects
@@ -40,19 +33,25 @@ from fakempi.mpi.request import Request
 from fakempi.mpi.waiting import wait_one
 
 
-class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Handled):
+class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Furnished, Handled, CommRefusals):
     """A communicator handle. Without an argument, the null one; with one, another handle of the same communicator."""
 
     __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+    _kinds: ClassVar[dict[bool, type[Comm]]] = {}
+    """What there is: {False: intracommunicators, True: intercommunicators}; filled where they are."""
 
     def __new__(cls, comm: Comm | None = None) -> Any:
+        if comm is not None and not isinstance(comm, Comm):
+            raise complaint(ERR_COMM, f"cannot make a {cls.__name__} of {comm!r}.", MPITypeError)
         self = super().__new__(cls)
         if comm is None or comm._context is None:
             self._become_null()
+            self._own = None
         else:
             self._attach(comm._process, comm._side, comm._there, comm._rank)  # type: ignore[arg-type]
-            self._attributes, self._errhandler, self._info = comm._attributes, comm._errhandler, comm._info
-            self._name, self._topology = comm._name, comm._topology
+            self._own = comm._belongings()
         return self
 
     @classmethod
@@ -60,10 +59,21 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
         """A handle for a process that is `rank` on a side."""
         self = object.__new__(cls)
         self._attach(process, side, there, rank)
+        self._own = None
         return self
 
     def _stands_for(self) -> object | None:
         return self._context
+
+    def __reduce__(self) -> Any:
+        name = self._predefined()
+        if not name:
+            words = "a communicator cannot be pickled: it means nothing to another process."
+            raise complaint(ERR_COMM, words, MPIValueError)
+        if self._context is None:
+            return name if self is COMM_NULL else (type(self), ())
+        own = self._process.comm_world if name == "COMM_WORLD" else self._process.comm_self
+        return name if self is own else (type(self), (own,))
 
     # -- who is in it ---------------------------------------------------------------------------------------------
 
@@ -91,6 +101,8 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
     def Compare(self, comm: Comm) -> int:
         """IDENT, CONGRUENT (same ranks, another context), SIMILAR (other order) or UNEQUAL."""
         self._check_alive()
+        if not isinstance(comm, Comm):
+            raise complaint(ERR_COMM, f"cannot compare with {comm!r}, which is no communicator.", MPITypeError)
         comm._check_alive()
         if self._context is comm._context:
             return IDENT
@@ -132,7 +144,7 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
 
     def Create(self, group: Group) -> Any:
         """A communicator for the ranks of a group; the null one elsewhere."""
-        raise NotImplementedError
+        return Comm(self._specific().Create(group))
 
     def Split(self, color: int = 0, key: int = 0) -> Any:
         """Communicators by colour, ranks in the order of key; a colour of UNDEFINED leaves a rank out."""
@@ -149,16 +161,31 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
         return self._split("Split_type", None if split_type == UNDEFINED else (node,), key)
 
     def _split(self, plan: str, color: Any, key: int) -> Any:
-        raise NotImplementedError
+        return Comm(self._specific()._split(plan, color, key))
+
+    def _specific(self) -> Any:
+        """The same communicator through a handle of the class that it is of."""
+        return self._kinds[self.Is_inter()](self)
 
     def Free(self) -> None:
-        """Give the communicator up: the handle becomes null."""
+        """Give the communicator up: the handle becomes null. What is under way on it goes on."""
         self._check_alive()
+        if name := self._predefined():
+            self._raise(complaint(ERR_COMM, f"{name} cannot be freed."))
         self._delete_attributes()
+        process = self._process
         self._become_null()
+        self._own = None
+        self._process, self._loop = process, process.loop  # for the requests that are left
 
-    free = Free
-    Disconnect = Free
+    def free(self) -> None:
+        """As `Free`, but what cannot be freed is left in peace."""
+        if not self._predefined():
+            self.Free()
+
+    def Disconnect(self) -> None:
+        """The same as Free."""
+        self.Free()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """End the whole run."""
@@ -167,88 +194,39 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
         process.universe.fail(process, error)
         raise error
 
-    # -- names, info, error handlers ------------------------------------------------------------------------------
-
-    def Get_name(self) -> str:
-        """Its name, empty unless set."""
-        self._check_alive()
-        return self._name or ""
-
-    def Set_name(self, name: str) -> None:
-        """Name it."""
-        self._check_alive()
-        self._name = str(name)
-
-    def Get_info(self) -> Info:
-        """A copy of its info."""
-        self._check_alive()
-        return Info.Create(self._info)
-
-    def Set_info(self, info: Info) -> None:
-        """Give it info."""
-        self._check_alive()
-        self._info = Info.Create(info)
-
-    @classmethod
-    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
-        """An error handler that calls a function with the communicator and the error code."""
-        return Errhandler._calling(errhandler_fn)
-
-    def Get_errhandler(self) -> Errhandler:
-        """What happens on errors; ERRORS_RETURN (raise an exception) unless set."""
-        self._check_alive()
-        return Errhandler(self._errhandler or ERRORS_RETURN)
-
-    def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Say what happens on errors."""
-        self._check_alive()
-        self._errhandler = Errhandler(errhandler)
-
-    def Call_errhandler(self, errorcode: int) -> None:
-        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
-        self._check_alive()
-        self._handle_error(MPIError(errorcode))
-
-    def _predefined_attr(self, keyval: int) -> Any:
-        size = len(self._process.universe.processes) if self._process else 0
-        return {
-            TAG_UB: TAG_LIMIT, IO: 0, WTIME_IS_GLOBAL: True, UNIVERSE_SIZE: size, APPNUM: 0,
-            LASTUSEDCODE: last_used_code(),
-        }.get(keyval)  # fmt: skip
-
     size = property(Get_size)
     rank = property(Get_rank)
     group = property(Get_group)
     is_inter = property(Is_inter)
     is_intra = property(Is_intra)
-    name = property(Get_name, Set_name)
-    info = property(Get_info, Set_info)
 
-    def Get_topology(self) -> int:
-        """CART, GRAPH, DIST_GRAPH, or UNDEFINED if it has none."""
-        self._check_alive()
-        return UNDEFINED if self._topology is None else self._topology.kind
-
-    topology = property(Get_topology)
-    is_topo = property(lambda self: self.Get_topology() != UNDEFINED)
-
-    def Get_parent(self) -> Any:
+    @classmethod
+    def Get_parent(cls) -> Any:
         """The intercommunicator to those who spawned this process; null if nobody did."""
-        raise NotImplementedError
+        parent = running_process().parent
+        return cls._kinds[True]() if parent is None else parent
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _local(self) -> Side:
-        self._check_alive()
-        assert self._side is not None
-        return self._side
+    def _twin(self) -> Any:
+        """A hidden communicator of the same ranks, for our own messages."""
+        if self._hidden is None:
+            context = self._local().context
+            if context.twin is None:
+                context.twin = context.new_twin()
+                context.twin.original = context
+            mine = context.sides.index(self._local())
+            self._hidden = Comm._make(self._process, context.twin.sides[mine], context.twin.sides[-1 - mine], self._rank)
+        return self._hidden
 
     def _furnish(self, context: Context, info: Info | None) -> Any:
         """A handle of the same kind in a context with the same sides, with all that a duplicate inherits."""
         mine = self._local().context.sides.index(self._local())
         new = type(self)._make(self._process, context.sides[mine], context.sides[-1 - mine], self._rank)
-        new._errhandler, new._topology = self._errhandler, self._topology
-        new._info = self._info if info is None else Info.Create(info)
+        if info is not None:
+            new._belongings().info = Info.Create(info)
+        if topology := self._belonging("topology"):
+            new._belongings().topology = topology
         self._copy_attributes_to(new)
         return new
 
@@ -272,15 +250,18 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Attributed, Ha
     def _check_group(self, group: Group, members: Members) -> Members:
         """The members of a group, all of which must be in this communicator."""
         if not isinstance(group, Group):
-            raise complaint(ERR_ARG, f"expected a Group, not {type(group).__name__}.", MPITypeError)
+            raise complaint(ERR_GROUP, f"expecting a Group, not {type(group).__name__}.", MPITypeError)
         wanted: Members | None = group._members
         if wanted is None:
-            raise complaint(ERR_ARG, "the group is null.")
+            self._raise(complaint(ERR_GROUP, "the group is null: GROUP_NULL, or freed."))
         for number in wanted:
             if number not in members:
                 world = self._process.universe.processes[number].rank
-                self._raise(complaint(ERR_RANK, f"the group has world rank {world}, which is not in the communicator."))
+                self._raise(complaint(ERR_GROUP, f"the group has world rank {world}, which is not in the communicator."))
         return wanted
+
+
+COMM_NULL = Comm()
 
 
 def by_colour(values: dict[int, tuple[Any, int]]) -> dict[Any, list[int]]:

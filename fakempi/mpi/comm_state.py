@@ -13,7 +13,6 @@ from fakempi.mpi.arrival import secure, truncation
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.context import Context, Side
-from fakempi.mpi.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
 from fakempi.mpi.status import Status
 from fakempi.mpi.waiting import wait_one, wait_two
 from fakempi.wire.envelope import Envelope, Pattern
@@ -29,8 +28,8 @@ class CommState:
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
-        "__weakref__", "_attributes", "_box", "_boxes", "_context", "_eager_limit", "_errhandler", "_info", "_loop", "_name",
-        "_out", "_process", "_rank", "_reach", "_side", "_there", "_topology", "_wire",
+        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_out", "_process", "_rank",
+        "_reach", "_side", "_there", "_wire",
     )  # fmt: skip
 
     _context: Context | None
@@ -49,11 +48,7 @@ class CommState:
         self._rank = -1
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
-        self._attributes: Any = None
-        self._errhandler: Errhandler | None = None
-        self._info: Any = None
-        self._name: str | None = None
-        self._topology: Any = None
+        self._hidden: Any = None  # the twin for collectives, once there is one
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -101,19 +96,29 @@ class CommState:
         if envelope.content is not None:
             secure(envelope)
 
-    def _wait_received(self, pattern: Any) -> None:
+    def _wait_received(self, pattern: Any, status: Status | None) -> None:
         """Wait for a receive of mine, and raise what went wrong with it."""
         wait_one(self._loop, pattern)
+        if status is not None:
+            fill_status(status, pattern)
         if pattern.envelope.nbytes > pattern.capacity:
             self._raise(truncation(pattern))
 
-    def _wait_both(self, envelope: Any, pattern: Any) -> None:
+    def _post_or_withdraw(self, content: Any, nbytes: int, dest: int, tag: int, pattern: Any) -> Any:
+        """The send of a pair whose receive is posted already: if it cannot be posted, neither shall that be."""
+        try:
+            return self._post(content, nbytes, dest, tag)
+        except MPIError:
+            if pattern.envelope is None:
+                pattern.box.withdraw(pattern)
+            raise
+
+    def _wait_both(self, envelope: Any, pattern: Any, status: Status | None) -> None:
         """Wait for a send and a receive of mine."""
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
             secure(envelope)
-        if pattern.envelope.nbytes > pattern.capacity:
-            self._raise(truncation(pattern))
+        self._wait_received(pattern, status)
 
     # -- where it does not fit ------------------------------------------------------------------------------------
 
@@ -148,6 +153,16 @@ class CommState:
             clash = f"{what} {rank} is not in 0..{self._reach - 1}: {whose} has {self._reach} ranks."
             self._raise(complaint(ERR_RANK, clash))
 
+    def _local(self) -> Side:
+        """This rank's own side; complains if there is none."""
+        self._check_alive()
+        assert self._side is not None
+        return self._side
+
+    def _twin(self) -> Any:
+        """A hidden communicator of the same ranks, for our own messages."""
+        raise NotImplementedError
+
     def _check_alive(self) -> None:
         """Complain if this is the null communicator, or was freed."""
         if self._context is None:
@@ -159,14 +174,7 @@ class CommState:
         raise error
 
     def _handle_error(self, error: MPIError) -> None:
-        """Call the error handler; a fatal one ends the run, whatever the program catches."""
-        handler = self._errhandler
-        if handler is None or handler == ERRORS_RETURN:
-            return
-        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
-            self._process.universe.fail(self._process, error)
-            raise error
-        handler._call(self, error.Get_error_code())
+        """Do what the communicator's error handler says; here there is none."""
 
 
 NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)

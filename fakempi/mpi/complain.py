@@ -32,6 +32,11 @@ def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     return name, frame
 
 
+def public_call_name() -> str:
+    """The name of what the program called."""
+    return public_call(sys._getframe(1))[0]
+
+
 def call_site() -> str:
     """The file and line of the program that led here: `ring.py:14`."""
     frame = public_call(sys._getframe(1))[1]

@@ -37,7 +37,7 @@ class Side:
 class Context:
     """The shared part of a communicator: its number, its sides, and the meetings under way on it."""
 
-    __slots__ = ("__weakref__", "meetings", "number", "sides", "twin", "universe")
+    __slots__ = ("__weakref__", "meetings", "number", "original", "sides", "twin", "universe")
 
     def __init__(self, universe: Universe, *groups: Members) -> None:
         universe.contexts += 1
@@ -45,7 +45,8 @@ class Context:
         self.number = universe.contexts
         self.sides = [Side(self, members) for members in groups]
         self.meetings: dict[Any, Any] = {}
-        self.twin: Context | None = None
+        self.twin: Context | None = None  # the hidden one for collectives, once there is one
+        self.original: Context | None = None  # whose twin this is
 
     @property
     def is_inter(self) -> bool:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fakempi.error_classes import ERR_OTHER, ERR_REQUEST
+from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.complain import complaint
+from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.current import running_process
 from fakempi.mpi.request import Request
 from fakempi.mpi.status import Status
@@ -20,7 +24,9 @@ class Grequest(Request):
 
     def __new__(cls, request: Request | None = None) -> Any:
         self = super().__new__(cls, request)
-        self._calls = getattr(request, "_calls", {})
+        if request and not isinstance(request, Grequest):
+            raise complaint(ERR_REQUEST, f"expecting a generalized request, not {request!r}.", MPITypeError)
+        self._calls = request._calls if isinstance(request, Grequest) else {}
         return self
 
     @classmethod
@@ -45,28 +51,47 @@ class Grequest(Request):
 
     def complete(self, obj: Any = None) -> None:
         """The operation has ended, with this result for `wait()`."""
-        self._check_active()
-        if self._operation is not None and self._operation.end is None:
-            self._operation.result = obj
-            self._operation.complete(self._comm._loop.now)
+        self._check_alive()
+        if self._operation.end is not None:
+            raise complaint(ERR_REQUEST, "the request has been completed already.")
+        self._operation.result = obj
+        self._operation.complete(self._comm._loop.now)
+        if "freed" in self._calls:
+            self._call("free")
 
     def Cancel(self) -> None:
         """Tell the program's cancel function."""
-        self._check_active()
-        completed = self._operation is None or self._operation.end is not None
-        self._call("cancel", completed)
+        self._check_alive()
+        self._call("cancel", self._operation.end is not None)
 
-    cancel = Cancel
+    def Free(self) -> None:
+        """Forget the request; the program's free function is told once the operation has ended."""
+        operation = self._operation
+        super().Free()
+        if operation.end is None:
+            self._calls["freed"] = True
+        else:
+            self._call("free")
 
     def _fill(self, status: Status | None) -> None:
-        if self._operation is not None:
-            self._call("query", Status() if status is None else status)
+        if self._operation is None:
+            super()._fill(status)
+            return
+        told = Status() if status is None else status
+        told._fill(ANY_SOURCE, ANY_TAG, 0)
+        self._call("query", told)
 
     def _retire(self) -> None:
         super()._retire()
         self._call("free")
 
     def _call(self, which: str, *first: Any) -> None:
+        """Call a function of the program's; if it fails, so does the MPI call, with the reason chained."""
         function = self._calls.get(which)
-        if function is not None:
+        if function is None:
+            return
+        try:
             function(*first, *self._calls["args"], **self._calls["kwargs"])
+        except Exception as reason:
+            code = reason.Get_error_code() if isinstance(reason, MPIError) else ERR_OTHER
+            raise complaint(code, f"the {which} function failed with {type(reason).__name__}: {reason}") from reason

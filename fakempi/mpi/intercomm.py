@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.error_classes import ERR_NOT_SAME
-from fakempi.errors import MPIError
+from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
+from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.comm import Comm, by_colour
+from fakempi.mpi.complain import complaint
 from fakempi.mpi.context import Context, Side
 from fakempi.mpi.group import Group
 from fakempi.mpi.members import Members
+from fakempi.mpi.not_emulated import IntercommRefusals
 
 
-class Intercomm(Comm):
+class Intercomm(Comm, IntercommRefusals):
     """A communicator between a local and a remote group. Ranks in calls are those of the remote group."""
 
     __slots__ = ()
+    __module__ = "fakempi.MPI"
 
-    _intracomm: type[Comm]
-    """What Merge makes; set where that class is made, since it makes intercommunicators."""
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        self = super().__new__(cls, comm)
+        if self and self.Is_intra():
+            raise complaint(ERR_COMM, "expecting an intercommunicator, not an intracommunicator.", MPITypeError)
+        return self
 
     def Get_remote_group(self) -> Group:
         """The other group."""
@@ -42,7 +48,7 @@ class Intercomm(Comm):
         context = self._meet("Merge", bool(high), self._conclude_merge)
         side = context.sides[0]
         rank = side.members.index(self._process.number)
-        return self._intracomm._make(self._process, side, side, rank)
+        return self._kinds[False]._make(self._process, side, side, rank)
 
     def _split(self, plan: str, color: Any, key: int) -> Any:
         contexts = self._meet(plan, (color, key), self._conclude_split)
@@ -101,6 +107,7 @@ class Intercomm(Comm):
         rank = context.sides[mine].members.index(self._process.number)
         if rank is None:
             return Intercomm()
-        new = Intercomm._make(self._process, context.sides[mine], context.sides[1 - mine], rank)
-        new._errhandler = self._errhandler
-        return new
+        return Intercomm._make(self._process, context.sides[mine], context.sides[1 - mine], rank)
+
+
+Comm._kinds[True] = Intercomm

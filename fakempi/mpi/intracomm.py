@@ -5,22 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
-from fakempi.errors import MPIError
+from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.collective import Collectives
+from fakempi.mpi.collective_nonblocking import NonblockingCollectives
+from fakempi.mpi.collective_objects import ObjectCollectives
+from fakempi.mpi.collective_persistent import PersistentCollectives
 from fakempi.mpi.comm import Comm, by_colour
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.context import Context
 from fakempi.mpi.group import Group
-from fakempi.mpi.info import INFO_NULL, Info
 from fakempi.mpi.intercomm import Intercomm
 from fakempi.mpi.meeting import meet
 from fakempi.mpi.members import Members
+from fakempi.mpi.not_emulated import IntracommRefusals
+from fakempi.mpi.topology_makers import TopologyMakers
 from fakempi.mpi.waiting import wait_one
 
 
-class Intracomm(Comm):
+class Intracomm(
+    Collectives, NonblockingCollectives, PersistentCollectives, ObjectCollectives, TopologyMakers, Comm, IntracommRefusals
+):
     """A communicator of one group: everybody can send to everybody, oneself included."""
 
     __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        self = super().__new__(cls, comm)
+        if self and self.Is_inter():
+            raise complaint(ERR_COMM, "expecting an intracommunicator, not an intercommunicator.", MPITypeError)
+        return self
 
     def Create(self, group: Group) -> Any:
         """A communicator for the ranks of a group, called by all; the null one for those outside it."""
@@ -28,13 +42,13 @@ class Intracomm(Comm):
         contexts = self._meet("Create", members, self._contexts_of)
         return self._join(contexts.get(members))
 
-    def Create_group(self, group: Group, tag: int = 0, info: Info = INFO_NULL, errhandler: Any = None) -> Any:
-        """A communicator for the ranks of a group, called by them alone."""
+    def Create_group(self, group: Group, tag: int = 0) -> Any:
+        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it."""
         context = self._local().context
         members = self._check_group(group, self._local().members)
         rank = members.index(self._process.number)
         if rank is None:
-            self._raise(complaint(ERR_GROUP, "this rank is not in the group."))
+            return Intracomm()
         loop = self._loop
         arrival = meet(
             context.meetings, ("Create_group", members, tag), "Create_group", members,
@@ -112,14 +126,11 @@ class Intracomm(Comm):
         """This process's handle in a new context; null if it is not in it."""
         rank = None if context is None else context.sides[0].members.index(self._process.number)
         if context is None or rank is None:
-            return COMM_NULL
-        new = Intracomm._make(self._process, context.sides[0], context.sides[0], rank)
-        new._errhandler = self._errhandler
-        return new
+            return Intracomm()
+        return Intracomm._make(self._process, context.sides[0], context.sides[0], rank)
 
 
-COMM_NULL = Comm()
-Intercomm._intracomm = Intracomm
+Comm._kinds[False] = Intracomm
 
 
 def _agreed(values: dict[int, Any]) -> Any:

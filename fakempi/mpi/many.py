@@ -16,17 +16,17 @@ from fakempi.mpi.current import current_process
 from fakempi.mpi.status import Status
 
 
-def after_a_poll(found: Callable[[], Any], requests: Sequence[Any]) -> bool:
-    """Nothing was found: let others run, then look once more.
-
-    What is known to end later is put on the agenda, or time might stand still while everybody polls.
-    """
-    loop = current_process().loop
-    ends = [request._operation.end for request in requests if request._operation is not None]
+def let_others_run(loop: Any, *ends: Any) -> None:
+    """A poll has found nothing. What is known to end later is put on the agenda: time must not stand still for it."""
     later = [end for end in ends if end is not None and end > loop.now]
     if later:
         loop.book(min(later), _time_passes)
     loop.poll()
+
+
+def after_a_poll(found: Callable[[], Any], requests: Sequence[Any]) -> bool:
+    """Nothing was found: let others run, then look once more."""
+    let_others_run(current_process().loop, *(request._operation.end for request in active_of(requests)))
     return bool(found())
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.mpi.arrival import secure, truncation
+from fakempi.mpi.arrival import secure
 from fakempi.mpi.buffered import Buffered
 from fakempi.mpi.buffers import describe, describe_target, snapshot
-from fakempi.mpi.comm_state import fill_status
 from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.request import Request
 from fakempi.mpi.status import Status
@@ -38,9 +37,7 @@ class PointToPoint(Buffered):
         """Receive into a buffer."""
         place, capacity = describe_target(buf) if source != PROC_NULL else NOTHING
         pattern = self._await(place, capacity, source, tag)
-        self._wait_received(pattern)
-        if status is not None:
-            fill_status(status, pattern)
+        self._wait_received(pattern, status)
 
     def Sendrecv(
         self,
@@ -56,14 +53,12 @@ class PointToPoint(Buffered):
         content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
         place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
         pattern = self._await(place, capacity, source, recvtag)
-        envelope = self._post(content, nbytes, dest, sendtag)
+        envelope = self._post_or_withdraw(content, nbytes, dest, sendtag, pattern)
         wait_two(self._loop, envelope, pattern)  # `_wait_both`, inlined: one frame less to wake up with
         if envelope.content is not None:
             secure(envelope)
-        if pattern.envelope.nbytes > pattern.capacity:
-            self._raise(truncation(pattern))
-        if status is not None:
-            fill_status(status, pattern)
+        if status is not None or pattern.envelope.nbytes > pattern.capacity:
+            self._wait_received(pattern, status)
 
     def Sendrecv_replace(
         self,
@@ -75,12 +70,10 @@ class PointToPoint(Buffered):
         status: Status | None = None,
     ) -> None:
         """Send a buffer and receive into the same one."""
-        place, capacity = describe_target(buf)
+        place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
         content = snapshot(place)  # before the receive is posted, which may fill the buffer at once
         pattern = self._await(place, capacity, source, recvtag)
-        self._wait_both(self._post(content, capacity, dest, sendtag), pattern)
-        if status is not None:
-            fill_status(status, pattern)
+        self._wait_both(self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, status)
 
     def Ssend(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
         """Send, and wait for the receive whatever the size."""
@@ -139,13 +132,14 @@ class PointToPoint(Buffered):
         content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
         place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
         pattern = self._await(place, capacity, source, recvtag)
-        return Request._of_both(self, self._post(content, nbytes, dest, sendtag), pattern, (sendbuf, recvbuf))
+        envelope = self._post_or_withdraw(content, nbytes, dest, sendtag, pattern)
+        return Request._of_both(self, envelope, pattern, (sendbuf, recvbuf))
 
     def Isendrecv_replace(
         self, buf: BufSpec, dest: int, sendtag: int = 0, source: int = ANY_SOURCE, recvtag: int = ANY_TAG
     ) -> Request:
         """Start to send a buffer and to receive into the same one."""
-        place, capacity = describe_target(buf)
+        place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
         content = snapshot(place)
         pattern = self._await(place, capacity, source, recvtag)
-        return Request._of_both(self, self._post(content, capacity, dest, sendtag), pattern, buf)
+        return Request._of_both(self, self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, buf)

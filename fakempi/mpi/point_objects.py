@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.mpi.buffered import Buffered
-from fakempi.mpi.comm_state import fill_status
+from fakempi.mpi.comm_state import TAG_LIMIT, fill_status
 from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.objects import pack, unpack
 from fakempi.mpi.request import Request
@@ -60,6 +60,8 @@ class PointToPointObjects(Buffered):
     ) -> Any:
         """Send an object and receive one at the same time."""
         content, nbytes = self._pack(sendobj)
+        if not 0 <= dest < self._reach or not 0 <= sendtag <= TAG_LIMIT:
+            self._post_nowhere(dest, sendtag)  # complain before the receive is posted, or it would stay behind
         pattern = self._await(None, UNLIMITED, source, recvtag)
         wait_two(self._loop, self._post(content, nbytes, dest, sendtag), pattern)
         if status is not None:
@@ -95,4 +97,6 @@ class PointToPointObjects(Buffered):
 
     def _unpack(self, pattern: Any) -> Any:
         envelope = pattern.envelope
+        if not envelope.nbytes:
+            return None  # from PROC_NULL, or an empty buffer that somebody sent
         return unpack(envelope.content, envelope.nbytes, self._process.pickle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fakempi.mpi.belongings import Furnished
 from fakempi.mpi.comm_state import CommState
 from fakempi.mpi.context import Context
 from fakempi.mpi.current import current_process, running_process
@@ -22,7 +23,6 @@ def comm_self() -> Any:
     if process.comm_self is None:
         side = Context(process.universe, Members(range(process.number, process.number + 1))).sides[0]
         process.comm_self = Intracomm._make(process, side, side, 0)
-        process.comm_self._name = "MPI_COMM_SELF"
     return process.comm_self
 
 
@@ -37,6 +37,8 @@ class _Running(Intracomm):
     def __new__(cls, comm: Any = None) -> Any:
         """Of such a handle, the running rank's own."""
         return Intracomm(comm)
+
+    _make = Intracomm._make  # what is made of it is no such handle
 
     @classmethod
     def _named(cls, name: str, resolve: Any) -> Any:
@@ -55,7 +57,7 @@ def _stands_for_the_running_ranks(slot: str) -> property:
     return property(lambda self: getattr(self._resolve(), slot), lambda self, value: setattr(self._resolve(), slot, value))
 
 
-for _slot in CommState.__slots__:
+for _slot in (*CommState.__slots__, *Furnished.__slots__):
     if _slot != "__weakref__":
         setattr(_Running, _slot, _stands_for_the_running_ranks(_slot))
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.buffers import describe_target
-from fakempi.mpi.comm_state import NULL_MESSAGE, CommState
+from fakempi.mpi.comm_state import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
 from fakempi.mpi.complain import complaint
-from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from fakempi.mpi.constants import ANY_SOURCE, ANY_TAG
+from fakempi.mpi.current import running_process
 from fakempi.mpi.identity import Handled
+from fakempi.mpi.many import let_others_run
 from fakempi.mpi.point_objects import UNLIMITED
 from fakempi.mpi.request import Request
 from fakempi.mpi.status import Status
@@ -17,31 +20,59 @@ from fakempi.mpi.waiting import wait_one
 from fakempi.wire.envelope import Envelope, Pattern
 
 
+class Matched:
+    """What a probe has taken out of a mailbox; None once it has been received."""
+
+    __slots__ = ("__weakref__", "envelope")
+
+    def __init__(self, envelope: Envelope | None) -> None:
+        self.envelope = envelope
+
+
+NOBODY = Matched(NULL_MESSAGE)
+"""What there is to receive from PROC_NULL, as often as one likes."""
+
+
 class Message(Handled):
     """A message that Mprobe or Improbe has taken out of the mailbox, for this rank alone to receive."""
 
-    __slots__ = ("_comm", "_envelope", "_no_process")
+    __slots__ = ("__weakref__", "_comm", "_matched")
 
     _comm: Any
-    _envelope: Envelope | None
-    _no_process: bool
+    _matched: Matched | None
 
     def __new__(cls, message: Message | None = None) -> Any:
+        if message is not None and not isinstance(message, Message):
+            raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {message!r}.", MPITypeError)
         self = super().__new__(cls)
-        self._comm = message._comm if message is not None else None
-        self._envelope = message._envelope if message is not None else None
-        self._no_process = message._no_process if message is not None else False
+        self._comm = None if message is None else message._comm
+        self._matched = None if message is None else message._matched
         return self
 
     @classmethod
     def _of(cls, comm: Any, envelope: Envelope) -> Message:
         self: Message = cls()
-        self._comm, self._envelope = comm, envelope
-        self._no_process = envelope is NULL_MESSAGE
+        self._comm = comm
+        self._matched = NOBODY if envelope is NULL_MESSAGE else Matched(envelope)
         return self
 
     def _stands_for(self) -> object | None:
-        return self._envelope
+        return None if self._matched is None or self._matched.envelope is None else self._matched
+
+    @property
+    def _shared(self) -> bool:
+        return self._matched is NOBODY
+
+    def __reduce__(self) -> Any:
+        for name, message in (("MESSAGE_NULL", MESSAGE_NULL), ("MESSAGE_NO_PROC", MESSAGE_NO_PROC)):
+            if self is message:
+                return name
+            if self == message:
+                return type(self), (message,)
+        raise complaint(ERR_REQUEST, "a Message cannot be pickled: it means nothing to another process.", MPIValueError)
+
+    def free(self) -> None:
+        """Nothing: a message goes when it has been received."""
 
     @classmethod
     def Probe(cls, comm: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message:
@@ -64,9 +95,9 @@ class Message(Handled):
         self.Irecv(buf).Wait(status)
 
     def Irecv(self, buf: Any) -> Request:
-        """Start to receive it into a buffer."""
-        place, capacity = describe_target(buf)
-        return Request._of(self._comm, self._receive(place, capacity), buf)
+        """Start to receive it into a buffer; from PROC_NULL comes nothing, whatever the buffer is."""
+        place, capacity = (None, 0) if self._matched is NOBODY else describe_target(buf)
+        return self._receive(place, capacity, buf, is_object=False)
 
     def recv(self, status: Status | None = None) -> Any:
         """Receive the object."""
@@ -74,17 +105,21 @@ class Message(Handled):
 
     def irecv(self) -> Request:
         """Start to receive the object."""
-        return Request._of(self._comm, self._receive(None, UNLIMITED), is_object=True)
+        return self._receive(None, UNLIMITED, None, is_object=True)
 
-    def _receive(self, place: Any, capacity: int) -> Pattern:
-        envelope, self._envelope = self._envelope, None
-        if envelope is None:
+    def _receive(self, place: Any, capacity: int, buf: Any, is_object: bool) -> Request:
+        matched = self._matched
+        if matched is None or matched.envelope is None:
             raise complaint(ERR_REQUEST, "the message is null: it has been received already.")
-        if envelope is NULL_MESSAGE:
-            return self._comm._await(place, capacity, PROC_NULL, ANY_TAG)  # type: ignore[no-any-return]
+        if matched is NOBODY:
+            process = running_process()
+            if self is not MESSAGE_NO_PROC:
+                self._matched = None
+            return Request._of(process.comm_world, NullOperation(process.loop.now))
+        envelope, matched.envelope = matched.envelope, None
         pattern = Pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
-        self._comm._process.wire.join(envelope, pattern)
-        return pattern
+        running_process().wire.join(envelope, pattern)
+        return Request._of(self._comm, pattern, buf, is_object)
 
 
 MESSAGE_NULL = Message()
@@ -130,20 +165,19 @@ class Probes(CommState):
         return self._seen(envelope, status, take)
 
     def _probe_now(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope | None:
-        envelope = self._there_now(source, tag)
-        if envelope is None:
-            self._loop.poll()
-            envelope = self._there_now(source, tag)
-        return None if envelope is None else self._seen(envelope, status, take)
-
-    def _there_now(self, source: int, tag: int) -> Envelope | None:
+        self._check_alive()
         envelope = self._find(source, tag)
-        if envelope is not None and envelope.arrived is not None and envelope.arrived > self._loop.now:
-            return None
-        return envelope
+        if not self._is_there(envelope):
+            let_others_run(self._loop, None if envelope is None else envelope.arrived)
+            envelope = self._find(source, tag)
+        return self._seen(envelope, status, take) if envelope is not None and self._is_there(envelope) else None
+
+    def _is_there(self, envelope: Envelope | None) -> bool:
+        """Whether there is a message, and all of it."""
+        return envelope is not None and (envelope.arrived is None or envelope.arrived <= self._loop.now)
 
     def _find(self, source: int, tag: int) -> Envelope | None:
-        if (source < 0 and source != ANY_SOURCE) or not self._reach or not tag >= -1 or source >= self._reach:
+        if (source < 0 and source != ANY_SOURCE) or source >= self._reach or not -1 <= tag <= TAG_LIMIT:
             self._await_nothing(source, tag)
             return NULL_MESSAGE
         return self._mailbox().find(source, tag)

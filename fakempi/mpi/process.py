@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from fakempi.kernel.loop import Ended, Loop
+from fakempi.kernel.loop import Loop
+from fakempi.tuning import Table
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 
@@ -14,8 +15,8 @@ from fakempi.wire.delivery import Delivery
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
 
-    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, strict: bool) -> None:
-        self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
+    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, table: Table, strict: bool) -> None:
+        self.loop, self.wire, self.cost, self.table, self.strict = loop, wire, cost, table, strict
         self.processes: list[Process] = []
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
@@ -29,7 +30,11 @@ class Universe:
     def close(self) -> None:
         """The run is over: whoever waits or sends from now on is told so."""
         self.loop.stop()
-        self.wire.close(Ended)
+        self.wire.close(self._refuse)
+
+    def _refuse(self) -> None:
+        if self.loop.running is not None:
+            self.loop.refuse(self.loop.running)
 
     def add_process(self, rank: int) -> Process:
         """A new process, which is `rank` in its own world."""

@@ -78,7 +78,7 @@ class Request(Handled):
         """Like Test, but the request stays as it is."""
         if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
             return False
-        self._fill(status)
+        self._look(status)
         return True
 
     def wait(self, status: Status | None = None) -> Any:
@@ -114,7 +114,7 @@ class Request(Handled):
         """Like Testany, but the request stays as it is."""
         index, flag = many.look_for_any(requests)
         if index != UNDEFINED:
-            requests[index]._fill(status)
+            requests[index]._look(status)
         elif flag:
             many.fill_empty(status)
         return index, flag
@@ -164,7 +164,7 @@ class Request(Handled):
         if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
             return False
         for request, status in zip(requests, many.room_for(statuses, len(requests)), strict=False):
-            request._fill(status)
+            request._look(status)
         return True
 
     @classmethod
@@ -207,7 +207,7 @@ class Request(Handled):
         indices = many.look_for_some(requests)
         if indices:
             for index, status in zip(indices, many.room_for(statuses, len(indices)), strict=False):
-                requests[index]._fill(status)
+                requests[index]._look(status)
         return indices
 
     @classmethod
@@ -329,9 +329,7 @@ class Request(Handled):
         if operation is None:
             return None, None
         pattern, is_object = self._received(), self._is_object
-        for part in operation.operations if operation.__class__ is AllOf else (operation,):
-            if part.__class__ is Envelope:
-                secure(part)
+        self._secure()
         self._retire()
         if pattern is None:
             return getattr(operation, "result", None), getattr(operation, "error", None)
@@ -342,6 +340,18 @@ class Request(Handled):
             if is_object:
                 return unpack(envelope.content, envelope.nbytes, self._comm._process.pickle), None
         return None, None
+
+    def _secure(self) -> None:
+        """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
+        operation = self._operation
+        for part in operation.operations if operation.__class__ is AllOf else (operation,):
+            if part.__class__ is Envelope:
+                secure(part)
+
+    def _look(self, status: Status | None) -> None:
+        """The operation has ended: say so, and leave the request as it is."""
+        self._fill(status)
+        self._secure()
 
     def _retire(self) -> None:
         """What is left when the operation has ended."""

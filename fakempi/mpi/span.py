@@ -33,6 +33,11 @@ class Span:
 
     dtype = None  # not a numpy array, for those who ask
 
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.count
+
     def __init__(self, memory: Memory, offset: int, count: int, datatype: Datatype) -> None:
         self.memory, self.offset, self.count, self.datatype = memory, offset, count, datatype
         self.nbytes = count * datatype._size

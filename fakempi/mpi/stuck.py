@@ -8,10 +8,12 @@ from typing import Any
 
 from fakempi.checks.deadlock import NearMiss, Stuck, Unreceived, Want, report
 from fakempi.errors import DeadlockError
+from fakempi.mpi.child import Child
 from fakempi.mpi.complain import public_call
 from fakempi.mpi.context import Side
 from fakempi.mpi.meeting import Meeting
 from fakempi.mpi.process import Universe
+from fakempi.mpi.roll import TAGS
 from fakempi.mpi.waiting import AllOf, Completion
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
@@ -23,8 +25,10 @@ def diagnose(universe: Universe) -> DeadlockError:
     tasks = list(loop.tasks.values())
     frames = loop.carrier.frames(tasks)
     polling = set(loop.pollers)
-    stuck = [_stuck(universe, task, frames.get(task), task in polling) for task in tasks]
-    boxes = [box for side in universe.sides for box in side.boxes if box is not None]
+    stuck = [_stuck(universe, task, frames.get(task), task in polling) for task in tasks if not _is_waited_for(task)]
+    shown = [side for side in universe.sides if side.context.original is None]  # messages of ours interest nobody
+    shown.sort(key=lambda side: (side.context.number, side.context.sides.index(side)))
+    boxes = [box for side in shown for box in side.boxes if box is not None]
     return report(
         sorted(stuck, key=lambda one: one.rank),
         len(universe.processes),
@@ -38,10 +42,12 @@ def diagnose(universe: Universe) -> DeadlockError:
 def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     call, program = public_call(frame)
     site = "?" if program is None else f"{os.path.basename(program.f_code.co_filename)}:{program.f_lineno}"
+    if isinstance(task.body, Child):
+        call, site = task.body.call, task.body.site
     operations = [] if polls else list(_operations(task.reason))
     wants = tuple(want for operation in operations if (want := _want(universe, operation)) is not None)
     any_helps = not polls and isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
-    return Stuck(task.owner.rank, call, site, task.until, wants, any_helps)
+    return Stuck(task.owner.rank, call, site, universe.loop.now if polls else task.since, wants, any_helps)
 
 
 def _operations(reason: Any) -> Iterator[Any]:
@@ -51,11 +57,33 @@ def _operations(reason: Any) -> Iterator[Any]:
             yield from _operations(part)
     elif isinstance(reason, AllOf):
         yield from _operations(tuple(reason.operations))
+    elif isinstance(reason, Completion) and isinstance(reason.why, Child) and reason.end is None:
+        yield from _operations(reason.why.task.reason)
     elif reason is not None and getattr(reason, "end", None) is None and not isinstance(reason, str):
         yield reason
 
 
+def _is_waited_for(task: Any) -> bool:
+    """Whether it is a child task whose rank waits for it, and so says all that there is to say."""
+    return isinstance(task.body, Child) and task.body.completion.waiter is not None
+
+
+def _absent(universe: Universe, operation: Any) -> tuple[int, ...]:
+    """If it is a message of a collective call: the world ranks that have not come to that call."""
+    side: Side = operation.box.name
+    if side.context.original is None:
+        return ()
+    absent = []
+    for original in side.context.original.sides:
+        for rank, number in enumerate(original.members):
+            if original.calls.get(rank, 0) % TAGS < operation.tag % TAGS:
+                absent.append(_world_rank(universe, number))
+    return tuple(absent)
+
+
 def _want(universe: Universe, operation: Any) -> Want | None:
+    if isinstance(operation, (Pattern, Envelope)) and (absent := _absent(universe, operation)):
+        return Want("meeting", awaits=absent)
     if isinstance(operation, Pattern):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None

@@ -63,7 +63,7 @@ def wait_one(loop: Loop, operation: Any) -> None:
     if end is None:
         task: Any = loop.running
         task.awaited = 1
-        task.until = loop.now
+        task.since = task.until = loop.now
         task.reason = operation
         operation.waiter = task
         loop.wait()
@@ -80,7 +80,7 @@ def wait_two(loop: Loop, first: Any, second: Any) -> None:
             loop.wait()
         return
     task: Any = loop.running
-    task.until = loop.now
+    task.since = task.until = loop.now
     task.awaited = 2
     if one is None:
         first.waiter = task
@@ -100,7 +100,7 @@ def wait_all(loop: Loop, operations: Sequence[Any]) -> None:
     if pending:
         task: Any = loop.running
         task.awaited = len(pending)
-        task.until = loop.now
+        task.since = task.until = loop.now
         task.reason = tuple(pending)
         for operation in pending:
             operation.waiter = task
@@ -139,6 +139,7 @@ def wait_any(loop: Loop, operations: Sequence[Any]) -> None:
     first = FirstOf(loop)
     assert loop.running is not None
     loop.running.reason = ("any", *operations)
+    loop.running.since = loop.now
     for operation in operations:
         if operation.end is None:
             operation.waiter = first

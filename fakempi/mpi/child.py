@@ -1,0 +1,43 @@
+"""Child tasks: work that goes on in the background of a rank, such as a nonblocking collective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.errors import MPIError
+from fakempi.kernel.loop import Ended
+from fakempi.mpi.complain import call_site, public_call_name
+from fakempi.mpi.waiting import Completion
+
+
+class Child:
+    """The body of a child task: it does the work and tells the request. It knows who started it, and where."""
+
+    __slots__ = ("call", "completion", "process", "site", "task", "work")
+
+    def __init__(self, process: Any, work: Callable[[], Any], call: str) -> None:
+        self.process, self.work = process, work
+        self.call, self.site = call or public_call_name(), call_site()
+        self.completion = Completion(self)
+        self.task: Any = None
+
+    def __call__(self) -> None:
+        """Work; what goes wrong with a message is raised where the rank waits, anything else ends the run."""
+        try:
+            self.work()
+        except MPIError as error:
+            self.completion.error = error
+        except Ended:
+            raise
+        except BaseException as error:
+            self.process.universe.fail(self.process, error)
+            return
+        self.completion.complete(self.process.loop.now)
+
+
+def start_child(process: Any, work: Callable[[], Any], call: str = "") -> Completion:
+    """Start to work in the background; returns what to wait for. Of a persistent request, `call` is what prepared it."""
+    child = Child(process, work, call)
+    child.task = process.loop.spawn(child, process)
+    return child.completion

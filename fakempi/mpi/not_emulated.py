@@ -1,0 +1,176 @@
+"""What mpi4py has and fakempi has not: the names are there, and every call of them says that it is not emulated.
+
+Tables of names by topic. Whoever emulates a call takes it out of its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+FAULTS = "fault tolerance"
+FILES = "files that ranks share"
+ONE_SIDED = "one-sided communication"
+PARTITIONED = "partitioned communication"
+PROCESSES = "processes that come and go while a program runs"
+SESSIONS = "sessions"
+LIBRARY = "binary interface and no hardware to tell about"
+
+
+def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
+    """A function that refuses."""
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{name} is not emulated: fakempi has no {topic}.")
+
+    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
+    refuse.__doc__ = f"Not emulated: {topic}."
+    return refuse
+
+
+class Refusing:
+    """Gives a class calls that refuse: `class Win(Refusing, name="Win", calls={topic: "Create Allocate ..."})`."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, /, name: str = "", calls: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for topic, names in (calls or {}).items():
+            for call in names.split():
+                setattr(cls, call, staticmethod(_refusal(f"MPI.{name}.{call}", topic)))
+
+
+# -- calls of classes that are there ------------------------------------------------------------------------------
+
+
+class CommRefusals(
+    Refusing,
+    name="Comm",
+    calls={
+        FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
+        PARTITIONED: "Psend_init Precv_init",
+        PROCESSES: "Join",
+    },
+):
+    """Of any communicator."""
+
+    __slots__ = ()
+
+
+class IntracommRefusals(
+    Refusing,
+    name="Intracomm",
+    calls={PROCESSES: "Spawn Spawn_multiple Accept Connect", SESSIONS: "Create_from_group"},
+):
+    """Of intracommunicators."""
+
+    __slots__ = ()
+
+
+class IntercommRefusals(Refusing, name="Intercomm", calls={SESSIONS: "Create_from_groups"}):
+    """Of intercommunicators."""
+
+    __slots__ = ()
+
+
+class PrequestRefusals(
+    Refusing, name="Prequest", calls={PARTITIONED: "Pready Pready_range Pready_list Parrived"}
+):
+    """Of persistent requests."""
+
+    __slots__ = ()
+
+
+# -- whole classes ------------------------------------------------------------------------------------------------
+
+
+class Absent(Refusing):
+    """A class of which there are only null handles, for programs that compare with them."""
+
+    __slots__ = ("__weakref__",)
+    __hash__ = None  # type: ignore[assignment]
+    handle = 0
+
+    def __new__(cls, other: Any = None) -> Any:
+        if other is not None and not isinstance(other, cls):
+            raise TypeError(f"cannot make a {cls.__name__} of {other!r}")
+        return super().__new__(cls)
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) or NotImplemented
+
+    def free(self) -> None:
+        """Nothing: there is nothing to free."""
+
+
+_HANDLES = "fromhandle toint fromint py2f f2py"
+_ERRHANDLERS = "Create_errhandler Get_errhandler Set_errhandler Call_errhandler"
+
+
+class Win(
+    Absent,
+    name="Win",
+    calls={
+        ONE_SIDED: "Create Allocate Allocate_shared Shared_query Create_dynamic Attach Detach Free Set_info Get_info "
+        "Get_group Get_attr Set_attr Delete_attr Create_keyval Free_keyval tomemory Put Get Accumulate Get_accumulate "
+        "Fetch_and_op Compare_and_swap Rput Rget Raccumulate Rget_accumulate Fence Start Complete Post Wait Test Lock "
+        f"Unlock Lock_all Unlock_all Flush Flush_all Flush_local Flush_local_all Sync {_ERRHANDLERS} Get_name Set_name "
+        + _HANDLES
+    },
+):
+    """A window for one-sided communication: not emulated."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+
+class File(
+    Absent,
+    name="File",
+    calls={
+        FILES: "Open Close Delete Set_size Preallocate Get_size Get_amode Get_group Set_info Get_info Set_view Get_view "
+        "Read_at Read_at_all Write_at Write_at_all Iread_at Iread_at_all Iwrite_at Iwrite_at_all Read Read_all Write "
+        "Write_all Iread Iread_all Iwrite Iwrite_all Seek Get_position Get_byte_offset Read_shared Write_shared "
+        "Iread_shared Iwrite_shared Read_ordered Write_ordered Seek_shared Get_position_shared Read_at_all_begin "
+        "Read_at_all_end Write_at_all_begin Write_at_all_end Read_all_begin Read_all_end Write_all_begin Write_all_end "
+        "Read_ordered_begin Read_ordered_end Write_ordered_begin Write_ordered_end Get_type_extent Set_atomicity "
+        f"Get_atomicity Sync {_ERRHANDLERS} {_HANDLES}"
+    },
+):
+    """A file that all ranks share: not emulated."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+
+class Session(
+    Absent,
+    name="Session",
+    calls={
+        SESSIONS: "Init Finalize Get_num_psets Get_nth_pset Get_info Get_pset_info Create_group Attach_buffer Detach_buffer "
+        f"Flush_buffer Iflush_buffer {_ERRHANDLERS} {_HANDLES}"
+    },
+):
+    """A session of its own beside COMM_WORLD: not emulated."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+
+WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
+
+# -- functions ----------------------------------------------------------------------------------------------------
+
+Open_port = _refusal("MPI.Open_port", PROCESSES)
+Close_port = _refusal("MPI.Close_port", PROCESSES)
+Publish_name = _refusal("MPI.Publish_name", PROCESSES)
+Unpublish_name = _refusal("MPI.Unpublish_name", PROCESSES)
+Lookup_name = _refusal("MPI.Lookup_name", PROCESSES)
+Register_datarep = _refusal("MPI.Register_datarep", FILES)
+Get_abi_version = _refusal("MPI.Get_abi_version", LIBRARY)
+Get_abi_info = _refusal("MPI.Get_abi_info", LIBRARY)
+Get_abi_fortran_info = _refusal("MPI.Get_abi_fortran_info", LIBRARY)
+Get_hw_resource_info = _refusal("MPI.Get_hw_resource_info", LIBRARY)

@@ -1,0 +1,125 @@
+"""The roll of collective calls: whoever comes first writes down what it calls, and the others must call the same.
+
+The k-th collective call of a rank on a communicator is the k-th of all its ranks. A rank that calls something else there, or
+the same with another root, count or operation, is told of both calls, with file and line, before anything is sent. Where
+each pair of ranks has sizes of its own, what one sends must be what the other expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fakempi.error_classes import ERR_NOT_SAME
+from fakempi.mpi.complain import call_site, complaint, public_call_name
+
+TAGS = 1 << 20
+"""Calls after which tags on a communicator's twin are used again."""
+
+PREPARED = TAGS << 10
+"""Added to the tags of persistent calls, which may be started again when others have used their number."""
+
+
+class Traffic(NamedTuple):
+    """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""
+
+    gives: Sequence[Any] | Mapping[int, Any]
+    takes: Sequence[Any] | Mapping[int, Any]
+
+
+class Entry:
+    """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
+
+    __slots__ = ("facts", "mentions", "missing", "plan", "rank", "site", "traffic")
+
+    def __init__(self, plan: str, rank: int, facts: dict[str, Any], missing: int) -> None:
+        self.plan, self.rank, self.facts, self.missing = plan, rank, facts, missing
+        self.site = call_site()
+        self.traffic: dict[int, tuple[Traffic, str]] = {}
+        self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
+
+    @property
+    def values(self) -> tuple[int]:
+        """Who has come, as a `Meeting` has it: somebody who comes here to meet asks."""
+        return (self.rank,)
+
+
+def enrol(
+    table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None
+) -> str:
+    """Enter a call, or compare it with the entry of those who came before; returns its name."""
+    plan = public_call_name()
+    if size == 1:
+        return plan
+    entry = table.get(call)
+    if entry is None:
+        entry = table[call] = Entry(plan, rank, facts, size)
+    elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
+        raise complaint(
+            ERR_NOT_SAME,
+            f"this rank calls {plan} at {call_site()}, but rank {next(iter(entry.values))} of the same communicator called "
+            f"{entry.plan} at {entry.site}: collective calls must come in the same order everywhere.",
+        )
+    elif entry.facts != facts:
+        _compare(entry, facts)
+    if traffic is not None:
+        _exchange(entry, rank, traffic)
+    entry.missing -= 1
+    if not entry.missing:
+        del table[call]
+    return plan
+
+
+def absent(side: Any, rank: int, tag: int) -> list[int]:
+    """Of a message on a communicator's twin that `rank` waits with: who has not come to the call it belongs to."""
+    call = tag % TAGS
+    came = side.context.meetings.get(starts_of(call), {}) if tag >= PREPARED else side.calls
+    least = came.get(rank, 0) if tag >= PREPARED else call
+    return [other for other in range(len(side.members)) if came.get(other, 0) < least]
+
+
+def starts_of(call: int) -> tuple[str, int]:
+    """Where it is written how often each rank has started a persistent call."""
+    return "starts", call
+
+
+def _compare(entry: Entry, facts: dict[str, Any]) -> None:
+    """What both say must be the same."""
+    for name, value in facts.items():
+        other = entry.facts.get(name, value)
+        if other != value:
+            if isinstance(value, list) and len(value) == len(other):
+                i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
+                name, value, other = f"item {i} of {name}", value[i], other[i]
+            here, there = f"{value} here ({call_site()})", f"{other} on rank {entry.rank} ({entry.site})"
+            raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
+
+
+def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
+    """What this rank gives to those who came before and takes from them must be what they say."""
+    others: Iterable[int] = entry.traffic
+    if isinstance(mine.gives, Mapping) and isinstance(mine.takes, Mapping):
+        partners = dict.fromkeys([*mine.gives, *mine.takes])
+        others = [other for other in {**partners, **dict.fromkeys(entry.mentions.pop(rank, ()))} if other in entry.traffic]
+        for other in partners:
+            entry.mentions.setdefault(other, []).append(rank)
+    for other in others:
+        theirs, site = entry.traffic[other]
+        if (sent := _at(mine.gives, other)) != (expected := _at(theirs.takes, rank)):
+            here, there = f"sends {_words(sent)} to", f"expects {_words(expected)}"
+        elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
+            here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
+        else:
+            continue
+        raise complaint(ERR_NOT_SAME, f"this rank {here} rank {other} ({call_site()}), which {there} ({site}).")
+    entry.traffic[rank] = mine, call_site()
+
+
+def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:
+    return amounts.get(rank, 0) if isinstance(amounts, Mapping) else amounts[rank] if amounts else 0
+
+
+def _words(amount: Any) -> str:
+    if isinstance(amount, tuple):
+        return " and ".join(map(_words, amount))
+    return amount if isinstance(amount, str) else f"{amount} bytes" if amount else "nothing"

@@ -1,0 +1,275 @@
+"""The contract: every class, call, attribute and constant of mpi4py's stub file is here, with its arguments and defaults.
+
+The stub file is read as text, so no MPI is started. What is not here yet, or never will be, is listed below.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakempi import MPI
+from fakempi.mpi import not_emulated
+
+COLLECTIVES = """
+    Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Alltoallw Reduce Allreduce
+    Reduce_scatter_block Reduce_scatter Ibarrier Ibcast Igather Igatherv Iscatter Iscatterv Iallgather Iallgatherv
+    Ialltoall Ialltoallv Ialltoallw Ireduce Iallreduce Ireduce_scatter_block Ireduce_scatter Barrier_init Bcast_init
+    Gather_init Gatherv_init Scatter_init Scatterv_init Allgather_init Allgatherv_init Alltoall_init Alltoallv_init
+    Alltoallw_init Reduce_init Allreduce_init Reduce_scatter_block_init Reduce_scatter_init barrier bcast gather scatter
+    allgather alltoall reduce allreduce
+"""
+NOT_YET: dict[str, str] = {
+    "Comm": COLLECTIVES,
+    "Intracomm": """
+        Scan Exscan Iscan Iexscan Scan_init Exscan_init scan exscan Create_cart Create_graph Create_dist_graph_adjacent
+        Create_dist_graph Cart_map Graph_map
+    """,
+    "": """
+        Op OP_NULL MAX MIN SUM PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE NO_OP
+        Topocomm Cartcomm Graphcomm Distgraphcomm Compute_dims
+    """,
+}
+"""By class, "" for the namespace itself: collectives and topologies. Once they are here they are compared like all else."""
+
+INSIDE = """
+    _set_abort_status _comm_lock _comm_lock_table _commctx_intra _commctx_inter _typecode _typealign _datatype_create
+    _datatype_decode _sizeof _addressof _handleof __pyx_capi__ _typedict _typedict_c _typedict_f
+"""
+"""What mpi4py has for itself and its C interface."""
+
+REFUSED = {
+    "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init Join",
+    "Intracomm": "Spawn Spawn_multiple Accept Connect Create_from_group",
+    "Intercomm": "Create_from_groups",
+    "Prequest": "Pready Pready_range Pready_list Parrived",
+    "": """
+        Open_port Close_port Publish_name Unpublish_name Lookup_name Register_datarep Get_abi_version Get_abi_info
+        Get_abi_fortran_info Get_hw_resource_info
+    """,
+}
+"""What is there to say that it is not emulated. Of Win, File and Session that is everything."""
+
+DIFFERENT = {
+    "Alloc_mem": "None stands for INFO_NULL",
+    "Status.Get_count": "None stands for BYTE: a status knows no datatypes",
+    "Exception.__init__": "it takes the sentence beside the error code",
+    "buffer.cast": "None stands for no shape; in the stub file it is an ellipsis",
+    "BottomType.__new__": "it can be unpickled",
+    "InPlaceType.__new__": "it can be unpickled",
+    "BufferAutomaticType.__new__": "it can be unpickled",
+}
+"""Signatures that are not mpi4py's, and why."""
+
+
+def stub_file() -> Path | None:
+    """Where mpi4py keeps it."""
+    spec = find_spec("mpi4py")
+    places = [] if spec is None else [Path(place) / "MPI.pyi" for place in spec.submodule_search_locations or ()]
+    return next((place for place in places if place.exists()), None)
+
+
+FILE = stub_file()
+STUB = ast.parse("" if FILE is None else FILE.read_text(encoding="utf-8"))
+CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+ABSENT_CLASSES = ("Win", "File", "Session")
+
+needs_mpi4py = pytest.mark.skipif(FILE is None, reason="mpi4py is not installed")
+
+
+def listed(table: dict[str, str], owner: str) -> set[str]:
+    return set(table.get(owner, "").split())
+
+
+def calls(body: list[ast.stmt]) -> dict[str, list[ast.FunctionDef]]:
+    """Functions by name; more than one where it is overloaded."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def values(body: list[ast.stmt]) -> list[str]:
+    """Names that something is assigned to, or that are said to be there."""
+    found = []
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        found += [target.id for target in targets if isinstance(target, ast.Name)]
+    return found
+
+
+def decorators(node: ast.FunctionDef) -> set[str]:
+    return {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
+
+
+def has(owner: str, name: str) -> bool:
+    """Whether fakempi has it."""
+    if owner and not hasattr(MPI, owner):
+        return False
+    return hasattr(getattr(MPI, owner) if owner else MPI, name)
+
+
+def theirs(node: ast.FunctionDef) -> list[tuple[str | None, Any]]:
+    """Name and default of each argument; no name for those that cannot be named, `...` where there is no default."""
+    arguments = node.args
+    assert not arguments.kwonlyargs
+    nameless = 0 if not arguments.posonlyargs else len(arguments.posonlyargs)
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[Any] = [...] * (len(plain) - len(arguments.defaults))
+    defaults += [eval(ast.unparse(default), vars(MPI)) for default in arguments.defaults]
+    found: list[tuple[str | None, Any]] = [
+        (None if index < nameless else argument.arg, default)
+        for index, (argument, default) in enumerate(zip(plain, defaults, strict=True))
+    ]
+    found += [("*" + rest.arg, ...) for rest in (arguments.vararg,) if rest]
+    found += [("**" + rest.arg, ...) for rest in (arguments.kwarg,) if rest]
+    return found[1:] if "classmethod" in decorators(node) else found
+
+
+def ours(call: Any) -> list[tuple[str, Any]]:
+    """The same of a call of ours, all named."""
+    stars: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    parameters = inspect.signature(call).parameters.values()
+    return [
+        (stars.get(each.kind, "") + each.name, ... if each.default is each.empty else each.default) for each in parameters
+    ]
+
+
+def alike(call: Any, nodes: list[ast.FunctionDef]) -> bool:
+    """Whether a call takes the arguments that the stub file says, under the same names, with the same defaults."""
+    mine, stub = ours(call), max((theirs(node) for node in nodes), key=len)
+    if len(mine) != len(stub):
+        return False
+    overloaded = len(nodes) > 1
+    return all(
+        name in (None, own) and (overloaded or (value is default or (type(value) is type(default) and value == default)))
+        for (own, value), (name, default) in zip(mine, stub, strict=True)
+    )
+
+
+EXPECTED = [
+    (owner, name)
+    for owner, body in [("", STUB.body), *((name, node.body) for name, node in CLASSES.items())]
+    for name in calls(body)
+    if owner not in ABSENT_CLASSES and name not in listed(REFUSED, owner) and name not in INSIDE.split()
+    if name != "__buffer__"  # which pure Python has from 3.12 on
+]
+HERE = [(owner, name) for owner, name in EXPECTED if has(owner, name)]
+
+
+@needs_mpi4py
+@pytest.mark.parametrize(("owner", "name"), HERE, ids=[f"{owner}.{name}".strip(".") for owner, name in HERE])
+def test_a_call_takes_mpi4pys_arguments(owner: str, name: str) -> None:
+    """Names, order and defaults; and it is a class method or a property where it is one there."""
+    nodes = calls(CLASSES[owner].body if owner else STUB.body)[name]
+    thing = getattr(MPI, owner) if owner else MPI
+    if "property" in decorators(nodes[0]):
+        assert isinstance(getattr(thing, name), property)
+        return
+    call = getattr(thing, name)
+    as_listed = alike(call, nodes) is (f"{owner}.{name}".strip(".") not in DIFFERENT)
+    assert as_listed, (ours(call), [theirs(node) for node in nodes])
+    if owner and "classmethod" in decorators(nodes[0]):
+        assert isinstance(inspect.getattr_static(thing, name), classmethod)
+
+
+@needs_mpi4py
+def test_nothing_is_missing_but_what_is_listed() -> None:
+    """Calls, attributes, constants and classes."""
+    missing = {(owner, name) for owner, name in EXPECTED if not has(owner, name)}
+    missing |= {("", name) for name in CLASSES if not has("", name)}
+    missing |= {("", name) for name in values(STUB.body) if not has("", name)}
+    for owner, node in CLASSES.items():
+        if owner not in ABSENT_CLASSES:
+            missing |= {(owner, name) for name in values(node.body) if not has(owner, name)}
+    excused = {(owner, name) for owner, names in NOT_YET.items() for name in names.split()}
+    excused |= {("", name) for name in INSIDE.split()}
+    late = listed(NOT_YET, "")
+    assert {(owner, name) for owner, name in missing - excused if owner not in late} == set()
+
+
+@needs_mpi4py
+def test_the_lists_name_only_what_mpi4py_has() -> None:
+    """Lest a misspelt name excuses nothing."""
+    unknown = []
+    for table in (NOT_YET, REFUSED):
+        for owner, names in table.items():
+            body = CLASSES[owner].body if owner else STUB.body
+            known = {*calls(body), *values(body), *(CLASSES if not owner else ())}
+            unknown += [f"{owner}.{name}" for name in names.split() if name not in known]
+    known = {*calls(STUB.body), *values(STUB.body)}
+    assert unknown + [name for name in INSIDE.split() if name not in known] == []
+
+
+@needs_mpi4py
+@pytest.mark.parametrize("owner", ABSENT_CLASSES)
+def test_classes_that_are_not_emulated_refuse_every_call(owner: str) -> None:
+    """Of which none is missing; their null handles can be made and compared."""
+    kind = getattr(MPI, owner)
+    null = getattr(MPI, f"{owner.upper()}_NULL")
+    assert null == kind() == kind(null)
+    assert not null
+    assert null != MPI.COMM_NULL
+    for name in calls(CLASSES[owner].body):
+        if name.startswith("__") or name == "free":
+            continue
+        with pytest.raises(NotImplementedError, match=rf"^MPI\.{owner}\.{name} is not emulated: fakempi has no "):
+            getattr(kind, name)()
+        with pytest.raises(NotImplementedError):
+            getattr(null, name)(1, key=2)
+
+
+@pytest.mark.parametrize("owner", REFUSED)
+def test_calls_that_are_not_emulated_refuse(owner: str) -> None:
+    """Whatever they are given, and by name."""
+    for name in REFUSED[owner].split():
+        call = getattr(getattr(MPI, owner) if owner else MPI, name)
+        assert call.__module__ == not_emulated.__name__
+        assert (call.__name__, call.__doc__[:12]) == (name, "Not emulated")
+        with pytest.raises(NotImplementedError, match=rf"^MPI\.{f'{owner}.' if owner else ''}{name} is not emulated: "):
+            call(1, key=2)
+
+
+def test_what_is_emulated_does_not_refuse() -> None:
+    """The tables of refusals shadow nothing: they come last."""
+    refusing = [
+        f"{kind.__name__}.{name}"
+        for kind in (MPI.Comm, MPI.Intracomm, MPI.Intercomm, MPI.Request, MPI.Prequest, MPI.Grequest, MPI.Message)
+        for name in dir(kind)
+        if getattr(getattr(kind, name), "__module__", "") == not_emulated.__name__
+        if not any(name in listed(REFUSED, base.__name__) for base in kind.__mro__)
+    ]
+    assert refusing == []
+
+
+@needs_mpi4py
+def test_constants_are_of_mpi4pys_types() -> None:
+    """Integers, datatypes, groups ... as the stub file annotates them."""
+    wrong = []
+    for node in STUB.body:
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        name, annotation = node.target.id, ast.unparse(node.annotation)
+        kind: Any = {"Final[int]": int}.get(annotation) or vars(MPI).get(annotation.removeprefix("Final[").removesuffix("]"))
+        if kind is not None and has("", name) and not isinstance(getattr(MPI, name), kind):
+            wrong.append(f"{name}: {annotation}")
+    assert wrong == []
+
+
+@needs_mpi4py
+def test_classes_have_mpi4pys_bases() -> None:
+    """An Intracomm is a Comm, and so on."""
+    wrong = [
+        name
+        for name, node in CLASSES.items()
+        for base in node.bases
+        if has("", name) and isinstance(base, ast.Name) and base.id in CLASSES
+        if not issubclass(getattr(MPI, name), getattr(MPI, base.id))
+    ]
+    assert wrong == []

@@ -1,0 +1,204 @@
+"""Buffered sends: memory that is attached, how it fills and empties, per rank and per communicator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi import MPI
+
+ROOM = 100 + MPI.BSEND_OVERHEAD
+SLOW = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+@contextmanager
+def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
+    """The block must raise an MPI error of this class that says exactly these words."""
+    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
+        yield
+    assert isinstance(caught.value, MPI.Exception)
+    assert caught.value.Get_error_class() == code
+
+
+def test_what_is_attached_comes_back(carrier: str) -> None:
+    """The same object; each rank has its own."""
+
+    def main(comm: Any) -> Any:
+        memory = bytearray(ROOM + comm.rank)
+        MPI.Attach_buffer(memory)
+        return MPI.Detach_buffer() is memory
+
+    assert run(main, 3, carrier) == [True] * 3
+
+
+@pytest.mark.parametrize("memory", [MPI.BUFFER_AUTOMATIC, None])
+def test_automatic_memory_has_no_end(memory: Any) -> None:
+    """And comes back as what it is called."""
+
+    def main(comm: Any) -> Any:
+        MPI.Attach_buffer(memory)
+        for number in range(3):
+            comm.Bsend(np.full(10_000, number), 0)
+        received = np.zeros(10_000, int)
+        seen = []
+        for _ in range(3):
+            comm.Recv(received)
+            seen.append(int(received[-1]))
+        return seen, MPI.Detach_buffer() is MPI.BUFFER_AUTOMATIC
+
+    assert run(main, 1) == [([0, 1, 2], True)]
+
+
+def test_without_a_buffer_there_is_one_of_no_bytes() -> None:
+    """It can be flushed and detached, but nothing fits in it."""
+
+    def main(comm: Any) -> Any:
+        MPI.Flush_buffer()
+        MPI.Iflush_buffer().Wait()
+        comm.Flush_buffer()
+        with fails("Bsend on rank 0: no buffer is attached; call MPI.Attach_buffer first.", MPI.ERR_BUFFER):
+            comm.Bsend(b"x", 0)
+        return len(MPI.Detach_buffer()), len(comm.Detach_buffer())
+
+    assert run(main, 1) == [(0, 0)]
+
+
+def test_a_buffer_fills_up_and_empties() -> None:
+    """Messages take their size and the overhead, until they have been sent."""
+
+    def main(comm: Any) -> Any:
+        MPI.Attach_buffer(bytearray(2 * ROOM))
+        comm.Bsend(bytes(100), 0)
+        comm.Bsend(bytes(100), 0)
+        overhead = MPI.BSEND_OVERHEAD
+        words = (
+            f"Bsend on rank 0: the attached buffer of {2 * ROOM} bytes is too small: {2 * ROOM} bytes are in use and "
+            f"the message needs 0 + {overhead} (BSEND_OVERHEAD)."
+        )
+        with fails(words, MPI.ERR_BUFFER):
+            comm.Bsend(b"", 0)
+        MPI.Flush_buffer()
+        comm.Bsend(bytes(100), 0)
+        return MPI.Wtime()
+
+    assert run(main, 1, cost=SLOW) == [2.0]
+
+
+def test_detach_waits_until_all_has_been_sent() -> None:
+    """One message after the other through the port."""
+
+    def main(comm: Any) -> Any:
+        MPI.Attach_buffer(MPI.BUFFER_AUTOMATIC)
+        for _ in range(3):
+            comm.Bsend(b"x", 0)
+        before = MPI.Wtime()
+        MPI.Detach_buffer()
+        return before, MPI.Wtime()
+
+    assert run(main, 1, cost=SLOW) == [(0.0, 3.0)]
+
+
+def test_iflush_ends_when_the_buffer_is_empty() -> None:
+    """A request like others, for a rank and for a communicator."""
+
+    def main(comm: Any) -> Any:
+        MPI.Attach_buffer(MPI.BUFFER_AUTOMATIC)
+        comm.bsend("x", 0)
+        request = MPI.Iflush_buffer()
+        early = request.Test()
+        request.Wait()
+        mine = comm.Dup()
+        mine.Attach_buffer(MPI.BUFFER_AUTOMATIC)
+        mine.bsend("x", 0)
+        mine.Iflush_buffer().Wait()
+        return early, MPI.Wtime()
+
+    assert run(main, 1, cost=SLOW) == [(False, 2.0)]
+
+
+def test_several_may_wait_for_the_same_buffer() -> None:
+    """Two flushes, and then whoever detaches it."""
+
+    def main(comm: Any) -> Any:
+        MPI.Attach_buffer(MPI.BUFFER_AUTOMATIC)
+        for _ in range(3):
+            comm.Bsend(b"x", 0)
+        requests = [MPI.Iflush_buffer(), MPI.Iflush_buffer()]
+        MPI.Detach_buffer()
+        MPI.Request.Waitall(requests)
+        return MPI.Wtime()
+
+    assert run(main, 1, cost=SLOW) == [3.0]
+
+
+def test_a_communicators_own_buffer_comes_first() -> None:
+    """The rank's serves the others."""
+
+    def main(comm: Any) -> Any:
+        mine, small = comm.Dup(), bytearray(MPI.BSEND_OVERHEAD)
+        mine.Attach_buffer(small)
+        MPI.Attach_buffer(bytearray(ROOM))
+        comm.Bsend(bytes(100), 0)
+        with pytest.raises(MPI.Exception, match=r"^Bsend on rank 0: the attached buffer of \d+ bytes is too small"):
+            mine.Bsend(bytes(100), 0)
+        mine.Bsend(b"", 0)
+        return mine.Detach_buffer() is small
+
+    assert run(main, 1) == [True]
+
+
+def test_objects_take_the_size_of_their_pickle() -> None:
+    """Which MPI.pickle tells."""
+
+    def main(comm: Any) -> Any:
+        size = len(MPI.pickle.dumps("text"))
+        MPI.Attach_buffer(bytearray(size + MPI.BSEND_OVERHEAD))
+        comm.bsend("text", 0)
+        with pytest.raises(MPI.Exception, match="^ibsend on rank 0: the attached buffer"):
+            comm.ibsend("text.", 0)
+        return comm.recv()
+
+    assert run(main, 1) == ["text"]
+
+
+def test_one_buffer_at_a_time() -> None:
+    """And it must be writable memory."""
+
+    def main(comm: Any) -> None:
+        with pytest.raises(BufferError, match=r"^Attach_buffer on rank 0: the buffer is a read-only bytes"):
+            MPI.Attach_buffer(b"read-only")
+        MPI.Attach_buffer(bytearray(ROOM))
+        words = "Attach_buffer on rank 0: a buffer is attached already; detach it first."
+        with fails(words, MPI.ERR_BUFFER):
+            MPI.Attach_buffer(bytearray(ROOM))
+        MPI.Detach_buffer()
+        MPI.Attach_buffer(bytearray(ROOM))
+
+    run(main, 1)
+
+
+def test_an_error_handler_is_told_that_the_buffer_is_too_small() -> None:
+    """As of any error of a communicator."""
+
+    def main(comm: Any) -> Any:
+        mine, codes = comm.Dup(), []
+        mine.Set_errhandler(MPI.Comm.Create_errhandler(lambda _, code: codes.append(code)))
+        for attached in (False, True):
+            if attached:
+                MPI.Attach_buffer(bytearray(1))
+            with pytest.raises(MPI.Exception, match="attached"):
+                mine.Bsend(b"x", 0)
+        return codes
+
+    assert run(main, 1) == [[MPI.ERR_BUFFER] * 2]

@@ -1,0 +1,168 @@
+"""The environment of a rank: clock, node, versions, beginning and end; and where there is none."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+def test_the_clock_starts_at_zero_and_moves_by_computing(carrier: str) -> None:
+    """Each rank's own."""
+
+    def main(comm: Any) -> Any:
+        start = MPI.Wtime()
+        fakempi.compute(comm.rank)
+        fakempi.compute(0)
+        fakempi.compute(0.25)
+        return type(start), start, MPI.Wtime()
+
+    assert run(main, 3, carrier) == [(float, 0.0, rank + 0.25) for rank in range(3)]
+
+
+def test_the_clock_moves_by_communicating() -> None:
+    """As the model says."""
+
+    def main(comm: Any) -> float:
+        comm.Sendrecv(b"1234", 0, 0, bytearray(4), 0, 0)
+        return MPI.Wtime()
+
+    assert run(main, 1, cost=fakempi.Hockney(t_s=1.0, t_w=0.5)) == [3.0]
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan")])
+def test_time_cannot_be_computed_backwards(seconds: float) -> None:
+    """Nor into nowhere."""
+
+    def main(comm: Any) -> None:
+        with pytest.raises(ValueError, match=f"^compute on rank 0: cannot compute for {seconds} seconds\\.$"):
+            fakempi.compute(seconds)
+
+    run(main, 1)
+
+
+def test_the_clock_has_a_resolution() -> None:
+    """Positive, and small."""
+    assert 0 < MPI.Wtick() <= 1e-6
+
+
+def test_processor_names_come_from_the_placement() -> None:
+    """Given, counted, or all the same."""
+
+    def main(comm: Any) -> str:
+        return MPI.Get_processor_name()
+
+    assert run(main, 3, cost=fakempi.TwoLevel(placement=["login", "gpu", "gpu"])) == ["login", "gpu", "gpu"]
+    assert run(main, 3, cost=fakempi.TwoLevel(2)) == ["node0", "node0", "node1"]
+    assert len(set(run(main, 3))) == 1
+
+
+def test_versions_and_vendor() -> None:
+    """They name no library that a program would know and treat specially."""
+    assert MPI.Get_version() == (MPI.VERSION, MPI.SUBVERSION)
+    assert MPI.Get_version() >= (4, 0)
+    name, version = MPI.get_vendor()
+    assert name not in ("MPICH", "Open MPI", "Intel MPI", "Microsoft MPI")
+    assert len(version) == 3
+    assert "fakempi" in MPI.Get_library_version()
+    assert len(MPI.Get_library_version()) <= MPI.MAX_LIBRARY_VERSION_STRING
+
+
+def test_ranks_are_initialized_when_they_start() -> None:
+    """Calling Init again does nothing; all threads may call MPI."""
+
+    def main(comm: Any) -> Any:
+        MPI.Init()
+        given = MPI.Init_thread(MPI.THREAD_SINGLE)
+        return MPI.Is_initialized(), MPI.Is_finalized(), given == MPI.Query_thread(), MPI.Is_thread_main()
+
+    assert run(main, 2) == [(True, False, True, True)] * 2
+
+
+def test_a_rank_finalizes_for_itself() -> None:
+    """The others go on."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 0:
+            MPI.Finalize()
+        return MPI.Is_finalized(), MPI.Is_initialized()
+
+    assert run(main, 2) == [(True, True), (False, True)]
+
+
+def test_outside_a_run_nothing_is_initialized() -> None:
+    """And a new run starts afresh, whatever an old one did."""
+    run(lambda comm: MPI.Finalize(), 1)
+    assert (MPI.Is_initialized(), MPI.Is_finalized()) == (False, False)
+    assert run(lambda comm: MPI.Is_finalized(), 1) == [False]
+
+
+@pytest.mark.parametrize("call", ["Wtime", "Get_processor_name", "Init", "Finalize", "Detach_buffer", "Flush_buffer"])
+def test_outside_a_run_there_is_no_rank_to_ask(call: str) -> None:
+    """The error says what to do."""
+    words = "no rank is running here: MPI calls need a program started with fakempi.run(...)."
+    with pytest.raises(MPI.Exception, match=f"^{re.escape(words)}$") as caught:
+        getattr(MPI, call)()
+    assert caught.value.Get_error_class() == MPI.ERR_OTHER
+
+
+def test_pcontrol_does_nothing() -> None:
+    """At any level."""
+
+    def main(comm: Any) -> None:
+        for level in (0, 1, 2, -1):
+            MPI.Pcontrol(level)
+
+    run(main, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("Open_port", ()), ("Close_port", ("p",)), ("Publish_name", ("s", "p")), ("Unpublish_name", ("s", "p")),
+        ("Lookup_name", ("s",)), ("Register_datarep", ("d", None, None, None)), ("Get_abi_version", ()),
+        ("Get_abi_info", ()), ("Get_abi_fortran_info", ()), ("Get_hw_resource_info", ()),
+    ],
+)  # fmt: skip
+def test_what_is_not_emulated_says_so(call: str, arguments: tuple[Any, ...]) -> None:
+    """By the name of the call."""
+    with pytest.raises(NotImplementedError, match=f"^MPI.{call} is not emulated: fakempi has no "):
+        getattr(MPI, call)(*arguments)
+
+
+def test_a_name_that_does_not_exist() -> None:
+    """An AttributeError, as of any module."""
+    with pytest.raises(AttributeError, match="^fakempi's MPI has no 'Nonsense'$"):
+        MPI.Nonsense  # noqa: B018
+
+
+def test_runs_in_several_threads_do_not_see_each_other() -> None:
+    """Each has its own ranks and its own clock."""
+    outcome: dict[int, list[Any]] = {}
+
+    def main(comm: Any, number: int) -> Any:
+        for _ in range(20):
+            comm.sendrecv(number, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        fakempi.compute(number)
+        return comm.size, MPI.COMM_WORLD is comm, MPI.Wtime() >= number
+
+    def go(number: int) -> None:
+        outcome[number] = fakempi.run(main, number + 1, number).returns
+
+    threads = [threading.Thread(target=go, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcome == {number: [(number + 1, True, True)] * (number + 1) for number in range(3)}

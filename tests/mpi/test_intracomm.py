@@ -1,0 +1,355 @@
+"""Intracommunicators: split, split by node, made from groups, and joined to intercommunicators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+@contextmanager
+def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
+    """The block must raise an MPI error of this class that says exactly these words."""
+    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
+        yield
+    assert isinstance(caught.value, MPI.Exception)
+    assert caught.value.Get_error_class() == code
+
+
+def world_ranks(comm: Any) -> list[int]:
+    """Who is in a communicator, by rank in the world."""
+    ranks: list[int] = comm.Get_group().Translate_ranks()
+    return ranks
+
+
+# -- split ---------------------------------------------------------------------------------------------------------
+
+
+def test_split_by_colour_and_key(carrier: str) -> None:
+    """Ranks of a colour come together, in the order of key; equal keys keep the old order."""
+
+    def main(comm: Any) -> Any:
+        even_odd = comm.Split(comm.rank % 2, -comm.rank)
+        same = comm.Split(7)
+        return world_ranks(even_odd), even_odd.rank, even_odd.size, world_ranks(same)
+
+    everybody = [0, 1, 2, 3, 4]
+    evens, odds = [4, 2, 0], [3, 1]
+    expected = [
+        (group, group.index(rank), len(group), everybody) for rank in everybody for group in (odds if rank % 2 else evens,)
+    ]
+    assert run(main, 5, carrier) == expected
+
+
+def test_undefined_is_left_out() -> None:
+    """It gets a null communicator, which is an Intracomm all the same."""
+
+    def main(comm: Any) -> Any:
+        part = comm.Split(MPI.UNDEFINED if comm.rank == 1 else 0)
+        return type(part) is MPI.Intracomm, part == MPI.COMM_NULL, world_ranks(part) if part else None
+
+    assert run(main, 3) == [(True, False, [0, 2]), (True, True, None), (True, False, [0, 2])]
+
+
+def test_parts_do_not_hear_each_other() -> None:
+    """Nor the whole: the same ranks and tags in each are other messages."""
+
+    def main(comm: Any) -> Any:
+        part = comm.Split(comm.rank // 2)
+        other, world_other = 1 - part.rank, comm.rank ^ 1
+        requests = [comm.isend(("world", comm.rank), world_other), part.isend(("part", comm.rank), other)]
+        received = part.recv(source=other), comm.recv(source=world_other)
+        MPI.Request.Waitall(requests)
+        return received
+
+    assert run(main, 4) == [(("part", rank ^ 1), ("world", rank ^ 1)) for rank in range(4)]
+
+
+@given(st.lists(st.tuples(st.sampled_from([None, 0, 1, 2]), st.integers(-3, 3)), min_size=1, max_size=7))
+def test_split_is_a_stable_sort_by_key_within_colours(choices: list[tuple[int | None, int]]) -> None:
+    """Whatever is asked for."""
+
+    def main(comm: Any) -> Any:
+        color, key = choices[comm.rank]
+        part = comm.Split(MPI.UNDEFINED if color is None else color, key)
+        return world_ranks(part) if part else None
+
+    def expected(rank: int) -> list[int] | None:
+        color = choices[rank][0]
+        ranks = [other for other in range(len(choices)) if choices[other][0] == color]
+        return None if color is None else sorted(ranks, key=lambda other: choices[other][1])
+
+    assert run(main, len(choices)) == [expected(rank) for rank in range(len(choices))]
+
+
+def test_a_negative_colour_is_refused() -> None:
+    """Some libraries let it pass, the standard does not."""
+
+    def main(comm: Any) -> None:
+        with fails("Split on rank 0: colour -3 is negative and not UNDEFINED.", MPI.ERR_ARG):
+            comm.Split(-3)
+
+    run(main, 1)
+
+
+def test_split_of_a_split_of_a_split() -> None:
+    """Down to single ranks."""
+
+    def main(comm: Any) -> Any:
+        sizes = []
+        while comm.size > 1:
+            comm = comm.Split(comm.rank // ((comm.size + 1) // 2), comm.rank)
+            sizes.append(comm.size)
+        return sizes, comm.rank, comm == MPI.COMM_SELF, comm.Compare(MPI.COMM_SELF) == MPI.CONGRUENT
+
+    assert run(main, 8) == [([4, 2, 1], 0, False, True)] * 8
+
+
+# -- by node -------------------------------------------------------------------------------------------------------
+
+
+def test_split_type_follows_the_placement() -> None:
+    """Ranks that share a node; where the model has no nodes, all do."""
+
+    def main(comm: Any) -> Any:
+        node = comm.Split_type(MPI.COMM_TYPE_SHARED, -comm.rank)
+        none = comm.Split_type(MPI.UNDEFINED)
+        return world_ranks(node), type(none) is MPI.Intracomm, bool(none)
+
+    nodes = run(main, 4, cost=fakempi.TwoLevel(2))
+    assert nodes == [([1, 0], True, False)] * 2 + [([3, 2], True, False)] * 2
+    assert run(main, 3) == [([2, 1, 0], True, False)] * 3
+    placed = run(main, 3, cost=fakempi.TwoLevel(placement=["a", "b", "a"]))
+    assert [node for node, _, _ in placed] == [[2, 0], [1], [2, 0]]
+
+
+@pytest.mark.parametrize("split_type", [MPI.COMM_TYPE_HW_GUIDED, MPI.COMM_TYPE_HW_UNGUIDED, MPI.COMM_TYPE_RESOURCE_GUIDED])
+def test_other_split_types_are_not_emulated(split_type: int) -> None:
+    """Which is said."""
+
+    def main(comm: Any) -> None:
+        words = f"^Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is\\.$"
+        with pytest.raises(NotImplementedError, match=words):
+            comm.Split_type(split_type)
+
+    run(main, 1)
+
+
+# -- from groups ---------------------------------------------------------------------------------------------------
+
+
+def test_create_makes_a_communicator_of_a_group(carrier: str) -> None:
+    """In the group's order; those outside get null."""
+
+    def main(comm: Any) -> Any:
+        made = comm.Create(comm.Get_group().Incl([2, 0]))
+        return type(made) is MPI.Intracomm, world_ranks(made) if made else None
+
+    assert run(main, 3, carrier) == [(True, [2, 0]), (True, None), (True, [2, 0])]
+
+
+def test_create_with_several_groups_at_once() -> None:
+    """Each rank names the one that it is in."""
+
+    def main(comm: Any) -> Any:
+        halves = [[0, 2], [3, 1]]
+        made = comm.Create(comm.Get_group().Incl(halves[comm.rank % 2]))
+        return world_ranks(made), made.rank
+
+    assert run(main, 4) == [([0, 2], 0), ([3, 1], 1), ([0, 2], 1), ([3, 1], 0)]
+
+
+def test_create_of_an_empty_group() -> None:
+    """Null for everybody."""
+
+    def main(comm: Any) -> Any:
+        return bool(comm.Create(MPI.GROUP_EMPTY)), bool(comm.Create_group(MPI.GROUP_EMPTY))
+
+    assert run(main, 2) == [(False, False)] * 2
+
+
+def test_create_group_is_called_by_its_members_alone() -> None:
+    """A rank outside need not come, and if it does it gets null at once."""
+
+    def main(comm: Any) -> Any:
+        group = comm.Get_group().Incl([2, 0])
+        if comm.rank == 1:
+            return bool(comm.Create_group(group))
+        part = comm.Create_group(group, 9)
+        return world_ranks(part), part.rank
+
+    assert run(main, 3) == [([2, 0], 1), False, ([2, 0], 0)]
+
+
+def test_create_group_with_other_tags_is_another_call() -> None:
+    """Ranks that use different ones never meet."""
+
+    def main(comm: Any) -> None:
+        comm.Create_group(comm.Get_group(), comm.rank)
+
+    with pytest.raises(fakempi.DeadlockError, match=r"Create_group\(waits for rank"):
+        run(main, 2)
+
+
+@pytest.mark.parametrize("call", ["Create", "Create_group"])
+def test_groups_that_cannot_be_used(call: str) -> None:
+    """Null, none at all, or not part of the communicator."""
+
+    def main(comm: Any) -> None:
+        rank, alone = comm.rank, comm.Split(comm.rank)
+        with fails(f"{call} on rank {rank}: the group is null: GROUP_NULL, or freed.", MPI.ERR_GROUP):
+            getattr(alone, call)(MPI.GROUP_NULL)
+        with fails(f"{call} on rank {rank}: expecting a Group, not NoneType.", MPI.ERR_GROUP, TypeError):
+            getattr(alone, call)(None)
+        words = f"{call} on rank {rank}: the group has world rank {1 - rank}, which is not in the communicator."
+        with fails(words, MPI.ERR_GROUP):
+            getattr(alone, call)(comm.Get_group().Incl([1 - rank]))
+
+    run(main, 2)
+
+
+# -- to intercommunicators -----------------------------------------------------------------------------------------
+
+
+def test_two_halves_are_joined(carrier: str) -> None:
+    """The leaders meet on the peer communicator; the others need not know it."""
+
+    def main(comm: Any) -> Any:
+        side = comm.rank % 2
+        half = comm.Split(side)
+        peer = comm if half.rank == 0 else MPI.COMM_NULL
+        inter = half.Create_intercomm(0, peer, 1 - side, tag=4)
+        kinds = type(inter) is MPI.Intercomm, inter.is_inter, inter.is_intra
+        return kinds, inter.rank, inter.size, inter.remote_size, world_ranks(inter), inter.remote_group.Translate_ranks()
+
+    evens, odds, kinds = [0, 2, 4], [1, 3], (True, True, False)
+    expected = [
+        (kinds, mine.index(rank), len(mine), len(theirs), mine, theirs)
+        for rank in range(5)
+        for mine, theirs in ((odds, evens) if rank % 2 else (evens, odds),)
+    ]
+    assert run(main, 5, carrier) == expected
+
+
+def test_any_rank_may_lead() -> None:
+    """Named by its rank in its own half; the remote leader by its rank on the peer communicator."""
+
+    def main(comm: Any) -> Any:
+        side = int(comm.rank >= 2)
+        half = comm.Split(side, -comm.rank)
+        inter = half.Create_intercomm(1, comm, [3, 0][side])
+        return inter.rank, inter.remote_group.Translate_ranks()
+
+    assert run(main, 5) == [(1, [4, 3, 2]), (0, [4, 3, 2]), (2, [1, 0]), (1, [1, 0]), (0, [1, 0])]
+
+
+def test_leaders_may_meet_on_an_intercommunicator() -> None:
+    """mpi4py's own signature says Intracomm, MPI does not."""
+
+    def main(comm: Any) -> Any:
+        side = comm.rank % 2
+        half = comm.Split(side)
+        inter = half.Create_intercomm(0, comm, 1 - side)
+        quarter = half.Split(half.rank)
+        pair = quarter.Create_intercomm(0, inter, half.rank)
+        other = pair.sendrecv(comm.rank, 0, source=0)
+        return pair.remote_size, other
+
+    assert run(main, 4) == [(1, 1), (1, 0), (1, 3), (1, 2)]
+
+
+def test_tags_tell_pairs_of_leaders_apart() -> None:
+    """Two joins between the same leaders, each side in its own order, cannot be mixed up."""
+
+    def main(comm: Any) -> Any:
+        side = comm.rank
+        first = MPI.COMM_SELF.Create_intercomm(0, comm, 1 - side, tag=1)
+        second = MPI.COMM_SELF.Create_intercomm(0, comm, 1 - side, tag=2)
+        requests = [first.isend(1, 0), second.isend(2, 0)]
+        received = second.recv(), first.recv()
+        MPI.Request.Waitall(requests)
+        return received
+
+    assert run(main, 2) == [(2, 1)] * 2
+
+
+def test_joins_that_cannot_be() -> None:
+    """Leaders that are not there, no peer, oneself, and groups that overlap; everybody of a side is told."""
+
+    def main(comm: Any) -> None:
+        rank = comm.rank
+        half = comm.Split(rank % 2)
+        with fails(f"Create_intercomm on rank {rank}: local leader 5 is not in 0..0.", MPI.ERR_RANK):
+            half.Create_intercomm(5, comm, 0)
+        with fails(f"Create_intercomm on rank {rank}: the leader's peer communicator is null.", MPI.ERR_COMM):
+            half.Create_intercomm(0, MPI.COMM_NULL, 0)
+        words = "remote leader 7 is not in 0..1: the communicator has 2 ranks."
+        with fails(f"Create_intercomm on rank {rank}: {words}", MPI.ERR_RANK):
+            half.Create_intercomm(0, comm, 7)
+        words = f"remote leader {rank} of the peer communicator is this rank itself."
+        with fails(f"Create_intercomm on rank {rank}: {words}", MPI.ERR_RANK):
+            half.Create_intercomm(0, comm, rank)
+
+    run(main, 2)
+
+
+def test_groups_that_overlap_are_never_joined() -> None:
+    """Who is in both would have to be in two calls at once."""
+
+    def main(comm: Any) -> None:
+        groups = [comm.Create(comm.Get_group().Incl(ranks)) for ranks in ([0, 1], [1, 2])]
+        if comm.rank < 2:
+            groups[0].Create_intercomm(0, comm, 2)
+        else:
+            groups[1].Create_intercomm(1, comm, 0)
+
+    with pytest.raises(fakempi.DeadlockError, match=r"rank 2: Create_intercomm\(waits for rank 1\)"):
+        run(main, 3)
+
+
+def test_ranks_of_a_side_must_name_the_same_leader() -> None:
+    """They are told what each has said."""
+
+    def main(comm: Any) -> None:
+        words = "Create_intercomm: rank 0 says local leader and tag are (0, 0), rank 1 says (1, 0)."
+        with fails(words, MPI.ERR_NOT_SAME):
+            comm.Create_intercomm(comm.rank, comm, 0)
+
+    run(main, 2)
+
+
+@pytest.mark.parametrize("call", ["Spawn", "Spawn_multiple", "Accept", "Connect"])
+def test_processes_cannot_be_made(call: str) -> None:
+    """Which is said when it is tried."""
+
+    def main(comm: Any) -> None:
+        words = f"^MPI.Intracomm.{call} is not emulated: fakempi has no processes that come and go while a program runs\\.$"
+        with pytest.raises(NotImplementedError, match=words):
+            getattr(comm, call)("python")
+
+    run(main, 1)
+
+
+def test_an_intercommunicator_is_no_intracommunicator() -> None:
+    """A handle says so when it is made."""
+
+    def main(comm: Any) -> None:
+        inter = MPI.COMM_SELF.Create_intercomm(0, comm, 1 - comm.rank)
+        words = f"MPI on rank {comm.rank}: expecting an intracommunicator, not an intercommunicator."
+        with fails(words, MPI.ERR_COMM, TypeError):
+            MPI.Intracomm(inter)
+
+    run(main, 2)

@@ -1,0 +1,133 @@
+"""COMM_WORLD and COMM_SELF: one name for all ranks, which stands for the running rank's own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+
+WORLD, SELF = MPI.COMM_WORLD, MPI.COMM_SELF
+"""Bound when this module was imported, as programs do it."""
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+class Mine(MPI.Intracomm):
+    """A communicator of a program's own class."""
+
+
+def test_in_a_rank_the_world_is_its_own(carrier: str) -> None:
+    """The same object that main is given; itself is alone with itself."""
+
+    def main(comm: Any) -> Any:
+        own = MPI.COMM_SELF
+        return MPI.COMM_WORLD is comm, own is MPI.COMM_SELF, own.rank, own.size, own.group.Translate_ranks()
+
+    assert run(main, 3, carrier) == [(True, True, 0, 1, [rank]) for rank in range(3)]
+
+
+def test_names_bound_before_the_run_stand_for_the_running_ranks_own(carrier: str) -> None:
+    """For everything that a communicator can be asked."""
+
+    def main(comm: Any) -> Any:
+        facts = WORLD.rank, WORLD.Get_size(), comm == WORLD, comm == WORLD, bool(WORLD), WORLD.name, SELF.size
+        around = WORLD.sendrecv(WORLD.rank, (WORLD.rank + 1) % WORLD.size, source=(WORLD.rank - 1) % WORLD.size)
+        return facts, around, WORLD.Compare(comm) == MPI.IDENT, SELF == MPI.COMM_SELF, WORLD == SELF
+
+    expected = [((rank, 3, True, True, True, "MPI_COMM_WORLD", 1), (rank - 1) % 3, True, True, False) for rank in range(3)]
+    assert run(main, 3, carrier) == expected
+
+
+def test_they_can_be_duplicated_split_and_joined() -> None:
+    """What comes out is an ordinary communicator of the running rank."""
+
+    def main(comm: Any) -> Any:
+        made = [WORLD.Dup(), WORLD.Split(0), WORLD.Create(WORLD.group), SELF.Dup(), WORLD.Idup()[0], MPI.Intracomm(WORLD)]
+        kinds = {type(each) for each in made}
+        inter = SELF.Create_intercomm(0, WORLD, 1 - WORLD.rank)
+        other = inter.sendrecv(WORLD.rank, 0)
+        return kinds == {MPI.Intracomm}, [each.size for each in made], other, type(Mine(WORLD)) is Mine
+
+    assert run(main, 2) == [(True, [2, 2, 2, 1, 2, 2], 1 - rank, True) for rank in range(2)]
+
+
+def test_requests_probes_and_persistent_requests_work_on_them() -> None:
+    """As on any handle."""
+
+    def main(comm: Any) -> Any:
+        received = bytearray(1)
+        requests = [SELF.Recv_init(received, 0), SELF.Send_init(b"x", 0)]
+        MPI.Prequest.Startall(requests)
+        MPI.Request.Waitall(requests)
+        WORLD.isend("y", WORLD.rank, 5)
+        return bytes(received), WORLD.mprobe(tag=5).recv()
+
+    assert run(main, 2) == [(b"x", "y")] * 2
+
+
+def test_what_is_put_on_them_is_each_ranks_own() -> None:
+    """Names, attributes, error handlers; and it is gone when the run is."""
+    key = MPI.Comm.Create_keyval()
+
+    def main(comm: Any) -> Any:
+        before = WORLD.name, WORLD.Get_attr(key), WORLD.Get_errhandler() == MPI.ERRORS_RETURN
+        WORLD.name = f"world of {WORLD.rank}"
+        WORLD.Set_attr(key, comm.rank)
+        WORLD.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+        return before, comm.name, MPI.COMM_WORLD.Get_attr(key), comm.Get_errhandler() == MPI.ERRORS_ARE_FATAL
+
+    for _ in range(2):
+        fresh = ("MPI_COMM_WORLD", None, True)
+        assert run(main, 2) == [(fresh, f"world of {rank}", rank, True) for rank in range(2)]
+
+
+def test_they_can_be_pickled() -> None:
+    """And mean, where they are unpickled, whoever runs there."""
+    packed = pickle.dumps((WORLD, SELF))
+
+    def main(comm: Any) -> Any:
+        world, own = pickle.loads(packed)
+        again = pickle.loads(pickle.dumps(WORLD))
+        return world.rank, own.size, again == comm, world == comm
+
+    assert run(main, 2) == [(rank, 1, True, True) for rank in range(2)]
+
+
+def test_outside_a_run_they_stand_for_nothing_yet() -> None:
+    """They can be named, printed and compared in type, and say what is missing if they are used."""
+    assert MPI.COMM_WORLD is WORLD
+    assert isinstance(WORLD, MPI.Intracomm)
+    assert [repr(WORLD), repr(SELF)] == ["<COMM_WORLD of the running rank>", "<COMM_SELF of the running rank>"]
+    for use in (WORLD.Get_rank, WORLD.Get_size, SELF.Dup, lambda: WORLD.send(1, 0)):
+        with pytest.raises(MPI.Exception, match=r"^no rank is running here: MPI calls need a program started with fakempi"):
+            use()
+
+
+def test_a_world_of_one_is_not_oneself() -> None:
+    """Two communicators, though of the same rank."""
+
+    def main(comm: Any) -> Any:
+        return comm == MPI.COMM_SELF, comm.Compare(MPI.COMM_SELF) == MPI.CONGRUENT
+
+    assert run(main, 1) == [(False, True)]
+
+
+def test_each_run_has_a_world_of_its_own() -> None:
+    """One inside another, too."""
+
+    def inner(comm: Any) -> Any:
+        return WORLD.size, comm.sendrecv(comm.rank, 1 - comm.rank, source=1 - comm.rank)
+
+    def outer(comm: Any) -> Any:
+        within = fakempi.run(inner, 2).returns
+        return within, WORLD.size, MPI.COMM_WORLD is comm
+
+    assert run(outer, 3) == [([(2, 1), (2, 0)], 3, True)] * 3
