@@ -20,8 +20,8 @@ from fakempi.mpi.intracomm import Intracomm
 from fakempi.mpi.members import Members
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
+from fakempi.trace.measures import rounds
 from fakempi.trace.recorder import Recorder, Trace
-from fakempi.tuning import resolve
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -39,6 +39,7 @@ class Run:
     messages, bytes : how many were transferred
     sent, received : (messages, bytes) by rank
     trace : what happened, if asked for, else None
+    rounds : transfers on the longest chain of those that wait for one another, if there is a trace
     """
 
     def __init__(self, universe: Universe, returns: list[Any], recorder: Recorder | None) -> None:
@@ -52,6 +53,13 @@ class Run:
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
         self.trace = None if recorder is None else Trace(recorder, self.clocks)
+
+    @property
+    def rounds(self) -> int:
+        """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
+        if self.trace is None:
+            raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
+        return rounds(self.trace.transfers)
 
     def __repr__(self) -> str:
         ranks, time = len(self.returns), float(self.time)  # a Fraction has no .6g before Python 3.12
@@ -87,11 +95,10 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     """
     cost = _checked(main, nprocs, cost)
-    table = resolve(algorithms)
     recorder = Recorder() if trace else None
     loop = Loop(make_carrier(carrier))
     wire = make_wire(loop, cost, None if recorder is None else recorder.transfer)
-    universe = Universe(loop, wire, cost, table, strict)
+    universe = Universe(loop, wire, cost, algorithms, strict)
     returns: list[Any] = [None] * nprocs
     for process in _world(universe, nprocs):
         process.start(_program(universe, process, main, args, returns))

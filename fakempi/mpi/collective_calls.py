@@ -19,7 +19,6 @@ from fakempi.mpi.raw import address_of
 from fakempi.mpi.request import Request
 from fakempi.mpi.roll import PREPARED, TAGS, Traffic, enrol, starts_of
 from fakempi.mpi.span import integer
-from fakempi.tuning import Facts
 
 Plan = Callable[[], Any]
 
@@ -65,17 +64,16 @@ class CollectiveCalls(CommState):
     ) -> Callable[..., Any]:
         """Enter the call in the roll and choose the algorithm: a function of the buffers."""
         twin, tag = self._enter_call(agreed, traffic)
-        facts = Facts(
-            operation=operation,
-            p=self._reach,
-            nbytes=nbytes,
-            count=count,
-            commutative=op is None or op.Is_commutative(),
-            predefined_op=op is None or op.is_predefined,
-            in_place=in_place,
-        )
         try:
-            choice = self._process.universe.table.choose(facts)
+            choice = self._process.universe.choose(
+                operation,
+                self._reach,
+                nbytes,
+                count,
+                commutative=op is None or op.Is_commutative(),
+                predefined_op=op is None or op.is_predefined,
+                in_place=in_place,
+            )
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
         algorithm, parameters = choice.algorithm, choice.parameters
@@ -140,8 +138,8 @@ class CollectiveCalls(CommState):
         if have != into.count:
             raise complaint(ERR_COUNT, f"sendbuf has {have} elements, but recvbuf {into.count}.", MPIValueError)
         if out.datatype != into.datatype and (out.told or into.told or out.datatype._size != into.datatype._size):
-            one, other = (each.datatype._definition.describe() for each in (out, into))
-            words = f"sendbuf is of {one}, recvbuf of {other}: they must be of one datatype."
+            one, other = out.kind_in_words(), into.kind_in_words()
+            words = f"sendbuf is of {one}, recvbuf of {'another ' * (one == other)}{other}: they must be of one datatype."
             raise complaint(ERR_TYPE, words, MPIValueError)
         self._check_pair(out, into, "", out.nbytes)
 

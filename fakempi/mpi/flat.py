@@ -70,6 +70,10 @@ class Flat:
         if self._span is not None:
             self._span.unpack(flat(self.array))
 
+    def kind_in_words(self) -> str:
+        """The datatype; a phantom alone says only how large its elements are."""
+        return self.datatype._definition.describe() if self.told else f"elements of {self.datatype._size} bytes"
+
     def head(self, count: int) -> Flat:
         """The first elements alone."""
         part = Flat.__new__(Flat)

@@ -7,7 +7,6 @@ from typing import Any
 from weakref import WeakSet
 
 from fakempi.kernel.loop import Loop
-from fakempi.tuning import Table
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 
@@ -15,12 +14,27 @@ from fakempi.wire.delivery import Delivery
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
 
-    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, table: Table, strict: bool) -> None:
-        self.loop, self.wire, self.cost, self.table, self.strict = loop, wire, cost, table, strict
+    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
+        self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
+        self.algorithms = algorithms  # as given to `run`
+        self._table: Any = None
+        if algorithms is not None:
+            self._look_up_table()
         self.processes: list[Process] = []
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.failures: list[tuple[Process, BaseException]] = []
+
+    def choose(self, operation: str, p: int, nbytes: int, count: int, **more: Any) -> Any:
+        """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
+        if self._table is None:
+            self._look_up_table()
+        return self._table.choose(self._facts(operation, p, nbytes, count, **more))
+
+    def _look_up_table(self) -> None:
+        from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes 0.1 s
+
+        self._table, self._facts = resolve(self.algorithms), Facts
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""

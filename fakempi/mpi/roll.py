@@ -2,7 +2,8 @@
 
 The k-th collective call of a rank on a communicator is the k-th of all its ranks. A rank that calls something else there, or
 the same with another root, count or operation, is told of both calls, with file and line, before anything is sent. Where
-each pair of ranks has sizes of its own, what one sends must be what the other expects.
+each pair of ranks has sizes of its own, what one sends must be what the other expects. Ranks are named as in all complaints,
+by their number in the world.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.mpi.complain import call_site, complaint, public_call_name
+from fakempi.mpi.current import current_rank
 
 TAGS = 1 << 20
 """Calls after which tags on a communicator's twin are used again."""
@@ -30,12 +32,12 @@ class Traffic(NamedTuple):
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "mentions", "missing", "plan", "rank", "site", "traffic")
+    __slots__ = ("facts", "mentions", "missing", "plan", "rank", "site", "traffic", "world_rank")
 
     def __init__(self, plan: str, rank: int, facts: dict[str, Any], missing: int) -> None:
         self.plan, self.rank, self.facts, self.missing = plan, rank, facts, missing
-        self.site = call_site()
-        self.traffic: dict[int, tuple[Traffic, str]] = {}
+        self.site, self.world_rank = call_site(), current_rank()
+        self.traffic: dict[int, tuple[Traffic, str, int | None]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
 
     @property
@@ -91,7 +93,7 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
             if isinstance(value, list) and len(value) == len(other):
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
-            here, there = f"{value} here ({call_site()})", f"{other} on rank {entry.rank} ({entry.site})"
+            here, there = f"{value} here ({call_site()})", f"{other} on rank {entry.world_rank} ({entry.site})"
             raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
 
 
@@ -104,15 +106,15 @@ def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
         for other in partners:
             entry.mentions.setdefault(other, []).append(rank)
     for other in others:
-        theirs, site = entry.traffic[other]
+        theirs, site, world_rank = entry.traffic[other]
         if (sent := _at(mine.gives, other)) != (expected := _at(theirs.takes, rank)):
             here, there = f"sends {_words(sent)} to", f"expects {_words(expected)}"
         elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
             here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
         else:
             continue
-        raise complaint(ERR_NOT_SAME, f"this rank {here} rank {other} ({call_site()}), which {there} ({site}).")
-    entry.traffic[rank] = mine, call_site()
+        raise complaint(ERR_NOT_SAME, f"this rank {here} rank {world_rank} ({call_site()}), which {there} ({site}).")
+    entry.traffic[rank] = mine, call_site(), current_rank()
 
 
 def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:

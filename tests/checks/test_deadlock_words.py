@@ -168,6 +168,20 @@ def test_what_differs_in_two_things_is_no_near_miss(carrier: str) -> None:
     assert lines[-1] == "  never received: a message from rank 2 to rank 1, tag 8, 5 bytes"
 
 
+def test_what_comes_from_somebody_else_on_another_communicator_is_no_near_miss(carrier: str) -> None:
+    """Two differences, though both senders have the same rank where they sent."""
+
+    def main(comm: Any) -> None:
+        back = comm.Split(0, -comm.rank)
+        if comm.rank == 2:
+            back.send(5, 1)
+        elif comm.rank == 1:
+            comm.recv(source=0)
+
+    lines = told(main, 3, carrier, cost=Free())
+    assert [line.split(":")[0] for line in lines[2:]] == ["  never received"]
+
+
 def test_ranks_on_a_smaller_communicator_are_named_as_in_the_world(carrier: str) -> None:
     """The call as the program wrote it, the ranks and the cycle as the user knows them."""
 

@@ -55,6 +55,22 @@ def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
     assert rounds is None or counted.time == rounds
 
 
+@pytest.mark.parametrize("algorithm", INTRA, ids=every)
+@given(data=st.data())
+@settings(max_examples=4, deadline=None)
+def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
+    """The same on the other carrier: numpy's answer, in the claimed time."""
+    case = data.draw(drawn_cases(algorithm))
+
+    def main(comm: Any) -> None:
+        check(algorithm, comm, case, ops_of(fakempi.MPI))
+
+    cost = fakempi.Hockney(t_s=T_S, t_w=T_W, eager_limit=0)
+    time = algorithm.time(case, T_S, T_W)
+    run = fakempi.run(main, case.p, cost=cost, carrier="threads")
+    assert time is None or run.time == time
+
+
 @pytest.mark.parametrize("algorithm", [a for a in INTRA if a.operation == "allreduce"], ids=every)
 @pytest.mark.parametrize("p", [2, 5, 8, 13])
 def test_all_ranks_get_the_same_sum_rounding_included(algorithm: Algorithm, p: int) -> None:

@@ -111,6 +111,35 @@ def test_no_thread_is_left_when_all_tasks_have_ended(carrier: str) -> None:
     assert threading.enumerate() == before
 
 
+def test_threads_that_take_their_time_to_end_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread lives on for a moment after its task has ended; here, until somebody joins it."""
+    made: list[threading.Thread] = []
+
+    class Slow(threading.Thread):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.joined = threading.Event()
+            made.append(self)
+
+        def run(self) -> None:
+            super().run()
+            self.joined.wait(30)
+
+        def join(self, timeout: float | None = None) -> None:
+            self.joined.set()
+            super().join(timeout)
+
+    monkeypatch.setattr("fakempi.kernel.threads.threading.Thread", Slow)
+    loop = Loop(make_carrier("threads"))
+    relay(loop, tasks=2, rounds=1)
+    loop.spawn(loop.wait)
+    finish(loop)
+    alive = [thread.is_alive() for thread in made]
+    for thread in made:
+        thread.join()
+    assert alive == [False] * 3
+
+
 def test_the_stack_size_of_other_threads_is_left_alone(carrier: str) -> None:
     """Small stacks are for tasks only."""
     before = threading.stack_size()

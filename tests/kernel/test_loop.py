@@ -391,6 +391,27 @@ def test_sleeping_does_not_leave_pollers_behind(carrier: str) -> None:
     assert log == [0, 10, 10, 20]
 
 
+def test_a_sleeper_does_not_jump_ahead_of_those_who_poll(carrier: str) -> None:
+    """Nothing is booked but what pollers wait for: that time moves. Each of its steps is one."""
+    loop = new_loop(carrier)
+    log: list[Any] = []
+
+    def polls() -> None:
+        while loop.now < 30:
+            loop.poll()
+            log.append(loop.now)
+
+    def sleeps() -> None:
+        loop.poll()
+        for at in (10, 20, 30):
+            loop.sleep_until(at)
+
+    loop.spawn(polls)
+    loop.spawn(sleeps)
+    finish(loop)
+    assert sorted(set(log)) == [0, 10, 20, 30]
+
+
 @pytest.mark.parametrize("spoil", [lambda: 1 // 0, lambda: [][1]])
 def test_what_a_task_raises_comes_out_of_run_and_the_others_can_be_ended(
     carrier: str, spoil: Callable[[], Any]

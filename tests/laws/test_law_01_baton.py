@@ -179,6 +179,35 @@ def test_a_polling_loop_ends_when_what_it_polls_for_has_come(carrier: str, poll:
     assert 0 < polls < 10
 
 
+@pytest.mark.parametrize("poll", POLLS.values(), ids=POLLS)
+def test_a_poll_for_what_is_on_its_way_finds_it_when_it_is_there(carrier: str, poll: Poll) -> None:
+    """Though nobody else is left: its sender has ended without waiting."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            request = comm.Irecv(bytearray(10), source=1, tag=1)
+            while not poll(comm, request):
+                pass
+        else:
+            for tag in (1, 2):
+                comm.Isend(bytes(10), 0, tag=tag)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns[0] in (10, 20)
+
+
+def test_polling_for_ones_own_send_ends_when_it_does(carrier: str) -> None:
+    """One rank alone, which has sent to itself."""
+
+    def main(comm: Any) -> float:
+        request = comm.Isend(phantom(10), 0)
+        while not request.Test():
+            pass
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 1, cost=UNIT, carrier=carrier).returns == [10]
+
+
 def test_the_first_poll_that_finds_nothing_takes_no_time(carrier: str) -> None:
     """Others run, and it comes back at the same moment; the second one comes back when time has moved."""
     log: list[str] = []

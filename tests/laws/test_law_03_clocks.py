@@ -142,6 +142,19 @@ def test_waitany_takes_the_first_to_end_though_another_end_was_known_first(carri
     assert fakempi.run(main, 3, cost=cost, carrier=carrier).returns[0] == (1, 15)
 
 
+def test_waitany_waits_for_an_end_that_is_known_already(carrier: str) -> None:
+    """Two eager sends, one after the other through the port: the second call waits for the second."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank:
+            return None
+        requests = [comm.Isend(phantom(100), 1), comm.Isend(phantom(5), 1)]
+        seen = [(MPI.Request.Waitany(requests), MPI.Wtime()) for _ in range(2)]
+        return seen, MPI.Request.Waitany(requests) == MPI.UNDEFINED
+
+    assert fakempi.run(main, 2, cost=UNIT, carrier=carrier).returns[0] == ([(0, 100), (1, 105)], True)
+
+
 def test_a_rank_that_never_waits_for_its_request_ends_before_the_transfer(carrier: str) -> None:
     """Its clock is its own, and the run's time is the largest clock, not the last transfer."""
 

@@ -20,9 +20,11 @@ GAP = 77
 """What lies between the elements, and must lie there afterwards."""
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+def run(
+    main: Callable[..., Any], nprocs: int, carrier: str = "auto", args: tuple[Any, ...] = (), **options: Any
+) -> list[Any]:
     """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+    return fakempi.run(main, nprocs, *args, carrier=carrier, **options).returns
 
 
 def numbers(rank: int, count: int, letter: str, salt: int = 0) -> Array:

@@ -1,0 +1,34 @@
+"""One algorithm, one file: at 1,000 virtual ranks here, and under mpiexec on a real MPI.
+
+    python demos/03_same_text.py
+    mpiexec -n 4 python demos/03_same_text.py mpi       (with mpi4py and an MPI: pip install "fakempi[mpi]")
+"""
+
+import sys
+
+import numpy as np
+
+import collectives
+
+
+def main(comm, SUM):
+    """Everybody's number summed everywhere, by recursive doubling over point-to-point calls of whatever `comm` is."""
+    mine, total = np.full(4, float(comm.Get_rank())), np.empty(4)
+    collectives.find("allreduce", "recursive_doubling").run(comm, mine, total, op=SUM)
+    return float(total[0])
+
+
+if sys.argv[1:] == ["mpi"]:
+    from mpi4py import MPI
+
+    print(f"process {MPI.COMM_WORLD.Get_rank()}: the sum is {main(MPI.COMM_WORLD, MPI.SUM):.0f}")
+else:
+    import fakempi
+    from fakempi import MPI, Hockney
+
+    algorithm = collectives.find("allreduce", "recursive_doubling")
+    for p in (1000, 1024):
+        run = fakempi.run(main, p, MPI.SUM, cost=Hockney(t_s=1e-6, t_w=1e-9, eager_limit=0))
+        claim = algorithm.time(collectives.Case(p=p, m=32, itemsize=8), 1e-6, 1e-9)
+        print(f"{p} ranks: the sum is {run.returns[0]:.0f} on every rank, by {run.messages} messages")
+        print(f"           modelled {run.time * 1e6:.3f} us, claimed {claim * 1e6:.3f} us")
