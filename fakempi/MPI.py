@@ -3,6 +3,7 @@
 COMM_WORLD and COMM_SELF are the running rank's own; bound before any rank runs, they stand for it later.
 """
 
+# mypy: implicit-reexport
 from __future__ import annotations
 
 from typing import Any
