@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, CostModel, Hockney, TwoLevel, compute, phantom
+from fakempi import MPI, CostModel, Hockney, LogGP, TwoLevel, compute, phantom
 
 UNIT = Hockney(t_s=0, t_w=1)
 SYNCHRONOUS = Hockney(t_s=0, t_w=1, eager_limit=0)
@@ -168,6 +168,25 @@ def test_queues_are_served_in_virtual_time_not_in_the_order_of_ranks(carrier: st
     assert fakempi.run(main, 7, cost=UNIT, carrier=carrier).returns[0] == [1, 6, 5, 4, 3, 2]
 
 
+def test_the_record_of_a_run_says_when_a_message_was_posted_when_it_started_and_when_it_was_over(carrier: str) -> None:
+    """Two messages through one port, in the order in which they started."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            compute(1)
+            MPI.Request.Waitall([comm.Isend(phantom(10), 1, tag=3), comm.Isend(phantom(5), 2, tag=4)])
+        else:
+            comm.Recv(phantom(10), 0)
+
+    trace = fakempi.run(main, 3, cost=LogGP(L=100, o=2, g=3, G=1), carrier=carrier, trace=True).trace
+    assert trace is not None
+    ways = [(one.source, one.dest, one.tag, one.nbytes, one.context) for one in trace.transfers]
+    times = [(one.posted, one.start, one.sent, one.arrived) for one in trace.transfers]
+    assert ways == [(0, 1, 3, 10, 1), (0, 2, 4, 5, 1)]
+    assert times == [(1, 1, 12, 114), (1, 13, 19, 121)]
+    assert (len(trace), repr(trace)) == (2, "<Trace: 3 ranks, 2 transfers>")
+
+
 def test_messages_that_take_no_time_hold_no_port(carrier: str) -> None:
     """Thousands of them at one moment."""
 
@@ -206,6 +225,22 @@ def test_in_half_duplex_a_message_to_oneself_does_not_wait_for_itself(carrier: s
         comm.Sendrecv(phantom(10), 0, 0, phantom(10), 0)
 
     assert fakempi.run(main, 1, cost=Hockney(0, 1, duplex=False), carrier=carrier).time == 10
+
+
+def test_in_half_duplex_a_wide_port_goes_on_serving_when_its_first_claim_is_through(carrier: str) -> None:
+    """Both transfers at node X wait for the first of them, which waits for node Y; then both start together."""
+    unit = Hockney(t_s=0, t_w=1)
+    cost = TwoLevel(placement="XXYYZZWW", intra=unit, inter=unit, duplex=False, ports=4, network_ports=2)
+    messages = {6: (0, 50, 3), 7: (0, 100, 3), 0: (1, 10, 2), 1: (2, 10, 4)}
+
+    def main(comm: Any) -> float:
+        if comm.rank in messages:
+            start, nbytes, dest = messages[comm.rank]
+            compute(start)
+            comm.Send(phantom(nbytes), dest)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 8, cost=cost, carrier=carrier).returns == [60, 60, 0, 0, 0, 0, 50, 100]
 
 
 # -- several ports ------------------------------------------------------------------------------------------------

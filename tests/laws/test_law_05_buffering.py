@@ -94,6 +94,21 @@ def test_an_eager_message_waits_at_the_receiver(carrier: str) -> None:
     assert fakempi.run(main, 2, cost=Hockney(0, 1), carrier=carrier).returns[1] == (False, False, True)
 
 
+@pytest.mark.parametrize(("when", "found"), [(0, 10), (4, 10), (10, 10), (12, 12)])
+def test_a_probe_waits_until_all_of_the_message_has_arrived(carrier: str, when: int, found: int) -> None:
+    """Whether it has not been sent, is on its way, or is there."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            comm.Send(phantom(10), 1)
+        else:
+            compute(when)
+            comm.Probe(0)
+        return MPI.Wtime()
+
+    assert fakempi.run(main, 2, cost=Hockney(0, 1), carrier=carrier).returns[1] == found
+
+
 def test_a_synchronous_send_waits_whatever_the_size_and_a_buffered_one_never_does(carrier: str) -> None:
     """Ssend of one byte; Bsend of a megabyte."""
 

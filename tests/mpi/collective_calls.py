@@ -60,7 +60,7 @@ class Laid:
         else:
             self.start = 0
             self.memory = np.full(count, GAP, values.dtype)
-            whole = {"listed": [self.memory, datatype], "bytes": memoryview(self.memory).cast("B") if count else bytearray()}
+            whole = {"listed": [self.memory, datatype], "bytes": self.memory.view("B").data}
             self.spec = whole.get(form, self.memory)
         self._elements()[...] = values
         if form == "two-dimensional" and count % 2 == 0:
@@ -105,7 +105,8 @@ class Dealt:
 
     def _places(self) -> list[Array]:
         ends = [displ + count for displ, count in zip(self.displs, self.counts, strict=True)]
-        return [self.memory[displ * self.step : end * self.step : self.step] for displ, end in zip(self.displs, ends, strict=True)]
+        stretches = [slice(at * self.step, end * self.step, self.step) for at, end in zip(self.displs, ends, strict=True)]
+        return [self.memory[stretch] for stretch in stretches]
 
     def contents(self) -> list[Any]:
         """The elements of each block, after a look at the gaps."""

@@ -64,7 +64,8 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
         lambda c: (lambda x: c.Allreduce(x, x))(np.zeros(2)), MPI.ERR_BUFFER, MPI.Exception, f"Allreduce on rank 0: {SAME}",
     ),
     "one memory for a block and all": (
-        lambda c: (lambda x: c.Allgather(x[:1], x))(np.zeros(2)), MPI.ERR_BUFFER, MPI.Exception, f"Allgather on rank 0: {SAME}",
+        lambda c: (lambda x: c.Allgather(x[:1], x))(np.zeros(2)), MPI.ERR_BUFFER, MPI.Exception,
+        f"Allgather on rank 0: {SAME}",
     ),
     "one memory in blocks": (
         lambda c: (lambda x: c.Alltoallv(x, x))(np.zeros(2)), MPI.ERR_BUFFER, MPI.Exception, f"Alltoallv on rank 0: {SAME}",
@@ -214,7 +215,8 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "two kinds of phantoms": (
         lambda c: c.Allreduce(fakempi.phantom(8), fakempi.phantom(64, 8)), MPI.ERR_TYPE, ValueError,
-        "Allreduce on rank 0: sendbuf is of elements of 1 bytes, recvbuf of elements of 8 bytes: they must be of one datatype.",
+        "Allreduce on rank 0: sendbuf is of elements of 1 bytes, recvbuf of elements of 8 bytes: they must be of one "
+        "datatype.",
     ),
 }  # fmt: skip
 
@@ -238,7 +240,7 @@ def test_a_mistake_is_told(what: str) -> None:
     assert run(main, 2)[0] == (words, code, 2)
 
 
-@pytest.mark.parametrize("how", [str, nonblocking, lambda name: f"{name}_init"], ids=["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("how", [str, nonblocking, "{}_init".format], ids=["blocking", "nonblocking", "persistent"])
 def test_a_null_communicator_is_told(how: Callable[[str], str]) -> None:
     """By every collective, whatever the way it is called; likewise one that was freed."""
 
@@ -303,6 +305,7 @@ def test_what_goes_wrong_in_a_programs_operation_is_its_own() -> None:
         assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
+@pytest.mark.xfail(not hasattr(MPI.Comm, "Barrier"), reason="only Intracomm has the collectives yet")
 def test_collectives_of_intercommunicators_are_not_there_yet() -> None:
     """And say so, before they look at what they are given."""
 

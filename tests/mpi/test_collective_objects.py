@@ -17,7 +17,8 @@ from fakempi import MPI
 from tests.mpi.collective_calls import run
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
-objects = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=2))
+letters = st.text(max_size=2)
+objects = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(letters, inner, max_size=2))
 everybody = st.integers(1, 9).flatmap(lambda p: st.lists(objects, min_size=p, max_size=p))
 
 
@@ -101,7 +102,7 @@ def test_any_callable_is_an_operation() -> None:
             return max(one, other, key=len)
 
     def main(comm: Any) -> Any:
-        created = MPI.Op.Create(lambda x, y, datatype: (x, y, datatype))
+        created = MPI.Op.Create(lambda x, y, datatype: (x, y, datatype))  # type: ignore[arg-type]
         return (
             comm.allreduce("x" * comm.rank, Longest()),
             comm.reduce([comm.rank], lambda x, y: y + x),

@@ -224,7 +224,8 @@ def test_who_never_joins_is_named(carrier: str) -> None:
     line = main.__code__.co_firstlineno + 2
     assert str(caught.value).splitlines() == [
         "deadlock at t = 1e-06 s: 3 of 4 ranks wait, and nothing else can happen.",
-        f"  ranks 0-1 and 3: Wait(waits for rank 2) at test_collectives_nonblocking.py:{line}, since t = 0; rank 2 has ended",
+        "  ranks 0-1 and 3: Wait(waits for rank 2) at "
+        f"test_collectives_nonblocking.py:{line}, since t = 0; rank 2 has ended",
     ]
 
 
@@ -236,7 +237,7 @@ def test_what_nobody_waits_for_is_named_by_its_start() -> None:
             comm.Iallreduce(np.zeros(1), np.zeros(1))
 
     line = main.__code__.co_firstlineno + 2
-    with pytest.raises(fakempi.DeadlockError, match=rf"Iallreduce\(waits for rank 2\) at test_collectives_nonblocking.py:{line}, "):
+    with pytest.raises(fakempi.DeadlockError, match=rf"Iallreduce\(waits for rank 2\) at test_\w+\.py:{line}, since"):
         run(main, 4)
 
 
@@ -261,7 +262,7 @@ def test_started_in_another_order_is_an_error() -> None:
         for start in first, second:
             start(*((np.ones(1), np.zeros(1)) if start == comm.Iallreduce else ()))
 
-    with pytest.raises(fakempi.RankError, match=r"this rank calls Ibarrier at .* called Iallreduce at .*same order everywhere"):
+    with pytest.raises(fakempi.RankError, match=r"calls Ibarrier at .* called Iallreduce at .*same order everywhere"):
         run(main, 2)
 
 

@@ -1,4 +1,4 @@
-"""The roll: ranks that call different collectives, or the same one differently, are told of both calls, with file and line."""
+"""The roll: ranks that call different collectives, or one differently, are told of both calls, with file and line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def test_both_calls_are_named_with_their_lines(carrier: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "names"),
     [
-        (lambda comm: comm.Allgather(np.zeros(1), np.zeros(2)), lambda comm: comm.Alltoall(np.zeros(2), np.zeros(2)), "Allgather Alltoall"),
+        (
+            lambda comm: comm.Allgather(np.zeros(1), np.zeros(2)), lambda comm: comm.Alltoall(np.zeros(2), np.zeros(2)),
+            "Allgather Alltoall",
+        ),
         (lambda comm: comm.Barrier(), lambda comm: comm.Ibarrier().Wait(), "Barrier Ibarrier"),
         (lambda comm: comm.bcast(1), lambda comm: comm.Bcast(np.zeros(1, int)), "bcast Bcast"),
         (lambda comm: comm.allreduce(1), lambda comm: comm.reduce(1), "allreduce reduce"),
@@ -114,13 +117,17 @@ def test_ranks_are_named_by_their_number_in_the_world() -> None:
 
 DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
     "root of Bcast": (lambda comm: comm.Bcast(np.zeros(1), comm.rank), "root is 1 here (@) but 0 on rank 0 (@)"),
-    "size of Bcast": (lambda comm: comm.Bcast(np.zeros(1 + comm.rank)), "the size in bytes is 16 here (@) but 8 on rank 0 (@)"),
+    "size of Bcast": (
+        lambda comm: comm.Bcast(np.zeros(1 + comm.rank)), "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
+    ),
     "root of gather": (lambda comm: comm.gather(1, comm.rank), "root is 1 here (@) but 0 on rank 0 (@)"),
     "size of Gather": (
-        lambda comm: comm.Gather(np.zeros(1 + comm.rank), np.zeros(2)), "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
+        lambda comm: comm.Gather(np.zeros(1 + comm.rank), np.zeros(2)),
+        "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
     ),
     "size of Scatter": (
-        lambda comm: comm.Scatter(np.zeros(2), np.zeros(1 + comm.rank)), "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
+        lambda comm: comm.Scatter(np.zeros(2), np.zeros(1 + comm.rank)),
+        "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
     ),
     "size of Allgather": (
         lambda comm: comm.Allgather(np.zeros(1 + comm.rank), np.zeros(2 + 2 * comm.rank)),
@@ -172,7 +179,8 @@ DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
         "the buffer is a phantom here (@) but memory on rank 0 (@)",
     ),
     "operation on objects": (
-        lambda comm: comm.allreduce(1, MPI.MAX if comm.rank else MPI.SUM), "the operation is MAX here (@) but SUM on rank 0 (@)",
+        lambda comm: comm.allreduce(1, MPI.MAX if comm.rank else MPI.SUM),
+        "the operation is MAX here (@) but SUM on rank 0 (@)",
     ),
 }  # fmt: skip
 
