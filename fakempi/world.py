@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import iscoroutinefunction, isgeneratorfunction
 from random import Random
 from threading import Lock
 from typing import Any
@@ -87,7 +88,8 @@ def run(
     seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
     algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
         {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit
-    strict : whether to complain about what real MPI libraries let pass
+    strict : whether to complain of two things that MPI libraries let pass: a ready-mode send without a receive, and ends of
+        a distributed graph that do not match
 
     Raises
     ------
@@ -118,6 +120,8 @@ def _checked(main: Any, nprocs: Any, cost: CostModel | None) -> CostModel:
     """Complain about arguments that do not fit; the default cost model if there is none."""
     if not callable(main):
         raise MPITypeError(ERR_ARG, f"run: main must be a function that takes a communicator, not {main!r}.")
+    if iscoroutinefunction(main) or isgeneratorfunction(main):
+        raise MPITypeError(ERR_ARG, f"run: calling {main.__name__} only makes a coroutine or generator, and runs nothing.")
     if isinstance(nprocs, bool) or not hasattr(nprocs, "__index__"):
         raise MPITypeError(ERR_ARG, f"run: nprocs must be a whole number, not {nprocs!r}.")
     if nprocs < 1:

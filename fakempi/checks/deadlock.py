@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from fakempi.checks.ranks import ranks_in_words
 from fakempi.errors import DeadlockError, LivelockError
@@ -28,6 +30,11 @@ class Want:
     size: int = 0  # of the communicator, for neighbours modulo size
     where: str = ""  # which communicator, unless it is the world
     awaits: tuple[int, ...] = ()  # world ranks, any of which may help if `peer` is None
+
+    @cached_property
+    def crowd(self) -> str:
+        """The awaited ranks in words."""
+        return ranks_in_words(self.awaits, 6)
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,8 @@ def _states(stuck: Sequence[Stuck], nprocs: int) -> list[str]:
         first = group[0]
         since = {one.since for one in group}
         when = f"since t = {float(min(since)):.6g}" + (f" to {float(max(since)):.6g}" if len(since) > 1 else "")
-        gone = {rank for one in group for want in one.wants for rank in want.awaits} - alive
+        wants = {id(want): want for one in group for want in one.wants}.values()  # ranks may share one, and long lists
+        gone = {rank for want in wants for rank in want.awaits} - alive
         ended = f"; {ranks_in_words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
         lines.append(f"{ranks_in_words(one.rank for one in group)}: {_call(first, naming)} at {first.site}, {when}{ended}")
     return lines
@@ -133,7 +141,7 @@ def _call(one: Stuck, naming: Callable[[int, Want], str]) -> str:
 
 def _want_in_words(rank: int, want: Want, naming: Callable[[int, Want], str]) -> str:
     if want.kind == "meeting":
-        return f"waits for {ranks_in_words(want.awaits, 6)}{want.where}"
+        return f"waits for {want.crowd}{want.where}"
     tag = "ANY" if want.tag is None else want.tag
     if want.kind == "receive":
         return f"source={naming(rank, want)}, tag={tag}{want.where}"
@@ -179,27 +187,35 @@ def find_cycle(stuck: Sequence[Stuck]) -> list[int]:
 
     Only waits for one certain rank count: who waits for any of several may be helped from outside the circle.
     """
-    waits = {
-        one.rank: sorted({want.awaits[0] for want in one.wants if len(want.awaits) == 1})
-        for one in stuck
-        if not one.any_helps
-    }
+    stuck_ranks = {one.rank for one in stuck}
+    waits = {one.rank: _certain(one, stuck_ranks) for one in stuck if not one.any_helps}
     done: set[int] = set()
     for start in waits:
-        path: list[int] = []
+        path: dict[int, int] = {}  # rank -> its place on the way from the start
         ahead = [[start]]  # ranks to look at, for the start and for each rank on the path
         while ahead:
             rank = ahead[-1].pop() if ahead[-1] else None
             if rank is None:
                 ahead.pop()
                 if path:
-                    done.add(path.pop())
+                    done.add(path.popitem()[0])
             elif rank in path:
-                return path[path.index(rank) :]
+                return list(path)[path[rank] :]
             elif rank in waits and rank not in done:
-                path.append(rank)
+                path[rank] = len(path)
                 ahead.append(waits[rank][::-1])
     return []
+
+
+def _certain(one: Stuck, stuck_ranks: set[int]) -> list[int]:
+    """Stuck ranks without which this one cannot go on; of many that are missing from a call, the first will do."""
+    found: set[int] = set()
+    for want in one.wants:
+        if want.kind == "meeting":
+            found.update(islice((rank for rank in want.awaits if rank in stuck_ranks), 1))
+        elif len(want.awaits) == 1:
+            found.add(want.awaits[0])
+    return sorted(found)
 
 
 def cycle_in_words(cycle: Sequence[int]) -> str:

@@ -66,7 +66,7 @@ class Agenda:
         """Move to a later time, if nothing is booked until then."""
         if self.taken < len(self.today) or (self.times and self.times[0] <= at):
             return False
-        self.lists.pop(self.now, None)
+        del self.lists[self.now]
         self.now, self.taken = at, 0
         self.today = self.lists[at] = []
         return True

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 from fakempi.kernel.agenda import COMPACT, Agenda, Time
 from fakempi.kernel.task import Task
 
-PATIENCE = 256
-"""Rounds in which all that could run only polled, in vain, before they count as starved."""
+PATIENCE = 1000
+"""Rounds in which all that could run only polled, in vain, before they count as starved. It is a guess: a program that polls
+more often than that, with nothing going on anywhere, and then does something else after all, is called starved."""
 
 REFUSALS = 100
 """How often a task may catch the order to end and go on before it is left where it stands."""
@@ -161,8 +162,9 @@ class Loop(Agenda):
         """Nothing more is to happen: the baton goes to the hub as soon as the running task ends or waits."""
         self.ending = True
         self.clear()
-        self.lists.clear()  # so that nothing that is booked from now on is ever found
         self.pollers.clear()
+        self.book = lambda at, item: None  # type: ignore[method-assign]  # nothing is booked any more,
+        self.jump = lambda at: True  # type: ignore[method-assign]  # and who computes in a `finally` does not wait
 
     def unwind(self) -> None:
         """End every task that is left, in order: each raises `Ended` where it waits and runs its `finally` blocks."""

@@ -15,6 +15,9 @@ from fakempi.kernel.task import Task
 STACK_BYTES = 512 * 1024
 """A thread's stack: enough for some hundred nested Python calls, small enough for thousands of threads."""
 
+_one_starts = threading.Lock()
+"""The stack size of new threads is the whole process's, and runs may go on side by side."""
+
 
 class Threads:
     """One thread a task, of which one runs at a time. `prologue` is called first in each of them."""
@@ -23,7 +26,7 @@ class Threads:
         self.prologue = prologue
         self.hub = threading.Lock()
         self.hub.acquire()
-        self.ended: list[threading.Thread] = []
+        self.ended: threading.Thread | None = None  # the last that has ended, but for its last step
         self.crash: BaseException | None = None
 
     def prepare(self, loop: Loop, task: Task) -> None:
@@ -35,15 +38,15 @@ class Threads:
         first = loop.next()
         if first is None:
             return
-        first.resume()
         try:
+            first.resume()
             self._sleep()
         except KeyboardInterrupt:
             loop.stop()
-            if loop.running is not None and loop.running.handle is not None:  # it may compute and never wait
-                thread = ctypes.c_ulong(loop.running.handle.ident)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
-            self._sleep()
+            while not self.hub.acquire(timeout=0.1):  # whoever runs may compute and never wait
+                if loop.running is not None and loop.running.handle is not None:
+                    thread = ctypes.c_ulong(loop.running.handle.ident)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
             raise
 
     def to_hub(self) -> None:
@@ -62,8 +65,8 @@ class Threads:
 
     def close(self) -> None:
         """Wait for the threads to be gone, except those that would not end."""
-        for thread in self.ended:
-            thread.join()
+        if self.ended is not None:
+            self.ended.join()
 
     def _sleep(self) -> None:
         self.hub.acquire()
@@ -76,11 +79,16 @@ class Threads:
         baton = threading.Lock()
         baton.acquire()
         task.resume, task.rest = baton.release, baton.acquire
-        before = threading.stack_size(STACK_BYTES)
-        try:
-            task.handle.start()
-        finally:
-            threading.stack_size(before)
+        with _one_starts:
+            before = threading.stack_size(STACK_BYTES)
+            try:
+                task.handle.start()
+            except BaseException:  # out of threads, or of memory
+                task.handle = None
+                self.prepare(loop, task)
+                raise
+            finally:
+                threading.stack_size(before)
         baton.release()
 
     def _body(self, loop: Loop, task: Task) -> None:
@@ -89,7 +97,9 @@ class Threads:
             task.rest()  # until its starter is done with the process-wide stack size
             self.prologue(loop)
             loop.begin(task)
-            self.ended.append(task.handle)  # it has ended, but for the last step
+            before, self.ended = self.ended, task.handle
+            if before is not None:
+                before.join()
             to = loop.next()
         except BaseException as error:
             self.crash = error

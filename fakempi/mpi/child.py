@@ -17,7 +17,8 @@ class Child:
     __slots__ = ("call", "completion", "process", "site", "task", "work")
 
     def __init__(self, process: Any, work: Callable[[], Any], call: str) -> None:
-        self.process, self.work = process, work
+        self.process: Any = process
+        self.work: Any = work
         self.call, self.site = call or public_call_name(), call_site()
         self.completion = Completion(self)
         self.task: Any = None
@@ -34,6 +35,7 @@ class Child:
             self.process.universe.fail(self.process, error)
             return
         self.completion.complete(self.process.loop.now)
+        self.work = self.task = self.completion.why = None  # or each call were a circle that holds its buffers
 
 
 def start_child(process: Any, work: Callable[[], Any], call: str = "") -> Completion:

@@ -147,7 +147,8 @@ class ObjectCollectives(CollectivePlans):
     def _enter_reduction(self, op: Any, agreed: dict[str, Any]) -> tuple[Any, int]:
         if not callable(op):
             raise complaint(ERR_OP, f"op is {op!r}, which cannot be called.", MPITypeError)
-        return self._enter_call({**agreed, "the operation": op._name_for_people()} if isinstance(op, Op) else agreed)
+        name = op._name_for_people() if isinstance(op, Op) else "a function"
+        return self._enter_call({**agreed, "the operation": name})
 
     def _copy(self, obj: Any) -> Any:
         """The object as others would get it."""

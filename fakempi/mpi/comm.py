@@ -8,6 +8,10 @@ from typing import Any, ClassVar, NoReturn
 from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
 from fakempi.errors import Aborted, MPITypeError, MPIValueError
 from fakempi.mpi.belongings import Furnished
+from fakempi.mpi.collective import Collectives
+from fakempi.mpi.collective_nonblocking import NonblockingCollectives
+from fakempi.mpi.collective_objects import ObjectCollectives
+from fakempi.mpi.collective_persistent import PersistentCollectives
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.constants import (
     COMM_TYPE_SHARED,
@@ -33,7 +37,19 @@ from fakempi.mpi.request import Request
 from fakempi.mpi.waiting import wait_one
 
 
-class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Furnished, Handled, CommRefusals):
+class Comm(
+    Collectives,
+    NonblockingCollectives,
+    PersistentCollectives,
+    ObjectCollectives,
+    PointToPoint,
+    PointToPointObjects,
+    Probes,
+    Persistent,
+    Furnished,
+    Handled,
+    CommRefusals,
+):
     """A communicator handle. Without an argument, the null one; with one, another handle of the same communicator."""
 
     __slots__ = ()
@@ -135,7 +151,7 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Furnished, Han
         twin = context.meetings.get(key)
         if twin is None:
             twin = context.meetings[key] = context.new_twin()
-        arrival = self._arrive("Idup", None, lambda values: context.meetings.pop(key))
+        arrival = self._arrive("Idup", None, lambda values: context.meetings.pop(key) and None)
         return self._furnish(twin, info), Request._of(self, arrival)
 
     def Idup_with_info(self, info: Info) -> tuple[Any, Request]:
@@ -236,8 +252,7 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Furnished, Han
         context = side.context
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
         place = self._rank if side is context.sides[0] else self._rank + len(context.sides[0].members)
-        awaits = side.members if len(context.sides) == 1 else [n for each in context.sides for n in each.members]
-        return meet(context.meetings, call, plan, awaits, conclude, place, value, self._loop.now)
+        return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now)
 
     def _meet(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
         """Meet all ranks of this communicator and return the conclusion, drawn once from {place: value}."""
@@ -254,10 +269,10 @@ class Comm(PointToPoint, PointToPointObjects, Probes, Persistent, Furnished, Han
         wanted: Members | None = group._members
         if wanted is None:
             self._raise(complaint(ERR_GROUP, "the group is null: GROUP_NULL, or freed."))
-        for number in wanted:
-            if number not in members:
-                world = self._process.universe.processes[number].rank
-                self._raise(complaint(ERR_GROUP, f"the group has world rank {world}, which is not in the communicator."))
+        strangers = wanted.difference(members)  # which all ranks work out once
+        if len(strangers):
+            world = self._process.universe.processes[strangers[0]].rank
+            self._raise(complaint(ERR_GROUP, f"the group has world rank {world}, which is not in the communicator."))
         return wanted
 
 

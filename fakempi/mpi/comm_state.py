@@ -68,6 +68,9 @@ class CommState:
         """Send: an envelope on its way (or, to PROC_NULL, something that has ended). Eager by size unless told."""
         if not (0 <= dest < self._reach and 0 <= tag <= TAG_LIMIT):
             return self._post_nowhere(dest, tag)
+        running = self._loop.running
+        if running is None or running.owner is not self._process:
+            self._complain_of_owner()
         box = self._boxes[dest]
         if box is None:
             box = self._there.box(dest)  # type: ignore[union-attr]
@@ -81,6 +84,9 @@ class CommState:
         """Receive: a pattern in this rank's mailbox (or, from PROC_NULL, something that has ended)."""
         if not ((0 <= source < self._reach or (source == ANY_SOURCE and self._reach)) and -1 <= tag <= TAG_LIMIT):
             return self._await_nothing(source, tag)
+        running = self._loop.running
+        if running is None or running.owner is not self._process:
+            self._complain_of_owner()
         pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
         self._wire.expect(pattern)
         return pattern
@@ -162,6 +168,13 @@ class CommState:
     def _twin(self) -> Any:
         """A hidden communicator of the same ranks, for our own messages."""
         raise NotImplementedError
+
+    def _complain_of_owner(self) -> NoReturn:
+        """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI."""
+        if self._loop.running is None:
+            raise complaint(ERR_COMM, "the communicator belongs to a run that is over.")
+        words = f"the communicator belongs to rank {self._process.rank}: was it kept in a global, which all ranks share?"
+        raise complaint(ERR_COMM, words)
 
     def _check_alive(self) -> None:
         """Complain if this is the null communicator, or was freed."""

@@ -37,7 +37,7 @@ class Side:
 class Context:
     """The shared part of a communicator: its number, its sides, and the meetings under way on it."""
 
-    __slots__ = ("__weakref__", "meetings", "number", "original", "sides", "twin", "universe")
+    __slots__ = ("__weakref__", "_everybody", "meetings", "number", "original", "sides", "twin", "universe")
 
     def __init__(self, universe: Universe, *groups: Members) -> None:
         universe.contexts += 1
@@ -45,6 +45,7 @@ class Context:
         self.number = universe.contexts
         self.sides = [Side(self, members) for members in groups]
         self.meetings: dict[Any, Any] = {}
+        self._everybody: Any = None
         self.twin: Context | None = None  # the hidden one for collectives, once there is one
         self.original: Context | None = None  # whose twin this is
 
@@ -52,6 +53,13 @@ class Context:
     def is_inter(self) -> bool:
         """Whether it joins two groups."""
         return len(self.sides) == 2
+
+    def everybody(self) -> Any:
+        """The numbers of all processes, side after side."""
+        if self._everybody is None:
+            groups = [side.members for side in self.sides]
+            self._everybody = groups[0] if len(groups) == 1 else [number for group in groups for number in group]
+        return self._everybody
 
     def new_twin(self) -> Context:
         """Another context of the same groups."""

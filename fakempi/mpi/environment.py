@@ -20,9 +20,24 @@ def compute(seconds: float) -> None:
         loop.sleep_until(loop.now + seconds)
 
 
+GLANCES = 1_000_000
+"""Looks at a clock that stands still before they count as waiting for it to move."""
+
+
 def Wtime() -> float:
-    """The running rank's virtual clock, in seconds since the start of the run."""
-    return float(running_process().loop.now)
+    """The running rank's virtual clock, in seconds since the start of the run.
+
+    It moves when the rank communicates or computes (`fakempi.compute`), not while it looks. Whoever looks a million times
+    at the same moment waits for time to pass, and is treated like one who polls.
+    """
+    process = running_process()
+    loop = process.loop
+    if process.glanced_at != loop.now:
+        process.glanced_at, process.glances = loop.now, 0
+    process.glances += 1
+    if process.glances > GLANCES:
+        loop.poll()
+    return float(loop.now)
 
 
 def Wtick() -> float:

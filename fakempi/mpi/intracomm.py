@@ -6,10 +6,6 @@ from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
 from fakempi.errors import MPIError, MPITypeError
-from fakempi.mpi.collective import Collectives
-from fakempi.mpi.collective_nonblocking import NonblockingCollectives
-from fakempi.mpi.collective_objects import ObjectCollectives
-from fakempi.mpi.collective_persistent import PersistentCollectives
 from fakempi.mpi.comm import Comm, by_colour
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.context import Context
@@ -22,9 +18,7 @@ from fakempi.mpi.topology_makers import TopologyMakers
 from fakempi.mpi.waiting import wait_one
 
 
-class Intracomm(
-    Collectives, NonblockingCollectives, PersistentCollectives, ObjectCollectives, TopologyMakers, Comm, IntracommRefusals
-):
+class Intracomm(TopologyMakers, Comm, IntracommRefusals):
     """A communicator of one group: everybody can send to everybody, oneself included."""
 
     __slots__ = ()

@@ -23,6 +23,7 @@ class Universe:
         self.processes: list[Process] = []
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.failures: list[tuple[Process, BaseException]] = []
 
     def choose(self, operation: str, p: int, nbytes: int, count: int, **more: Any) -> Any:
@@ -32,7 +33,7 @@ class Universe:
         return self._table.choose(self._facts(operation, p, nbytes, count, **more))
 
     def _look_up_table(self) -> None:
-        from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes 0.1 s
+        from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time
 
         self._table, self._facts = resolve(self.algorithms), Facts
 
@@ -61,8 +62,8 @@ class Process:
     """One virtual rank. Most never need most of these, so what is rare starts as None."""
 
     __slots__ = (
-        "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "loop", "number", "out", "parent",
-        "pickle", "rank", "task", "thread_level", "universe", "wire",
+        "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances", "loop",
+        "number", "out", "parent", "pickle", "rank", "task", "thread_level", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -80,6 +81,8 @@ class Process:
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
         self.finalized = False
+        self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
+        self.glances = 0
         self.thread_level = 3
 
     def start(self, main: Callable[[], None]) -> None:

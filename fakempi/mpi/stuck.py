@@ -13,7 +13,7 @@ from fakempi.mpi.complain import public_call
 from fakempi.mpi.context import Side
 from fakempi.mpi.meeting import Meeting
 from fakempi.mpi.process import Universe
-from fakempi.mpi.roll import TAGS
+from fakempi.mpi.roll import PREPARED, TAGS, absent
 from fakempi.mpi.waiting import AllOf, Completion
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
@@ -68,22 +68,35 @@ def _is_waited_for(task: Any) -> bool:
     return isinstance(task.body, Child) and task.body.completion.waiter is not None
 
 
-def _absent(universe: Universe, operation: Any) -> tuple[int, ...]:
-    """If it is a message of a collective call: the world ranks that have not come to that call."""
-    side: Side = operation.box.name
-    if side.context.original is None:
-        return ()
-    absent = []
-    for original in side.context.original.sides:
-        for rank, number in enumerate(original.members):
-            if original.calls.get(rank, 0) % TAGS < operation.tag % TAGS:
-                absent.append(_world_rank(universe, number))
-    return tuple(absent)
+def _missing(universe: Universe, operation: Any) -> Want | None:
+    """If a collective call or a meeting is waited for: who has not come. All who wait for the same share one record."""
+    if isinstance(operation, Completion):
+        meeting = operation.why
+        if not isinstance(meeting, Meeting):
+            return None
+        key: Any = id(meeting)
+        numbers = meeting.missing
+    else:
+        side: Side = operation.box.name
+        if side.context.original is None:
+            return None
+        here = side.context.original.sides[side.context.sides.index(side)]
+        rank: Any = here.members.index(operation.box.owner if isinstance(operation, Pattern) else operation.out.number)
+        key = (id(here), rank if operation.tag >= PREPARED else None, operation.tag % TAGS)
+
+        def numbers() -> list[int]:
+            return [here.members[other] for other in absent(here, rank, operation.tag)]
+
+    known: dict[Any, Want | None] = universe.reported
+    if key not in known:
+        away = tuple(_world_rank(universe, number) for number in numbers())
+        known[key] = Want("meeting", awaits=away) if away else None
+    return known[key]
 
 
 def _want(universe: Universe, operation: Any) -> Want | None:
-    if isinstance(operation, (Pattern, Envelope)) and (absent := _absent(universe, operation)):
-        return Want("meeting", awaits=absent)
+    if isinstance(operation, (Pattern, Envelope, Completion)) and (missing := _missing(universe, operation)):
+        return missing
     if isinstance(operation, Pattern):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None
@@ -97,9 +110,6 @@ def _want(universe: Universe, operation: Any) -> Want | None:
         awaits = (_world_rank(universe, operation.box.owner),)
         size = _ring_size(side)
         return Want("send", dest, operation.tag, operation.nbytes, size, _where(universe, side), awaits)
-    if isinstance(operation, Completion) and isinstance(operation.why, Meeting):
-        missing = tuple(_world_rank(universe, number) for number in operation.why.missing())
-        return Want("meeting", awaits=missing)
     return None
 
 

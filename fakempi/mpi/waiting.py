@@ -96,7 +96,7 @@ def wait_two(loop: Loop, first: Any, second: Any) -> None:
 
 def wait_all(loop: Loop, operations: Sequence[Any]) -> None:
     """Wait until all have ended."""
-    pending = [operation for operation in operations if operation.end is None]
+    pending = list(dict.fromkeys(operation for operation in operations if operation.end is None))
     if pending:
         task: Any = loop.running
         task.awaited = len(pending)

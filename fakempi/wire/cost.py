@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 
 Time = float
 
@@ -25,7 +26,7 @@ class CostModel:
     network_ports : how many transfers to and from other nodes a node can take part in at a time, each way
     compute_per_byte : modelled seconds to combine one byte in a reduction
     linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
-    in_order : True if a later transfer between two processes cannot be there before an earlier one by itself
+    in_order : True if transfers to one process arrive in the order in which they start, so that nothing need be booked
     """
 
     eager_limit: int = 65536
@@ -33,7 +34,7 @@ class CostModel:
     ports: int = 1
     network_ports: int = 1
     compute_per_byte: Time = 0
-    in_order: bool = True
+    in_order: bool = False
     linear: tuple[Time, Time] | None = None
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
@@ -57,6 +58,8 @@ class CostModel:
 def check(model: str, minimum: float = 0, **numbers: Any) -> None:
     """Complain about numbers that are too small, by their names."""
     for name, number in numbers.items():
-        if not number >= minimum:
+        if not isinstance(number, Real):
+            raise MPITypeError(ERR_ARG, f"{model}: {name}={number!r} is not a number.")
+        if not float(number) >= minimum:
             what = "is negative" if minimum == 0 else f"is less than {minimum}"
             raise MPIValueError(ERR_ARG, f"{model}: {name}={number!r} {what}.")

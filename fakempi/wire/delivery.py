@@ -39,7 +39,7 @@ class Delivery:
         self.out, self.into = self.ports.out, self.ports.into
         # Two ports of width one and nothing shared: the route need not be looked up (a third of the work saved).
         self.plain = cost.duplex and cost.ports == 1 and type(cost).node is CostModel.node
-        self.latest: dict[tuple[int, Mailbox], Time] | None = None if cost.in_order and cost.ports == 1 else {}
+        self.in_order = cost.in_order and cost.ports == 1
 
     # -- the two doors --------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ class Delivery:
             if envelope.eager:
                 self._depart(envelope)
         elif envelope.eager:
-            if self.latest is not None:
+            if not self.in_order:
                 self._delay(envelope)
                 self._depart(envelope)
             elif not self._depart(envelope):
@@ -178,15 +178,16 @@ class Delivery:
         out.bytes_sent += nbytes
         into.received += 1
         into.bytes_received += nbytes
-        if self.latest is not None:
-            way = (out.number, box)
-            arrived = self.latest[way] = max(arrived, self.latest.get(way, arrived))
+        if not self.in_order:
+            if box.latest is None:
+                box.latest = {}
+            arrived = box.latest[envelope.source] = max(arrived, box.latest.get(envelope.source, arrived))
         envelope.arrived = arrived
         if self.emit is not None:
             self.emit(envelope, self.clock.now, sent, arrived)
         pattern: Pattern | None = envelope.pattern
         if pattern is None:  # eager: only now does it meet its pattern, if there is one
-            if self.latest is not None:  # or not before it has arrived, if others may overtake it
+            if not self.in_order:  # or not before it has arrived, if others may overtake it
                 self.clock.book(arrived, partial(self._meet_first, box, envelope.source))
             else:
                 self._meet(envelope, arrived)

@@ -46,7 +46,7 @@ class Pattern:
         "box", "capacity", "end", "envelope", "last", "next", "number", "place", "source", "tag", "waiter",
     )  # fmt: skip
 
-    number: int  # its turn at shared ports, or its place among all that came to the mailbox
+    number: int  # its place among all that came to the mailbox
     next: Any
     last: Any
 
@@ -59,11 +59,6 @@ class Pattern:
         self.end: Any = None  # when the message is there
         self.envelope: Any = None  # what it was matched with
         self.waiter: Any = None
-
-    @property
-    def is_truncated(self) -> bool:
-        """Whether more has come than there is room for."""
-        return self.envelope is not None and self.envelope.nbytes > self.capacity
 
     def fits(self, envelope: Envelope) -> bool:
         """Whether this is a message that I wait for."""

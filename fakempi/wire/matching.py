@@ -64,8 +64,8 @@ class Mailbox:
     """
 
     __slots__ = (
-        "arrivals", "delayed", "exact", "into", "lone_envelope", "lone_pattern", "name", "order", "owner", "pending",
-        "probes", "wild",
+        "arrivals", "delayed", "exact", "into", "latest", "lone_envelope", "lone_pattern", "name", "order", "owner",
+        "pending", "probes", "wild",
     )  # fmt: skip
 
     def __init__(self, owner: int, into: Any, name: Any = None) -> None:
@@ -80,6 +80,7 @@ class Mailbox:
         self.order: deque[Envelope] | None = None  # the same in order of arrival, once a wildcard was used
         self.probes: list[Pattern] | None = None  # patterns that only look
         self.delayed: dict[int, deque[Envelope]] | None = None  # by source: sent, but held up on the way
+        self.latest: dict[int, Any] | None = None  # by source: when the last of it arrives, where that is not plain
         self.arrivals = 0
 
     def arrive(self, envelope: Envelope) -> Pattern | None:
@@ -152,9 +153,7 @@ class Mailbox:
         elif item is self.lone_envelope:
             self.lone_envelope = None
         elif isinstance(item, Envelope):
-            if item not in self.envelopes():
-                return False
-            self._drop_envelope(item)
+            return self._drop_envelope(item)
         elif self.wild and item in self.wild:
             self.wild.remove(item)
         else:
@@ -201,13 +200,13 @@ class Mailbox:
             if self.order is not None:
                 self.order.append(each)
 
-    def _drop_envelope(self, envelope: Envelope) -> None:
-        """Take an envelope away from the many."""
-        assert self.pending is not None
-        remove(self.pending, envelope)
+    def _drop_envelope(self, envelope: Envelope) -> bool:
+        """Take an envelope away from the many; False if it is not there."""
+        if not self.pending or not remove(self.pending, envelope):
+            return False
         order = self.order
         if order is None:
-            return
+            return True
         if order[0] is envelope:
             order.popleft()
         elif order[-1] is envelope:
@@ -216,6 +215,7 @@ class Mailbox:
             order.remove(envelope)
         else:
             self.order = None  # far from both ends: rebuilt by the next wildcard, if there is one
+        return True
 
 
 def _links(chains: Chains | None) -> list[Any]:

@@ -26,7 +26,7 @@ def every(algorithm: Algorithm) -> str:
 
 @pytest.mark.parametrize("algorithm", INTRA, ids=every)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
     """numpy's answer, in exactly the claimed time, with exactly the claimed bytes; phantoms take as long."""
     case = data.draw(drawn_cases(algorithm))
@@ -57,7 +57,7 @@ def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
 
 @pytest.mark.parametrize("algorithm", INTRA, ids=every)
 @given(data=st.data())
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
     """The same on the other carrier: numpy's answer, in the claimed time."""
     case = data.draw(drawn_cases(algorithm))

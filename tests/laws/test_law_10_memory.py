@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import tracemalloc
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 import fakempi
 from fakempi import MPI, Hockney, compute, phantom
+
+FRAMES = 1 if sys.version_info >= (3, 11) else 2
+"""Before Python 3.11 every frame of a program is an object on the heap."""
 
 MEGABYTE = 1 << 20
 
@@ -90,7 +94,7 @@ def test_large_phantoms_among_many_ranks_fit_in_little_memory() -> None:
         right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
         comm.Sendrecv(phantom(8 * MEGABYTE), right, 0, phantom(8 * MEGABYTE), left, 0)
 
-    assert peak(main, 256) < 256 * 8192
+    assert peak(main, 256) < 256 * 8192 * FRAMES
 
 
 @pytest.mark.parametrize("eager_limit", [0, 100 * MEGABYTE], ids=["synchronous", "eager"])
@@ -180,4 +184,4 @@ def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) 
     fakempi.run(main, 32)
     small, large = (peak(main, nprocs, carrier="greenlets") / nprocs for nprocs in (32, 256))
     assert large < 1.25 * small
-    assert large < most
+    assert large < most * FRAMES

@@ -124,6 +124,52 @@ def test_each_algorithm_gives_the_same_results(algorithm: Algorithm) -> None:
         assert f"{operation}: {name} was asked for, but {reason}; " in str(caught.value.__cause__)
 
 
+def has_linear(operation: str) -> bool:
+    """Whether there is a simple algorithm to compare with."""
+    return any((each.operation, each.name) == (operation, "linear") for each in INTRA)
+
+
+def in_place(comm: Any, operation: str) -> Any:
+    """What a collective gives whose operands lie where its results go."""
+    p, rank, root = comm.size, comm.rank, comm.size // 2
+    data, counts, here = np.arange(6.0 * p) + 100 * rank, [i % 3 for i in range(p)], MPI.IN_PLACE
+    at_root = rank == root
+    if operation == "gather":
+        comm.Gather(here if at_root else data[:6].copy(), data if at_root else None, root)
+    elif operation == "gatherv":
+        comm.Gatherv(here if at_root else data[: counts[rank]].copy(), [data, counts] if at_root else None, root)
+    elif operation == "scatter":
+        comm.Scatter(data if at_root else None, here if at_root else data[:6], root)
+    elif operation == "scatterv":
+        comm.Scatterv([data, counts] if at_root else None, here if at_root else data[: counts[rank]], root)
+    elif operation == "reduce":
+        comm.Reduce(here if at_root else data.copy(), data if at_root else None, root=root)
+    elif operation == "reduce_scatter":
+        comm.Reduce_scatter(here, data[: sum(counts)], counts)
+    elif operation == "alltoallw":
+        comm.Alltoallw(here, [data, [6] * p, [48 * i for i in range(p)], [MPI.DOUBLE] * p])
+    elif operation.endswith("v"):
+        getattr(comm, operation.capitalize())(here, [data, 3])
+    elif operation not in ("barrier", "bcast"):
+        getattr(comm, operation.capitalize())(here, data)
+    return data.tolist()
+
+
+@pytest.mark.parametrize("algorithm", ON_COMMUNICATORS, ids=name_of)
+def test_each_algorithm_works_in_place(algorithm: Algorithm) -> None:
+    """With the same results as any other."""
+    operation = algorithm.operation
+    for p in 1, 2, 3, 4, 6, 8:
+        uneven = operation.endswith("v") or operation == "reduce_scatter"
+        case = Case(p, counts=(0,) * p) if uneven else Case(p, in_place=True)
+        if algorithm.fits(case) is None:
+            simple = {operation: "linear"} if has_linear(operation) else None
+            found, expected = (
+                run(in_place, p, args=(operation,), algorithms=each) for each in ({operation: algorithm.name}, simple)
+            )
+            assert found == expected
+
+
 def timed(comm: Any, operation: str, case: Case) -> None:
     """The call that a case describes, with phantoms."""
     p, rank, root = case.p, comm.rank, case.root

@@ -305,7 +305,6 @@ def test_what_goes_wrong_in_a_programs_operation_is_its_own() -> None:
         assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-@pytest.mark.xfail(not hasattr(MPI.Comm, "Barrier"), reason="only Intracomm has the collectives yet")
 def test_collectives_of_intercommunicators_are_not_there_yet() -> None:
     """And say so, before they look at what they are given."""
 

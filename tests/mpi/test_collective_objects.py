@@ -151,7 +151,7 @@ def test_everybody_gets_a_copy() -> None:
         if gathered is not None:
             came += [gathered[0], comm.reduce(mine, lambda x, y: x)]
         else:
-            comm.reduce(mine)
+            comm.reduce(mine, lambda x, y: x)
         return [thing is mine for thing in came]
 
     for p in (1, 3):
@@ -199,7 +199,7 @@ def test_what_is_scattered_may_be_any_iterable() -> None:
 
 def test_objects_that_cannot_travel_say_so() -> None:
     """With the error that pickle has for them."""
-    with pytest.raises(fakempi.RankError, match="pickle"):
+    with pytest.raises(fakempi.RankError, match="(?i)pickle|local object"):
         run(lambda comm: comm.bcast(lambda: None), 2)
 
 

@@ -227,7 +227,7 @@ def test_alltoallw_swaps_blocks_of_any_datatypes(data: Data, p: int, in_place: b
         "holes": MPI.INT.Create_resized(0, 8).Commit(),
         "pair": MPI.INT.Create_contiguous(2).Commit(),
         "spread": MPI.INT.Create_vector(2, 1, 3).Commit(),
-        "nothing": MPI.INT.Create_contiguous(0).Commit(),
+        "nothing": MPI.INT.Create_contiguous(0).Create_resized(0, 8).Commit(),
     }
     names = list(kinds)
     drawn = [[data.draw(st.sampled_from(names)) for _ in range(p)] for _ in range(2 * p)]

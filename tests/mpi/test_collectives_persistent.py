@@ -9,6 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.mpi.roll import TAGS
 from tests.mpi.collective_calls import operations, run
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
@@ -159,6 +160,37 @@ def test_what_is_prepared_must_be_the_same_everywhere() -> None:
     here = rf"\(test_collectives_persistent\.py:{main.__code__.co_firstlineno + 1}\)"
     words = rf"Reduce_init on rank 1: root is 1 here {here} but 0 on rank 0 {here}: all ranks must agree\.$"
     with pytest.raises(fakempi.RankError, match=words):
+        run(main, 2)
+
+
+def test_numbers_that_are_used_again_do_not_meet(carrier: str) -> None:
+    """After a million calls an ordinary one has the number of the one that was prepared first."""
+
+    def main(comm: Any) -> Any:
+        a, b = np.zeros(1), np.zeros(1)
+        prepared = comm.Allreduce_init(np.ones(1), a)
+        comm._side.calls[comm.rank] = TAGS
+        if comm.rank % 2:
+            prepared.Start()
+        other = comm.Iallreduce(np.full(1, 10.0), b)
+        if not comm.rank % 2:
+            prepared.Start()
+        MPI.Request.Waitall([prepared, other])
+        return a[0], b[0]
+
+    assert run(main, 4, carrier) == [(4.0, 40.0)] * 4
+
+
+def test_what_was_prepared_is_named_where_it_hangs() -> None:
+    """With the line of its start."""
+
+    def main(comm: Any) -> None:
+        request = comm.Barrier_init()
+        if comm.rank:
+            request.Start()
+
+    line = main.__code__.co_firstlineno + 3
+    with pytest.raises(fakempi.DeadlockError, match=rf"Barrier_init\(.*\) at test_collectives_persistent\.py:{line}, since"):
         run(main, 2)
 
 

@@ -178,6 +178,13 @@ DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
         lambda comm: comm.Bcast(fakempi.phantom(8) if comm.rank else np.zeros(1)),
         "the buffer is a phantom here (@) but memory on rank 0 (@)",
     ),
+    "phantom among blocks": (
+        lambda comm: comm.Allgatherv(
+            fakempi.phantom(8) if comm.rank else np.zeros(1),
+            [fakempi.phantom(16) if comm.rank else np.zeros(2), 8**comm.rank],
+        ),
+        "the buffer is a phantom here (@) but memory on rank 0 (@)",
+    ),
     "operation on objects": (
         lambda comm: comm.allreduce(1, MPI.MAX if comm.rank else MPI.SUM),
         "the operation is MAX here (@) but SUM on rank 0 (@)",
@@ -213,7 +220,14 @@ def test_the_first_difference_of_two_lists_is_told_however_long_they_are() -> No
 
 def test_callables_of_a_program_are_not_compared() -> None:
     """Each rank has its own, and who could tell them apart?"""
-    assert run(lambda comm: comm.allreduce(1, (lambda x, y: x + y) if comm.rank else MPI.SUM), 3) == [3] * 3
+    assert run(lambda comm: comm.allreduce(1, (lambda x, y: x + y) if comm.rank else (lambda x, y: y + x)), 3) == [3] * 3
+
+
+def test_a_callable_is_not_an_operation() -> None:
+    """Where some have one and some the other, they do not mean the same."""
+    words = r"the operation is a function here \(.*\) but SUM on rank 0 \(.*\): all ranks must agree\.$"
+    with pytest.raises(fakempi.RankError, match=words):
+        run(lambda comm: comm.allreduce(1, (lambda x, y: x + y) if comm.rank else MPI.SUM), 3)
 
 
 # -- sizes between pairs -------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ class Hockney(CostModel):
         compute_per_byte: Time = 0,
     ) -> None:
         self.t_s, self.t_w = t_s, t_w
-        self.linear = (t_s, t_w) if type(self) is Hockney else None  # a subclass may override transfer
+        self.in_order = type(self) is Hockney  # a subclass may override transfer
+        self.linear = (t_s, t_w) if self.in_order else None
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
         self.compute_per_byte = compute_per_byte
         self.validate()

@@ -29,6 +29,7 @@ class LogGP(CostModel):
         compute_per_byte: Time = 0,
     ) -> None:
         self.L, self.o, self.g, self.G = L, o, g, G
+        self.in_order = type(self) is LogGP  # a subclass may override transfer
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
         self.compute_per_byte = compute_per_byte
         self.validate()

@@ -40,6 +40,7 @@ class TwoLevel(CostModel):
         self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
         self.inter = inter or Hockney(t_s=2e-6, t_w=1e-9)
         self.network_ports = network_ports
+        self.in_order = type(self) is TwoLevel and self.intra.in_order and self.inter.in_order  # none overrides transfer
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
         self.compute_per_byte = compute_per_byte
         self.validate()
