@@ -137,7 +137,8 @@ class CollectiveCalls(CommState):
         have = out.count if count is None else count
         if have != into.count:
             raise complaint(ERR_COUNT, f"sendbuf has {have} elements, but recvbuf {into.count}.", MPIValueError)
-        if out.datatype != into.datatype and (out.told or into.told or out.datatype._size != into.datatype._size):
+        alike = out.datatype._size == into.datatype._size if not (out.told and into.told) else out.datatype == into.datatype
+        if not alike:
             one, other = out.kind_in_words(), into.kind_in_words()
             words = f"sendbuf is of {one}, recvbuf of {'another ' * (one == other)}{other}: they must be of one datatype."
             raise complaint(ERR_TYPE, words, MPIValueError)

@@ -189,7 +189,7 @@ class CollectivePlans(CollectiveCalls):
         into = Flat.of(recvbuf, writable=True, elements=True)
         out = None if is_in_place(sendbuf) else Flat.of(sendbuf, elements=True)
         self._check_operands(out, into)
-        bound, agreed = self._bind(op, into)
+        bound, agreed = self._bind(op, into if into.told or out is None else out)
         run = self._choose(operation, into.nbytes, agreed, op=op, count=into.count)
         return _receiving(out, into, lambda *arrays: run(*arrays, op=bound))
 

@@ -51,25 +51,53 @@ def test_a_waiting_greenlet_switches_straight_to_the_next() -> None:
     assert sum(switches) <= 3 * 3
 
 
-def test_a_thread_wakes_the_hub_only_at_the_end() -> None:
-    """In between, threads wake each other."""
+def test_a_waiting_thread_hands_the_baton_straight_to_the_next() -> None:
+    """The caller's thread asks who is next once, to begin with; after that, threads find the next one themselves."""
     loop = Loop(make_carrier("threads"))
     relay(loop, tasks=3, rounds=50)
-    carrier: Any = loop.carrier
-    hub = carrier.hub
-    woken = []
+    find, asked = loop.next, []
 
-    class Watched:
-        def acquire(self) -> None:
-            hub.acquire()
-            woken.append(loop.now)
+    def watched() -> Any:
+        asked.append(threading.current_thread())
+        return find()
 
-        def release(self) -> None:
-            hub.release()
-
-    carrier.hub = Watched()
+    loop.next = watched  # type: ignore[method-assign]
     finish(loop)
-    assert woken == [3 * 50 + 2]
+    assert asked.count(threading.current_thread()) == 1
+    assert len(set(asked)) == 4
+
+
+def test_an_interrupt_that_comes_together_with_the_baton_does_not_hang() -> None:
+    """All tasks wait, the hub has just got the baton back, and the user's Ctrl-C is seen at that very moment."""
+    loop = Loop(make_carrier("threads"))
+    log: list[str] = []
+
+    def waits() -> None:
+        try:
+            loop.wait()
+        finally:
+            log.append("cleans up")
+
+    def interrupted(sleep: Any) -> None:
+        carrier._sleep = sleep
+        sleep()
+        raise KeyboardInterrupt
+
+    def drive() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            loop.carrier.drive(loop)
+        loop.unwind()
+        loop.carrier.close()
+        log.append("over")
+
+    carrier: Any = loop.carrier
+    carrier._sleep = partial(interrupted, carrier._sleep)
+    for _ in range(2):
+        loop.spawn(waits)
+    thread = threading.Thread(target=drive, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert log == ["cleans up", "cleans up", "over"]
 
 
 def test_each_task_has_a_thread_of_its_own() -> None:

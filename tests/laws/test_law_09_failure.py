@@ -298,14 +298,17 @@ def test_a_keyboard_interrupt_in_a_rank_is_the_callers(carrier: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to oneself there")
 def test_ctrl_c_reaches_a_rank_that_computes_and_never_waits(carrier: str) -> None:
     """The user's signal ends it, and all others."""
-    log = []
+    log: list[Any] = []
 
     def main(comm: Any) -> None:
         try:
             if comm.rank == 1:
+                for _ in range(10**6):
+                    pass  # by now the thread that gets signals is asleep
                 os.kill(os.getpid(), signal.SIGINT)
-                for _ in range(10**9):
+                for _ in range(10**8):
                     pass
+                log.append("to the end")
             comm.recv(source=1)
         finally:
             log.append(comm.rank)

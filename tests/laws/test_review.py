@@ -21,6 +21,7 @@ def test_cleaning_up_may_compute_and_communicate(carrier: str) -> None:
     def main(comm: Any) -> None:
         half = comm.Split(comm.rank % 2)
         if comm.rank == 0:
+            compute(1)  # all others have begun to wait by then
             raise ValueError("first")
         try:
             comm.recv(source=0)

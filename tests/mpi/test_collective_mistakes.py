@@ -213,6 +213,10 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
         lambda c: c.Allgather(fakempi.phantom(8), np.zeros(2)), MPI.ERR_BUFFER, ValueError,
         "Allgather on rank 0: one buffer is a phantom of 8 bytes, the other is not.",
     ),
+    "operation that does not fit a phantom": (
+        lambda c: c.Allreduce([fakempi.phantom(8), MPI.DOUBLE], fakempi.phantom(8, 8), MPI.BOR), MPI.ERR_OP, MPI.Exception,
+        "Allreduce on rank 0: BOR takes integers and bytes, not DOUBLE.",
+    ),
     "two kinds of phantoms": (
         lambda c: c.Allreduce(fakempi.phantom(8), fakempi.phantom(64, 8)), MPI.ERR_TYPE, ValueError,
         "Allreduce on rank 0: sendbuf is of elements of 1 bytes, recvbuf of elements of 8 bytes: they must be of one "

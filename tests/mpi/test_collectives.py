@@ -443,6 +443,7 @@ def test_phantoms_take_as_long_as_memory(p: int) -> None:
         comm.Reduce(memory(48, 8), memory(48, 8) if rank == 0 else None)
         comm.Allreduce(memory(48, 8), memory(48, 8))
         comm.Allreduce(MPI.IN_PLACE, [memory(48), MPI.DOUBLE])
+        comm.Allreduce([memory(48), MPI.DOUBLE], memory(48, 8))
         comm.Reduce_scatter_block(memory(16 * p, 8), memory(16, 8))
         comm.Reduce_scatter(memory(16 * p, 8), memory(16, 8), [2] * p)
         comm.Scan(memory(48, 8), memory(48, 8), MPI.MAX)
