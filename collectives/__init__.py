@@ -18,6 +18,8 @@ The map:
     schedule, composite             an algorithm on paper and the exact recurrence for its time; parts in a row
     protocol, messages              what is asked of a communicator; send, receive, exchange
     blocks, numbers                 how a buffer is cut, scratch memory; logarithms and bits
+    groups                          two groups: whose part is whose, schedules side by side
+    full_duplex, root_gathering     texts that allgathers between two groups share
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
     binomial, runs, ring, pairs     texts that several algorithms share: blocks up and down a tree, growing runs,
                                     around the ring, between all pairs
@@ -25,7 +27,7 @@ The map:
     rabenseifner, halving, prefix,  texts that several reductions share: vectors halved two ways, prefixes,
     pair_reductions, scattered      blocks reduced in pairs or by way of rank 0
     intra/<operation>/<name>.py     one algorithm each: <operation>_<name>(comm, ...)
-    inter/<operation>/<name>.py     the same between two groups: (inter, local, ...)
+    inter/<operation>/<name>.py     the same between two groups: <operation>_<name>(inter, local, ...)
     __main__    python -m collectives: the catalogue as a table
 """
 

@@ -24,6 +24,11 @@ class Case:
     `m` is bytes: of one rank's block (gather, scatter, allgather, alltoall, reduce_scatter_block) or of the whole
     message (bcast, reduce, allreduce, scan, exscan). Operations with blocks of different sizes take `counts` in its
     place, elements per rank, or `traffic`, where row i says how many elements rank i sends to each (alltoallv and w).
+
+    Between two groups (kind "inter") p, m, counts and traffic are those of group A, and q, m_b, counts_b and traffic_b
+    those of group B: Kang et al.'s k_A is m and their k_B is m_b. Rooted operations have their root in A. Claims number
+    the processes through: rank i of A is i, rank j of B is p + j. Which group is called A is the case's affair only; an
+    algorithm that needs roles finds them by itself (`collectives.groups`).
     """
 
     p: int
@@ -35,14 +40,35 @@ class Case:
     commutative: bool = True
     in_place: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    q: int = 0
+    m_b: int = 0
+    counts_b: tuple[int, ...] | None = None
+    traffic_b: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.m % self.itemsize:
-            raise ValueError(f"m = {self.m} bytes is not a whole number of elements of {self.itemsize} bytes")
-        if self.counts is not None and len(self.counts) != self.p:
-            raise ValueError(f"{len(self.counts)} counts for p = {self.p} ranks")
-        if self.traffic is not None and [len(row) for row in self.traffic] != [self.p] * self.p:
-            raise ValueError(f"traffic must have {self.p} rows of {self.p} counts, one for each pair of ranks")
+        for name, nbytes in (("m", self.m), ("m_b", self.m_b)):
+            if nbytes % self.itemsize:
+                raise ValueError(f"{name} = {nbytes} bytes is not a whole number of elements of {self.itemsize} bytes")
+        for name, counts, size in (("p", self.counts, self.p), ("q", self.counts_b, self.q)):
+            if counts is not None and len(counts) != size:
+                raise ValueError(f"{len(counts)} counts for {name} = {size} ranks")
+        others = self.q or self.p
+        for traffic, rows, columns in ((self.traffic, self.p, others), (self.traffic_b, self.q, self.p)):
+            if traffic is not None and [len(row) for row in traffic] != [columns] * rows:
+                raise ValueError(f"traffic must have {rows} rows of {columns} counts, one for each pair of ranks")
+
+    @property
+    def ranks(self) -> int:
+        """All processes that take part: p, or p + q where there are two groups."""
+        return self.p + self.q
+
+    @property
+    def groups(self) -> tuple[Case, Case]:
+        """Groups A and B each as a case of its own: p, m, counts and itemsize."""
+        return (
+            Case(self.p, self.m, self.counts, itemsize=self.itemsize),
+            Case(self.q, self.m_b, self.counts_b, itemsize=self.itemsize),
+        )
 
     @property
     def elements(self) -> int:
@@ -130,7 +156,7 @@ class Algorithm:
         """Messages on the longest chain of messages that wait for each other."""
         closed = self.closed_rounds(case) if self.closed_rounds else None
         if closed is None and (plan := self.plan(case)) is not None:
-            return longest_chain(plan, case.p)
+            return longest_chain(plan, case.ranks)
         return closed
 
     def sent(self, case: Case, rank: int) -> int | None:
@@ -147,12 +173,13 @@ class Algorithm:
         if closed is not None and combined is not None:
             return closed + c * combined
         plan = self.plan(case)
-        return None if plan is None else elapsed(plan, case.p, t_s, t_w, c)
+        return None if plan is None else elapsed(plan, case.ranks, t_s, t_w, c)
 
     def check(self, case: Case) -> None:
         """Raise DoesNotFit if the algorithm cannot serve the case."""
         if reason := self.fits(case):
-            raise DoesNotFit(f"{self.operation} {self.name}: {reason}")
+            kind = "" if self.kind == "intra" else f"{self.kind} "
+            raise DoesNotFit(f"{kind}{self.operation} {self.name}: {reason}")
 
     @property
     def card(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ blocks are slices, copies are slice assignments, scratch memory is asked for by 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
@@ -68,6 +69,19 @@ class Layout:
     def size(self, i: int, stop: int | None = None) -> int:
         """Elements of block i, or of blocks i .. stop-1 together."""
         return self.start(i + 1 if stop is None else stop) - self.start(i)
+
+    def at(self, element: int) -> int:
+        """The block that an element is in.
+
+        >>> [Layout.nearly_equal(10, 4).at(element) for element in range(10)]
+        [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
+        >>> [Layout.of([2, 0, 3]).at(element) for element in range(5)]
+        [0, 0, 2, 2, 2]
+        """
+        if self._starts is not None:
+            return bisect_right(self._starts, element) - 1
+        head = self._larger * (self._small + 1)
+        return element // (self._small + 1) if element < head else self._larger + (element - head) // self._small
 
     @property
     def largest(self) -> int:

@@ -43,6 +43,40 @@ def wait_all(requests: Sequence[Request]) -> None:
         type(requests[0]).Waitall(requests)
 
 
+def two_streams(
+    comm: Comm, outgoing: Sequence[tuple[int, Buffer]], incoming: Sequence[tuple[int, Buffer]], tag: int
+) -> None:
+    """Send blocks one after the other, and receive blocks one after the other; neither waits for the other.
+
+    Both are given as (partner, block), in order; at most one of each is under way at a time.
+    """
+    sends = ((comm.Isend, block, dest) for dest, block in outgoing if not is_empty(block))
+    receives = ((comm.Irecv, block, source) for source, block in incoming if not is_empty(block))
+    streams = [sends, receives]
+    under_way: list[Request] = []
+    for stream in list(streams):
+        _begin_next(stream, streams, under_way, tag)
+    while len(under_way) > 1:
+        done = type(under_way[0]).Waitany(under_way)
+        stream = streams.pop(done)
+        del under_way[done]
+        streams.append(stream)
+        _begin_next(stream, streams, under_way, tag)
+    while under_way:
+        under_way.pop().Wait()
+        _begin_next(streams[0], streams, under_way, tag)
+
+
+def _begin_next(stream: Any, streams: list[Any], under_way: list[Request], tag: int) -> None:
+    """Begin the stream's next message, or strike the stream off."""
+    following = next(stream, None)
+    if following is None:
+        streams.remove(stream)
+    else:
+        begin, block, partner = following
+        under_way.append(begin(block, partner, tag))
+
+
 def is_empty(block: Any) -> bool:
     """Whether there is nothing to send: None, a buffer of no elements, or mpi4py's list with a count of 0.
 

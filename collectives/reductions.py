@@ -8,6 +8,8 @@ that combine the same operands get the same result, rounding included.
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from collectives.algorithm import Case
 from collectives.blocks import Layout, check_same_size, required
 from collectives.messages import receive, send
@@ -77,3 +79,16 @@ def equal_block(case: Case) -> int | None:
     """Bytes of a block if all are equal."""
     largest = case.layout.largest
     return largest * case.itemsize if largest * case.p == case.layout.size(0, case.p) else None
+
+
+class _Add:
+    """Sums of arrays that an algorithm needs for itself, such as block sizes."""
+
+    def Reduce_local(self, inbuf: Any, inoutbuf: Any, /) -> None:
+        inoutbuf += inbuf
+
+    def Is_commutative(self) -> bool:
+        return True
+
+
+ADD: Final[Op] = _Add()

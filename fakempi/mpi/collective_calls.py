@@ -22,8 +22,8 @@ from fakempi.mpi.span import integer
 
 Plan = Callable[[], Any]
 
-_NEED_ALL_COUNTS = {("gatherv", "binomial"), ("scatterv", "binomial")}
-"""Algorithms that fit where all ranks know the counts, which on a communicator only the root does."""
+_COUNTS_AT_ROOT = {"gatherv": "linear", "scatterv": "linear"}
+"""On a communicator only the root knows the counts; all algorithms but these want all ranks to know them."""
 
 
 class CollectiveCalls(CommState):
@@ -77,8 +77,9 @@ class CollectiveCalls(CommState):
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
         algorithm, parameters = choice.algorithm, choice.parameters
-        if (operation, algorithm.name) in _NEED_ALL_COUNTS:
-            words = f"{operation}: {algorithm.name} was asked for, but only the root knows the counts; linear fits."
+        fits = _COUNTS_AT_ROOT.get(operation, algorithm.name)
+        if algorithm.name != fits:
+            words = f"{operation}: {algorithm.name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
         return lambda *buffers, **options: algorithm.run(twin, *buffers, tag=tag, **options, **parameters)
 

@@ -58,6 +58,8 @@ def parameter_choices(algorithm: Algorithm) -> list[dict[str, object]]:
     """Values for the algorithm's named parameters, the defaults first."""
     if "segment_bytes" in algorithm.parameters:
         return [{}, {"segment_bytes": 1}, {"segment_bytes": 24}, {"segment_bytes": 100}]
+    if "block_bytes" in algorithm.parameters:
+        return [{}, {"block_bytes": 1}, {"block_bytes": 24}, {"block_bytes": 100}]
     if algorithm.name == "gather_bcast":
         gather = "gather" if algorithm.operation == "allgather" else "gatherv"
         return [

@@ -62,6 +62,25 @@ def test_an_unknown_carrier_is_refused() -> None:
         fakempi.run(lambda comm: None, 2, carrier="fibers")
 
 
+@pytest.mark.parametrize(
+    ("main", "nprocs", "words"),
+    [
+        (lambda comm: None, 0, r"^run: nprocs is 0; there must be at least 1 rank\.$"),
+        (lambda comm: None, -3, r"^run: nprocs is -3; there must be at least 1 rank\.$"),
+        (lambda comm: None, 2.0, r"^run: nprocs must be a whole number, not 2\.0\.$"),
+        (lambda comm: None, True, r"^run: nprocs must be a whole number, not True\.$"),
+        (lambda comm: None, "2", r"^run: nprocs must be a whole number, not '2'\.$"),
+        ("main", 2, r"^run: main must be a function that takes a communicator, not 'main'\.$"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(main: Any, nprocs: Any, words: str) -> None:
+    """Before anything starts, with mpi4py's error class."""
+    with pytest.raises(MPI.Exception, match=words) as caught:
+        fakempi.run(main, nprocs)
+    assert caught.value.Get_error_class() == MPI.ERR_ARG
+    assert isinstance(caught.value, ValueError | TypeError)
+
+
 def test_a_blocked_rank_hands_the_baton_straight_to_the_next() -> None:
     """In a ring, a message costs one switch; the hub is asked at the start and at the end."""
     greenlet = pytest.importorskip("greenlet")

@@ -1,0 +1,1 @@
+"""Collectives between two groups: everybody gets what the other group has."""

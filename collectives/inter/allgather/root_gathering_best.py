@@ -1,0 +1,89 @@
+"""Allgather between groups by root gathering at its best: the roots exchange, and both groups broadcast at once.
+
+Rank 0 of each group collects its group's blocks by `gather`; the two roots exchange them, both ways at the same time;
+each broadcasts what it received in its group by `bcast`, a pipelined one with segments of `segment_bytes`.
+
+    p = 4, q = 2, blocks 0 1 2 3 of A, x and y of B
+              gathered     a_0 with b_0    bcast in A and B
+    a_0       0123 ..      xy              xy
+    a_1 a_2.. .... ..      ..              xy
+    b_0       xy ....      0123            0123
+    b_1       .. ....      ....            0123
+
+Rounds   1 + its parts'    Sent per rank   roots their group's + its parts'    Scratch   roots their group's
+Time     about 3 max(p k_A, q k_B) t_w; with small segments, beside startups (Eq. 1); by the schedule's recurrence, exact
+Fits     any p and q; what its parts fit; blocks of equal size within a group
+Best     as the yardstick: the most that can be made of two roots
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
+         Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Eq. 1
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.groups import check_local, misfit
+from collectives.intra.bcast import circulant
+from collectives.intra.gather import binomial
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.root_gathering import (
+    at_once,
+    bytes_held,
+    bytes_sent,
+    check_parts,
+    collect,
+    exchange_schedule,
+    options_of,
+    parts,
+)
+from collectives.schedule import Schedule
+
+GATHER, BCAST, SEGMENT_BYTES = binomial.ALGORITHM, circulant.ALGORITHM, circulant.SEGMENT_BYTES
+
+
+def allgather_root_gathering_best(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    gather: Algorithm = GATHER,
+    bcast: Algorithm = BCAST,
+    segment_bytes: int = SEGMENT_BYTES,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
+    check_parts(ALGORITHM, Case(p, q=q, parameters=parameters))
+    whole = collect(local, sendbuf, p * sendbuf.size, None, gather, tag)
+    at_once(inter, local, whole, recvbuf, bcast, options_of(bcast, segment_bytes), tag)
+
+
+def schedule(case: Case) -> Schedule | None:
+    return exchange_schedule(ALGORITHM, case)
+
+
+def fits(case: Case) -> str | None:
+    return misfit(parts(ALGORITHM, case))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return bytes_held(ALGORITHM, case, rank)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    return bytes_sent(ALGORITHM, case, rank)
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="root_gathering_best",
+    kind="inter",
+    run=allgather_root_gathering_best,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters={"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES},
+)

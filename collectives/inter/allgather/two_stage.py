@@ -1,0 +1,148 @@
+"""Allgather between groups in two stages: pieces of blocks dealt out in turn, gathered across, then along.
+
+Let A be the larger group. In round g b_j gives piece g of its block to rank g q + j of A, and receives the whole block
+of the g-th rank of run j (runs as in `full_duplex`). A then gathers to all twice: over the ranks j, q + j, 2q + j, ...
+the pieces of b_j's block, then over each q consecutive ranks the whole blocks; B gathers what it received. Where q does
+not divide p, the first p mod q blocks are cut into one piece more, and the ranks left over at the end join the last q
+ranks with nothing to add. Where p = q both sides do the same.
+
+    p = 4, q = 2, blocks 0 1 2 3 of A, xX and yY of B
+              start     1st       2nd       across    along
+    a_0       ....      x...      x...      xX..      xXyY
+    a_1       ....      ..y.      ..y.      ..yY      xXyY
+    a_2       ....      ....      .X..      xX..      xXyY
+    a_3       ....      ....      ...Y      ..yY      xXyY
+    b_0       ....      0...      01..      0123
+    b_1       ....      ..2.      ..23      0123
+
+Rounds   p/q + its parts'    Sent per rank   own block + its parts'    Scratch   its parts'
+Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), where q | p and (p/q) | k_B, beside startups (Theorem 1); for any
+         sizes by the schedule's recurrence, exact
+Fits     any p and q; blocks of equal size within a group
+Best     as full_duplex in this model; where nodes have q ranks each, the second stage stays inside them
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms
+         with Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 2; what does not divide: ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.full_duplex import (
+    ALLGATHER,
+    ALLGATHERV,
+    PARAMETERS,
+    Sides,
+    gather_parts,
+    on_paper,
+    parts_on_paper,
+    runs_of_all,
+    sides,
+)
+from collectives.groups import Placed, Subset, beside, in_a_row, misfit, scratch_in, sent_in
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.schedule import Round, Schedule, Transfer, without_empty
+
+
+def allgather_two_stage(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    rank, s = inter.Get_rank(), sides(inter, local, sendbuf, recvbuf)
+    own, other = (s.p, s.q) if s.in_a else (s.q, s.p)
+    ALGORITHM.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
+    if s.in_a:
+        _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
+        j = rank % s.q
+        across = range(j, s.p, s.q)
+        block, counts = recvbuf[j * s.k_b : (j + 1) * s.k_b], _sizes(s.pieces(j))
+        gather_parts(Subset(local, across, rank // s.q), block, counts, allgather, allgatherv, tag)
+        along, counts = _along(s, rank // s.q)
+        gather_parts(Subset(local, along, rank - along[0]), recvbuf, counts, allgather, allgatherv, tag)
+    else:
+        pieces = s.pieces(rank)
+        for g in range(pieces.p):
+            i = s.runs.start(rank) + g
+            incoming = recvbuf[i * s.k_a : (i + 1) * s.k_a]
+            exchange(inter, pieces.block(sendbuf, g), g * s.q + rank, incoming, i, tag)
+        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
+
+
+def _exchange_in_a(inter: Intercomm, sendbuf: Buffer, recvbuf: Buffer, s: Sides, rank: int, tag: int) -> None:
+    """Send in the round of the place in the run, receive in that of the piece: in one go if it is the same round."""
+    target, (g, j) = s.run_of(rank), divmod(rank, s.q)
+    place, pieces = rank - s.runs.start(target), s.pieces(j)
+    incoming = recvbuf[j * s.k_b + pieces.start(g) : j * s.k_b + pieces.start(g + 1)]
+    for turn in sorted({place, g}):
+        outgoing = sendbuf if turn == place else None
+        exchange(inter, outgoing, target, incoming if turn == g else None, j, tag)
+
+
+def schedule(case: Case) -> Schedule | None:
+    return in_a_row(_exchanges(case), beside(_parts(case)))
+
+
+def fits(case: Case) -> str | None:
+    return misfit(_parts(case))
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    own = case.m if rank < case.p else case.m_b
+    gathered = sent_in(_parts(case), rank)
+    return None if gathered is None else own + gathered
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in(_parts(case), rank)
+
+
+def _sizes(pieces: Layout) -> list[int]:
+    return [pieces.size(g) for g in range(pieces.p)]
+
+
+def _along(s: Sides, g: int) -> tuple[range, list[int]]:
+    """The g-th q consecutive ranks of A and what each has; the last ones also take those that are left over."""
+    last = s.p // s.q - 1
+    if g < last:
+        return range(g * s.q, (g + 1) * s.q), [s.k_b] * s.q
+    return range(last * s.q, s.p), [s.k_b] * s.q + [0] * (s.p % s.q)
+
+
+def _exchanges(case: Case) -> Iterator[Round]:
+    s, a, b, itemsize = on_paper(case)
+    for g in range(s.runs.largest):
+        runs = [j for j in range(s.q) if g < s.runs.size(j)]
+        there = [Transfer(a[s.runs.start(j) + g], b[j], s.k_a * itemsize) for j in runs]
+        back = [Transfer(b[j], a[g * s.q + j], s.pieces(j).size(g) * itemsize) for j in runs]
+        yield without_empty(there + back)
+
+
+def _parts(case: Case) -> list[Placed]:
+    s, a, b, _ = on_paper(case)
+    across = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case, ALGORITHM) for j in range(s.q)]
+    sets = [_along(s, g) for g in range(s.p // s.q)]
+    along = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
+    return [*across, *along, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="two_stage",
+    kind="inter",
+    run=allgather_two_stage,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters=PARAMETERS,
+)

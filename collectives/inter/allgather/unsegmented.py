@@ -1,0 +1,135 @@
+"""Allgather between groups, unsegmented: partners exchange whole blocks, then sets of q ranks gather.
+
+Let A be the larger group, cut into q runs as in `full_duplex`. b_j exchanges whole blocks with the ranks of run j one
+after the other. The c-th ranks of all runs then hold all of B's blocks between them: each such set of q ranks of A
+gathers to all by itself, and so does B, with what it received. Where q does not divide p, the first p mod q runs have
+one rank more: these give their block, take none, and join the last set with nothing to add. Where p = q both sides do
+the same.
+
+    p = 4, q = 2, blocks 0 1 2 3 of A, x and y of B
+              start     1st       2nd       gathered, in the sets {a_0, a_2} and {a_1, a_3}
+    a_0       ..        x.        x.        xy
+    a_1       ..        ..        x.        xy
+    a_2       ..        .y        .y        xy
+    a_3       ..        ..        .y        xy
+    b_0       ....      0...      01..      0123
+    b_1       ....      ..2.      ..23      0123
+
+Rounds   p/q + its parts'    Sent per rank   b_j p/q blocks + its parts'    Scratch   its parts'
+Time     at most (p/q max(k_A, k_B) + G) t_w; G = max((q-1) k_B, (p - p/q) k_A), where q | p, beside startups; for any
+         sizes by the schedule's recurrence, exact
+Fits     any p and q; blocks of equal size within a group
+Best     about equal groups; where p k_A < q k_B the ratio to the lower bound grows with p/q without bound
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms
+         with Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 1; sets that do not come out: ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.algorithm import Algorithm, Case
+from collectives.full_duplex import (
+    ALLGATHER,
+    ALLGATHERV,
+    PARAMETERS,
+    Sides,
+    gather_parts,
+    on_paper,
+    parts_on_paper,
+    runs_of_all,
+    sides,
+)
+from collectives.groups import Placed, Subset, beside, in_a_row, misfit, scratch_in, sent_in
+from collectives.messages import exchange
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.schedule import Round, Schedule, Transfer, without_empty
+
+
+def allgather_unsegmented(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    rank, s = inter.Get_rank(), sides(inter, local, sendbuf, recvbuf)
+    own, other = (s.p, s.q) if s.in_a else (s.q, s.p)
+    ALGORITHM.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
+    if s.in_a:
+        j = s.run_of(rank)
+        c = rank - s.runs.start(j)
+        incoming = recvbuf[j * s.k_b : (j + 1) * s.k_b] if c < s.p // s.q else None
+        exchange(inter, sendbuf, j, incoming, j, tag)
+        members, counts = _set(s, min(c, s.p // s.q - 1))
+        subset = Subset(local, members, members.index(rank))
+        gather_parts(subset, recvbuf, counts, allgather, allgatherv, tag)
+    else:
+        for c in range(s.runs.size(rank)):
+            i = s.runs.start(rank) + c
+            outgoing = sendbuf if c < s.p // s.q else None
+            exchange(inter, outgoing, i, recvbuf[i * s.k_a : (i + 1) * s.k_a], i, tag)
+        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
+
+
+def schedule(case: Case) -> Schedule | None:
+    return in_a_row(_exchanges(case), beside(_parts(case)))
+
+
+def fits(case: Case) -> str | None:
+    return misfit(_parts(case))
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    s, a, _, itemsize = on_paper(case)
+    exchanged = (s.k_a if rank in a else s.p // s.q * s.k_b) * itemsize
+    gathered = sent_in(_parts(case), rank)
+    return None if gathered is None else exchanged + gathered
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in(_parts(case), rank)
+
+
+def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
+    """The c-th ranks of all runs, and what each has; the last set also takes those that are left over."""
+    members: list[int] = []
+    counts: list[int] = []
+    for j in range(s.q):
+        last = s.runs.size(j) if c == s.p // s.q - 1 else c + 1
+        members += range(s.runs.start(j) + c, s.runs.start(j) + last)
+        counts += [s.k_b, *(0,) * (last - c - 1)]
+    return members, counts
+
+
+def _exchanges(case: Case) -> Iterator[Round]:
+    s, a, b, itemsize = on_paper(case)
+    for c in range(s.runs.largest):
+        runs = [j for j in range(s.q) if c < s.runs.size(j)]
+        there = [Transfer(a[s.runs.start(j) + c], b[j], s.k_a * itemsize) for j in runs]
+        back = [Transfer(b[j], a[s.runs.start(j) + c], s.k_b * itemsize) for j in runs]
+        yield without_empty(there + (back if c < s.p // s.q else []))
+
+
+def _parts(case: Case) -> list[Placed]:
+    s, a, b, _ = on_paper(case)
+    sets = [_set(s, c) for c in range(s.p // s.q)]
+    parts = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
+    return [*parts, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="unsegmented",
+    kind="inter",
+    run=allgather_unsegmented,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters=PARAMETERS,
+)

@@ -1,0 +1,107 @@
+"""Allgatherv between groups by root gathering, as in MPICH: one direction after the other.
+
+As allgather by root gathering, with blocks of their own sizes. A rank knows the sizes in the other group, by `counts`,
+but not in its own; so each group first gathers them to all by `allgather`, one count of 8 bytes a rank. Then rank 0 of
+each group collects its group's blocks by `gatherv` (MPICH's is linear: a tree takes longer where the long blocks are far
+from the root), both groups at once; the first group's root sends them to the other's, which broadcasts them in its group
+by `bcast`; and only then the other way round. The first group is the larger one, of two equal ones that with more to
+send; where they are alike the caller says `first=True` in one and `first=False` in the other (see `collectives.groups`);
+that they are alike they know when the counts are gathered, so only then do they refuse.
+
+    p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
+              gathered     a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
+    a_0       0122333      ..           ..           xy           xy
+    a_1 a_2.. .......      ..           ..           ..           xy
+    b_0       xy           0122333      0122333      0122333      0122333
+    b_1       ..           .......      0122333      0122333      0122333
+
+Rounds   2 + its parts'    Sent per rank   roots their group's + its parts'    Scratch   roots their group's; all counts
+Time     at most (M + 3 K_A + 3 K_B) t_w; K_A and K_B are the totals, M the larger, beside startups and counts (Eq. 2),
+         where q | K_A and p | K_B; for any sizes by the schedule's recurrence, exact
+Fits     any p and q; what its parts fit; alike groups need `first`
+Best     as the yardstick: what the allgather does, for blocks of any size
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
+         Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Eq. 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.groups import check_local
+from collectives.intra.allgather import bruck
+from collectives.intra.bcast import scatter_ring_allgather
+from collectives.intra.gatherv import linear
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.root_gathering import (
+    bytes_held,
+    bytes_sent,
+    check_parts,
+    collect,
+    counts_of_all,
+    decided,
+    in_turn,
+    turns_fit,
+    turns_schedule,
+)
+from collectives.schedule import Schedule
+
+GATHERV, BCAST = linear.ALGORITHM, scatter_ring_allgather.ALGORITHM
+ALLGATHER = bruck.ALGORITHM
+
+
+def allgatherv_root_gathering_mpich(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    gatherv: Algorithm = GATHERV,
+    allgather: Algorithm = ALLGATHER,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    parameters = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
+    check_parts(ALGORITHM, Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters=parameters))
+    expected = Layout.of_ranks(counts, q).size(0, q)
+    own_counts = counts_of_all(local, sendbuf.size, allgather, tag)
+    total = sum(own_counts)
+    goes_first = decided(ALGORITHM, (p, total), (q, expected), first)
+    whole = collect(local, sendbuf, total, own_counts, gatherv, tag)
+    in_turn(inter, local, whole, recvbuf[0:expected], goes_first, bcast, tag)
+
+
+def schedule(case: Case) -> Schedule | None:
+    return turns_schedule(ALGORITHM, case)
+
+
+def fits(case: Case) -> str | None:
+    return turns_fit(ALGORITHM, case)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return bytes_held(ALGORITHM, case, rank)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    return bytes_sent(ALGORITHM, case, rank)
+
+
+ALGORITHM = Algorithm(
+    operation="allgatherv",
+    name="root_gathering_mpich",
+    kind="inter",
+    run=allgatherv_root_gathering_mpich,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters={"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None},
+)

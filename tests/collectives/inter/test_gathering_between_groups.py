@@ -1,0 +1,175 @@
+"""Every allgather and allgatherv between groups: numpy's answer in exactly the claimed time, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find, fitting
+from collectives.blocks import scratch
+from collectives.schedule import Streams, Transfer
+from tests.collectives.inter.cases import two_groups
+from tests.collectives.inter.harness import ROUNDS, gathering, ghostly, run_groups
+
+GATHERING = [a for a in CATALOGUE if a.kind == "inter" and a.operation in ("allgather", "allgatherv")]
+COST = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)  # powers of two: sums are exact
+
+
+def every(algorithm: Algorithm) -> str:
+    return f"{algorithm.operation}-{algorithm.name}"
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
+    """The time, the bytes, the messages and the rounds are the claimed ones, with contents and without."""
+    case = data.draw(two_groups(algorithm))
+    run = run_groups(gathering(algorithm, case), case.p, case.q, COST)
+    time, plan = algorithm.time(case, 8, 0.5), algorithm.plan(case)
+    assert time is None or run.time == time
+    assert time is None or run_groups(ghostly(algorithm, case), case.p, case.q, COST).time == time
+    sent = [algorithm.sent(case, rank) for rank in range(case.ranks)]
+    assert None in sent or run.bytes == sum(count or 0 for count in sent)
+    rounds = algorithm.rounds(case)
+    assert rounds is None or run_groups(ghostly(algorithm, case), case.p, case.q, ROUNDS).time == rounds
+    if plan is not None:
+        transfers = [transfer for phase in plan for transfer in phase]
+        assert run.messages == len(transfers)
+        counted: Counter[int] = Counter()
+        for transfer in transfers:
+            counted[transfer.source] += transfer.nbytes
+        assert sent == [counted[rank] for rank in range(case.ranks)]
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+@given(data=st.data())
+@settings(max_examples=4, deadline=None)
+def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
+    """The same on the other carrier."""
+    case = data.draw(two_groups(algorithm, largest=6))
+    time = algorithm.time(case, 8, 0.5)
+    run = run_groups(gathering(algorithm, case), case.p, case.q, COST, carrier="threads")
+    assert time is None or run.time == time
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+@given(data=st.data())
+@settings(max_examples=10, deadline=None)
+def test_buffering_makes_no_difference_to_the_result(algorithm: Algorithm, data: Any) -> None:
+    """Nor do messages that do not wait for their receives."""
+    case = data.draw(two_groups(algorithm))
+    run_groups(gathering(algorithm, case), case.p, case.q, fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=64))
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_schedules_keep_to_the_model(algorithm: Algorithm, data: Any) -> None:
+    """In a round a process sends at most once and receives at most once; never nothing, never to itself."""
+    case = data.draw(two_groups(algorithm))
+    for transfers in algorithm.plan(case) or ():
+        assert all(t.nbytes > 0 and t.source != t.dest and not t.combined for t in transfers)
+        assert all(0 <= end < case.ranks for t in transfers for end in (t.source, t.dest))
+        if isinstance(transfers, Streams):
+            assert sorted((t.source, t.dest) for t in transfers) == sorted(transfers.received)
+        else:
+            assert max(Counter(t.source for t in transfers).values(), default=0) <= 1
+            assert max(Counter(t.dest for t in transfers).values(), default=0) <= 1
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+@given(data=st.data())
+@settings(max_examples=10, deadline=None)
+def test_scratch_is_what_is_claimed(algorithm: Algorithm, data: Any) -> None:
+    """Counted where it is handed out, in every module that asks for it."""
+    case = data.draw(two_groups(algorithm, largest=7))
+    taken: Counter[int] = Counter()
+
+    def counting(like: Any, size: int) -> Any:
+        taken[fakempi.MPI.COMM_WORLD.Get_rank()] += size * like.itemsize
+        return scratch(like, size)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in [sys.modules[name] for name in sorted(sys.modules) if name.startswith("collectives.")]:
+            for name in [name for name, value in vars(module).items() if value is scratch]:
+                patch.setattr(module, name, counting)
+        run_groups(gathering(algorithm, case), case.p, case.q)
+    assert [taken[rank] for rank in range(case.ranks)] == [algorithm.scratch(case, r) for r in range(case.ranks)]
+
+
+def test_groups_that_are_alike_must_be_told_who_is_first() -> None:
+    """Two groups of one size with equal blocks cannot find out by themselves; nothing is sent."""
+    algorithm = find("allgather", "root_gathering_mpich", kind="inter")
+    words = (
+        r"^inter allgather root_gathering_mpich: the groups are alike, 3 ranks each with as much to send: "
+        r"say first=True in one and first=False in the other$"
+    )
+
+    def main(inter: Any, local: Any, in_a: bool) -> None:
+        with pytest.raises(DoesNotFit, match=words):
+            algorithm.run(inter, local, np.zeros(2), np.zeros(6))
+
+    assert run_groups(main, 3, 3).messages == 0
+    case = Case(3, 16, q=3, m_b=16, itemsize=8)
+    assert algorithm not in fitting("allgather", case, kind="inter")
+    with pytest.raises(DoesNotFit, match=r"these fit: full_duplex, root_gathering_best, .*unsegmented"):
+        find("allgather", "root_gathering_mpich", kind="inter", case=case)
+
+
+@pytest.mark.parametrize("algorithm", GATHERING, ids=every)
+def test_a_local_that_is_another_group_is_refused(algorithm: Algorithm) -> None:
+    """Before anything is sent."""
+    words = (
+        r"^local must be the intercommunicator's own group, where this is rank \d of [23], but .* it is rank 0 of 1$"
+    )
+
+    def main(inter: Any, local: Any, in_a: bool) -> None:
+        mine, recvbuf, counts = np.zeros(2), np.zeros(4 if in_a else 6), [2] * inter.Get_remote_size()
+        more = () if algorithm.operation == "allgather" else (counts,)
+        with pytest.raises(ValueError, match=words):
+            algorithm.run(inter, fakempi.MPI.COMM_SELF, mine, recvbuf, *more)
+
+    assert run_groups(main, 3, 2).messages == 0
+
+
+def test_an_unknown_order_is_refused() -> None:
+    """With the orders that there are."""
+    algorithm = find("allgatherv", "full_duplex", kind="inter")
+    case = Case(2, counts=(1, 1), q=1, counts_b=(1,), parameters={"receive_order": "random"})
+    assert algorithm.fits(case) == "receive_order is 'random', not one of multi_target, rank"
+
+
+@pytest.mark.parametrize("name", ["full_duplex", "unsegmented", "two_stage"])
+def test_a_part_that_does_not_fit_is_named(name: str) -> None:
+    """Recursive doubling on three ranks."""
+    doubling = find("allgather", "recursive_doubling")
+    case = Case(3, 8, q=3, m_b=8, parameters={"allgather": doubling})
+    assert find("allgather", name, kind="inter").fits(case) == (
+        "allgather recursive_doubling: p = 3 is not a power of two"
+    )
+
+
+def test_a_case_of_two_groups_is_checked() -> None:
+    """Counts for other ranks, bytes that are no whole elements."""
+    with pytest.raises(ValueError, match=r"^3 counts for q = 2 ranks$"):
+        Case(3, counts=(1, 2, 3), q=2, counts_b=(1, 2, 3))
+    with pytest.raises(ValueError, match=r"^m_b = 7 bytes is not a whole number of elements of 4 bytes$"):
+        Case(3, 8, q=2, m_b=7, itemsize=4)
+    with pytest.raises(ValueError, match=r"^traffic must have 2 rows of 3 counts, one for each pair of ranks$"):
+        Case(3, q=2, traffic_b=((1, 2), (1, 2)))
+
+
+def test_streams_that_wait_for_each_other_are_refused() -> None:
+    """0 sends to 2 first, which waits for 1, which sends to 3 first, which waits for 0."""
+    sends = [Transfer(0, 2, 1), Transfer(0, 3, 1), Transfer(1, 3, 1), Transfer(1, 2, 1)]
+    phase = Streams(sends, [(1, 2), (0, 2), (0, 3), (1, 3)])
+    with pytest.raises(ValueError, match=r"^the orders of sending and receiving wait for each other$"):
+        phase.ends([0] * 4, 0, 1)

@@ -1,0 +1,217 @@
+"""Law 4 against an oracle: any messages, posted at any times, travel as in an independent simulator of the model.
+
+The simulator is forty lines: messages with a route (names of ports), a time at which they are ready, and a duration.
+They take the ports of their route one after the other, queue first come, first served, and hold all of them. The drawn
+times are such that no two things happen at once by chance, so there are no ties for it to break.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+from itertools import accumulate, count
+from typing import Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, CostModel, Hockney, TwoLevel, compute, phantom
+
+
+class Drawn(NamedTuple):
+    """A message as drawn: coarse times and sizes."""
+
+    source: int
+    dest: int
+    size: int
+    sent: int
+    awaited: int
+
+
+class Planned(NamedTuple):
+    """The same with times and sizes of which no sums are equal."""
+
+    source: int
+    dest: int
+    nbytes: int
+    sent: int
+    awaited: int
+
+
+RANKS = 4
+DRAWN = st.lists(
+    st.builds(
+        Drawn, st.integers(0, RANKS - 1), st.integers(0, RANKS - 1), st.integers(0, 3), st.integers(0, 4),
+        st.integers(0, 4),
+    ),
+    min_size=1,
+    max_size=9,
+)  # fmt: skip
+
+
+def plan(drawn: list[Drawn]) -> list[Planned]:
+    """Give every number a bit of its own, far below what was drawn."""
+    unit = 1 << (3 * len(drawn))
+    bits = [[1 << (part * len(drawn) + i) for i in range(len(drawn))] for part in range(3)]
+    return [
+        Planned(one.source, one.dest, one.size * unit + a, one.sent * unit + b, one.awaited * unit + c)
+        for one, a, b, c in zip(drawn, *bits, strict=True)
+    ]
+
+
+def simulated(
+    ready: list[int], durations: list[int], routes: list[tuple[Any, ...]], width: dict[Any, int]
+) -> list[tuple[int, int]]:
+    """(start, end) of each message."""
+    free = {port: width.get(port, 1) for route in routes for port in route}
+    queues: dict[Any, deque[int]] = {port: deque() for port in free}
+    stage, spans = [0] * len(ready), [(0, 0)] * len(ready)
+    agenda: list[tuple[int, int, str, int]] = []
+    serial = count()
+
+    def advance(message: int, now: int) -> None:
+        route = routes[message]
+        while stage[message] < len(route):
+            port = route[stage[message]]
+            if not free[port] or queues[port]:
+                queues[port].append(message)
+                return
+            free[port] -= 1
+            stage[message] += 1
+        spans[message] = now, now + durations[message]
+        heappush(agenda, (now + durations[message], next(serial), "ends", message))
+
+    for message, time in enumerate(ready):
+        heappush(agenda, (time, next(serial), "is ready", message))
+    while agenda:
+        now, _, what, message = heappop(agenda)
+        if what == "is ready":
+            advance(message, now)
+            continue
+        for port in routes[message]:
+            if queues[port]:
+                following = queues[port].popleft()
+                stage[following] += 1
+                advance(following, now)
+            else:
+                free[port] += 1
+    return spans
+
+
+def posted(comm: Any, plans: list[Planned]) -> None:
+    """Post my sends and receives at their times, and wait for all of them."""
+    todo = sorted(
+        [(one.sent, "send", tag) for tag, one in enumerate(plans) if one.source == comm.rank]
+        + [(one.awaited, "receive", tag) for tag, one in enumerate(plans) if one.dest == comm.rank]
+    )
+    requests, now = [], 0
+    for at, what, tag in todo:
+        compute(at - now)
+        now = at
+        one = plans[tag]
+        if what == "send":
+            requests.append(comm.Isend(phantom(one.nbytes), one.dest, tag))
+        else:
+            requests.append(comm.Irecv(phantom(one.nbytes), one.source, tag))
+    MPI.Request.Waitall(requests)
+
+
+def check_against_the_oracle(
+    drawn: list[Drawn], carrier: str, cost: CostModel, routes: Any, width: dict[Any, int]
+) -> None:
+    """Starts and ends of all transfers, and the clocks at the end, watched and unwatched."""
+    plans = plan(drawn)
+    eager = cost.eager_limit > 0
+    ready = [one.sent if eager else max(one.sent, one.awaited) for one in plans]
+    spans = simulated(ready, [one.nbytes for one in plans], [routes(one) for one in plans], width)
+    ends: dict[int, list[int]] = {rank: [0] for rank in range(RANKS)}
+    latest: dict[tuple[int, int], int] = {}
+    for number in sorted(range(len(plans)), key=lambda number: spans[number]):
+        one, end = plans[number], spans[number][1]
+        arrived = latest[one.source, one.dest] = max(end, latest.get((one.source, one.dest), 0))
+        ends[one.source] += [one.sent, end]
+        ends[one.dest] += [one.awaited, arrived]
+    clocks = [max(ends[rank]) for rank in range(RANKS)]
+
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    assert {one.tag: (one.start, one.sent) for one in run.trace.transfers} == dict(enumerate(spans))
+    assert run.clocks == clocks
+    assert fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier).clocks == clocks
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2, 3]))
+def test_transfers_are_those_of_a_simulator_of_the_model(
+    carrier: str, drawn: list[Drawn], eager_limit: int, ports: int
+) -> None:
+    """Any messages, posted at any times, eager or synchronous, one port or several."""
+    width = {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)}
+    check_against_the_oracle(
+        drawn,
+        carrier,
+        Hockney(t_s=0, t_w=1, eager_limit=eager_limit, ports=ports),
+        lambda one: (("out", one.source), ("in", one.dest)),
+        width,
+    )
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2]))
+def test_transfers_between_nodes_are_those_of_a_simulator_too(
+    carrier: str, drawn: list[Drawn], eager_limit: int, network_ports: int
+) -> None:
+    """Two ranks a node, all messages between nodes: out-port, network out, network in, in-port."""
+    between = [one._replace(dest=(one.dest % 2 + 2) % 4 if one.source < 2 else one.dest % 2) for one in drawn]
+    unit = Hockney(t_s=0, t_w=1)
+    check_against_the_oracle(
+        between,
+        carrier,
+        TwoLevel(2, intra=unit, inter=unit, eager_limit=eager_limit, network_ports=network_ports),
+        lambda one: (("out", one.source), ("off", one.source // 2), ("onto", one.dest // 2), ("in", one.dest)),
+        {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+    )
+
+
+def most_at_once(transfers: Any) -> int:
+    """How many transfers are under way at a time, at most; those that take no time do not count."""
+    moments = [moment for one in transfers if one.nbytes for moment in ((one.sent, -1), (one.start, 1))]
+    return max(accumulate(change for _, change in sorted(moments)), default=0)
+
+
+@given(DRAWN, st.booleans(), st.sampled_from([0, 1 << 60]), st.integers(1, 2), st.integers(1, 2))
+def test_in_half_duplex_no_port_serves_more_than_it_can_and_no_message_is_lost(
+    carrier: str, drawn: list[Drawn], ties: bool, eager_limit: int, ports: int, network_ports: int
+) -> None:
+    """Ranks on two nodes, with ties and without: sending and receiving count together, for ranks and for nodes."""
+    plans = [Planned(*one) for one in drawn] if ties else plan(drawn)
+    unit = Hockney(t_s=0, t_w=1)
+    cost = TwoLevel(
+        2, intra=unit, inter=unit, eager_limit=eager_limit, duplex=False, ports=ports, network_ports=network_ports
+    )
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    transfers = run.trace.transfers
+    assert sorted(one.tag for one in transfers) == list(range(len(plans)))
+    for rank in range(RANKS):
+        assert most_at_once(one for one in transfers if rank in (one.source, one.dest)) <= ports
+    assert most_at_once(one for one in transfers if one.source // 2 != one.dest // 2) <= network_ports
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]))
+def test_with_ties_a_port_still_serves_one_at_a_time_and_is_never_idle_in_vain(
+    carrier: str, drawn: list[Drawn], eager_limit: int
+) -> None:
+    """A message starts when it is ready, or at the very end of another one at its sender or its receiver."""
+    plans = [Planned(*one) for one in drawn]
+    cost = Hockney(t_s=0, t_w=1, eager_limit=eager_limit)
+    run = fakempi.run(posted, RANKS, plans, cost=cost, carrier=carrier, trace=True)
+    assert run.trace is not None
+    moved = {one.tag: one for one in run.trace.transfers}
+    assert len(moved) == len(plans)
+    for tag, one in moved.items():
+        ready = plans[tag].sent if eager_limit else max(plans[tag].sent, plans[tag].awaited)
+        others = [two for two in moved.values() if two is not one]
+        rivals = [two for two in others if two.source == one.source or two.dest == one.dest]
+        assert one.start == ready or any(two.sent == one.start for two in rivals)
+        assert one.start >= ready
+        assert all(two.sent <= one.start or one.sent <= two.start for two in rivals if one.nbytes and two.nbytes)
