@@ -164,7 +164,14 @@ class Loop(Agenda):
         self.clear()
         self.pollers.clear()
         self.book = lambda at, item: None  # type: ignore[method-assign]  # nothing is booked any more,
-        self.jump = lambda at: True  # type: ignore[method-assign]  # and who computes in a `finally` does not wait
+        self.jump = self._idle_on  # type: ignore[method-assign]  # and who computes in a `finally` does not wait
+
+    def _idle_on(self, at: Time) -> bool:
+        """Computing when all is over takes no time; but not for ever."""
+        self.idle_rounds += 1
+        if self.idle_rounds > 100 * PATIENCE and self.running is not None:
+            self.refuse(self.running)
+        return True
 
     def unwind(self) -> None:
         """End every task that is left, in order: each raises `Ended` where it waits and runs its `finally` blocks."""

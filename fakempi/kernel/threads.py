@@ -24,8 +24,7 @@ class Threads:
 
     def __init__(self, prologue: Callable[[Loop], None]) -> None:
         self.prologue = prologue
-        self.hub = threading.Lock()
-        self.hub.acquire()
+        self.hub = threading.Event()  # set while the hub has the baton
         self.ended: threading.Thread | None = None  # the last that has ended, but for its last step
         self.crash: BaseException | None = None
 
@@ -39,11 +38,12 @@ class Threads:
         if first is None:
             return
         try:
+            self.hub.clear()
             first.resume()
             self._sleep()
         except KeyboardInterrupt:
             loop.stop()
-            while not self.hub.acquire(timeout=0.1):  # whoever runs may compute and never wait
+            while not self.hub.wait(0.1):  # whoever runs may compute and never wait
                 if loop.running is not None and loop.running.handle is not None:
                     thread = ctypes.c_ulong(loop.running.handle.ident)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
@@ -51,10 +51,11 @@ class Threads:
 
     def to_hub(self) -> None:
         """Wake the hub."""
-        self.hub.release()
+        self.hub.set()
 
     def wind_up(self, task: Task) -> None:
         """From the hub, until the task ends or is parked."""
+        self.hub.clear()
         task.resume()
         self._sleep()
 
@@ -69,7 +70,8 @@ class Threads:
             self.ended.join()
 
     def _sleep(self) -> None:
-        self.hub.acquire()
+        while not self.hub.wait(1):  # a signal that comes just before one waits for ever is not seen
+            pass
         crash, self.crash = self.crash, None
         if crash is not None:
             raise crash
@@ -104,6 +106,6 @@ class Threads:
         except BaseException as error:
             self.crash = error
         if to is None:
-            self.hub.release()
+            self.hub.set()
         else:
             to.resume()
