@@ -95,7 +95,11 @@ class Loop(Agenda):
         """Book the running task for a later time, for which it has to `wait()`; False if time has just moved on."""
         if self.taken == len(self.today) and not self.pollers and self.jump(at):
             return False
-        self.book(at, self.running)
+        items = self.lists.get(at)  # `book`, inlined: nearly every wait comes by here
+        if items is None or self.ending:
+            self.book(at, self.running)
+        else:
+            items.append(self.running)
         return True
 
     def sleep_until(self, at: Time) -> None:

@@ -115,9 +115,14 @@ class CommState:
         try:
             return self._post(content, nbytes, dest, tag)
         except MPIError:
-            if pattern.envelope is None:
-                pattern.box.withdraw(pattern)
+            self._withdraw(pattern)
             raise
+
+    @staticmethod
+    def _withdraw(pattern: Any) -> None:
+        """Take a receive back that nothing has come for."""
+        if pattern.envelope is None:
+            pattern.box.withdraw(pattern)
 
     def _wait_both(self, envelope: Any, pattern: Any, status: Status | None) -> None:
         """Wait for a send and a receive of mine."""

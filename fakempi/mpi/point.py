@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fakempi.errors import MPIError
 from fakempi.mpi.arrival import secure
 from fakempi.mpi.buffered import Buffered
 from fakempi.mpi.buffers import describe, describe_target, snapshot
@@ -53,8 +54,12 @@ class PointToPoint(Buffered):
         content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
         place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
         pattern = self._await(place, capacity, source, recvtag)
-        envelope = self._post_or_withdraw(content, nbytes, dest, sendtag, pattern)
-        wait_two(self._loop, envelope, pattern)  # `_wait_both`, inlined: one frame less to wake up with
+        try:  # `_post_or_withdraw` and `_wait_both`, inlined: two calls less, and one frame less to wake up with
+            envelope = self._post(content, nbytes, dest, sendtag)
+        except MPIError:
+            self._withdraw(pattern)
+            raise
+        wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
             secure(envelope)
         if status is not None or pattern.envelope.nbytes > pattern.capacity:
