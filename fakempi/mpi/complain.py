@@ -6,6 +6,7 @@ import os
 import sys
 from types import FrameType
 
+from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.errors import MPIError
 from fakempi.mpi.current import current_rank
 
@@ -39,5 +40,18 @@ def public_call_name() -> str:
 
 def call_site() -> str:
     """The file and line of the program that led here: `ring.py:14`."""
-    frame = public_call(sys._getframe(1))[1]
+    return site_of(public_call(sys._getframe(1))[1])
+
+
+def site_of(frame: FrameType | None) -> str:
+    """A frame's file and line."""
     return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def out_of_step(plan: str, rank: int, other_plan: str, other_site: str) -> MPIError:
+    """The complaint of a rank that calls one thing where another rank of its communicator called something else."""
+    return complaint(
+        ERR_NOT_SAME,
+        f"this rank calls {plan} at {call_site()}, but rank {rank} of the same communicator called {other_plan} at "
+        f"{other_site}: collective calls must come in the same order everywhere.",
+    )

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.errors import MPIError
-from fakempi.mpi.complain import call_site, complaint
+from fakempi.mpi.complain import call_site, out_of_step
 from fakempi.mpi.waiting import Completion
 
 
@@ -68,11 +67,7 @@ def meet(
     if meeting is None:
         meeting = table[key] = Meeting(plan, awaits, conclude)
     elif meeting.plan != plan:
-        raise complaint(
-            ERR_NOT_SAME,
-            f"this rank calls {plan} at {call_site()}, but rank {next(iter(meeting.values))} of the same communicator "
-            f"called {meeting.plan} at {meeting.site}: collective calls must come in the same order everywhere.",
-        )
+        raise out_of_step(plan, next(iter(meeting.values)), meeting.plan, meeting.site)
     completion = meeting.join(place, value, now)
     if not meeting.came:
         del table[key]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_NOT_SAME
-from fakempi.mpi.complain import call_site, complaint, public_call_name
+from fakempi.mpi.complain import call_site, complaint, out_of_step, public_call_name
 from fakempi.mpi.current import current_rank
 
 TAGS = 1 << 20
@@ -57,11 +57,7 @@ def enrol(
     if entry is None:
         entry = table[call] = Entry(plan, rank, facts, size)
     elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
-        raise complaint(
-            ERR_NOT_SAME,
-            f"this rank calls {plan} at {call_site()}, but rank {next(iter(entry.values))} of the same communicator called "
-            f"{entry.plan} at {entry.site}: collective calls must come in the same order everywhere.",
-        )
+        raise out_of_step(plan, next(iter(entry.values)), entry.plan, entry.site)
     elif entry.facts != facts:
         _compare(entry, facts)
     if traffic is not None:

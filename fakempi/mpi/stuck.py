@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from fakempi.checks.deadlock import NearMiss, Stuck, Unreceived, Want, report
 from fakempi.errors import DeadlockError
 from fakempi.mpi.child import Child
-from fakempi.mpi.complain import public_call
+from fakempi.mpi.complain import public_call, site_of
 from fakempi.mpi.context import Side
 from fakempi.mpi.meeting import Meeting
 from fakempi.mpi.process import Universe
@@ -42,7 +41,7 @@ def diagnose(universe: Universe) -> DeadlockError:
 
 def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     call, program = public_call(frame)
-    site = "?" if program is None else f"{os.path.basename(program.f_code.co_filename)}:{program.f_lineno}"
+    site = site_of(program)
     if isinstance(task.body, Child):
         call, site = task.body.call, task.body.site
     operations = [] if polls else list(_operations(task.reason))
@@ -104,13 +103,13 @@ def _want(universe: Universe, operation: Any) -> Want | None:
         others = _other_side(side)
         awaits = (_world_rank(universe, others.members[source]),) if source is not None else ()
         tag = operation.tag if operation.tag >= 0 else None
-        return Want("receive", source, tag, 0, _ring_size(side), _where(universe, side), awaits)
+        return Want("receive", source, tag, 0, _ring_size(side), _where(side), awaits)
     if isinstance(operation, Envelope):
         side = operation.box.name
         dest = side.members.index(operation.box.owner)
         awaits = (_world_rank(universe, operation.box.owner),)
         size = _ring_size(side)
-        return Want("send", dest, operation.tag, operation.nbytes, size, _where(universe, side), awaits)
+        return Want("send", dest, operation.tag, operation.nbytes, size, _where(side), awaits)
     return None
 
 
@@ -126,12 +125,12 @@ def _near_misses(universe: Universe, tasks: list[Any], boxes: list[Mailbox]) -> 
             if not isinstance(pattern, Pattern):
                 continue
             for box, envelope in held.get(process.number, ()):
-                but = _one_difference(universe, pattern, box, envelope)
+                but = _one_difference(pattern, box, envelope)
                 if but:
                     yield NearMiss(process.rank, _world_rank(universe, envelope.out.number), envelope.tag, but)
 
 
-def _one_difference(universe: Universe, pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
+def _one_difference(pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
     tag_fits = pattern.tag < 0 or pattern.tag == envelope.tag
     source_fits = pattern.source < 0 or pattern.source == envelope.source
     if box is pattern.box:
@@ -140,11 +139,10 @@ def _one_difference(universe: Universe, pattern: Pattern, box: Mailbox, envelope
         if tag_fits and not source_fits:
             return f"but source {pattern.source} is awaited"
         return ""
-    sender = universe.processes[envelope.out.number].number
     side = _other_side(pattern.box.name)
-    same_sender = pattern.source < 0 or side.members[pattern.source] == sender
+    same_sender = pattern.source < 0 or side.members[pattern.source] == envelope.out.number
     if tag_fits and same_sender:
-        return f"but on another communicator: {_name(universe, box.name)}, not {_name(universe, pattern.box.name)}"
+        return f"but on another communicator: {_name(box.name)}, not {_name(pattern.box.name)}"
     return ""
 
 
@@ -153,7 +151,7 @@ def _unreceived(universe: Universe, boxes: list[Mailbox]) -> Iterator[Unreceived
         for envelope in box.envelopes():
             if envelope.waiter is None or envelope.end is not None:  # otherwise its sender is stuck, and listed as such
                 source, dest = (_world_rank(universe, number) for number in (envelope.out.number, box.owner))
-                yield Unreceived(source, dest, envelope.tag, envelope.nbytes, _where(universe, box.name))
+                yield Unreceived(source, dest, envelope.tag, envelope.nbytes, _where(box.name))
 
 
 def _other_side(side: Side) -> Side:
@@ -170,7 +168,7 @@ def _world_rank(universe: Universe, number: int) -> int:
     return universe.processes[number].rank
 
 
-def _name(universe: Universe, side: Side) -> str:
+def _name(side: Side) -> str:
     context = side.context
     if context.number == 1:
         return "COMM_WORLD"
@@ -178,5 +176,5 @@ def _name(universe: Universe, side: Side) -> str:
     return f"{kind} {context.number} ({' + '.join(str(len(one.members)) for one in context.sides)} ranks)"
 
 
-def _where(universe: Universe, side: Side) -> str:
-    return "" if side.context.number == 1 else f" on {_name(universe, side)}"
+def _where(side: Side) -> str:
+    return "" if side.context.number == 1 else f" on {_name(side)}"

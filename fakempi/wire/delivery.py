@@ -191,9 +191,7 @@ class Delivery:
                 self.clock.book(arrived, partial(self._meet_first, box, envelope.source))
             else:
                 self._meet(envelope, arrived)
-        envelope.end = sent
-        if envelope.waiter is not None:
-            envelope.waiter.settled(sent)
+        self._settle(envelope, sent)
         if pattern is not None:
             envelope.pattern = None  # or each message were a circle that only the garbage collector can open
             self._settle(pattern, arrived)
