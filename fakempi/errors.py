@@ -1,7 +1,8 @@
 """Every exception of ours.
 
 `MPIError` is what programs know as `MPI.Exception`. The others speak about a whole run: `RankError` (a rank failed),
-`DeadlockError` and `LivelockError` (nothing can ever happen again). `InternalError` means a bug in fakempi itself.
+`DeadlockError` and `LivelockError` (nothing can ever happen again). `TraceError` is about the record of a run, its file
+or its picture. `InternalError` means a bug in fakempi itself.
 """
 
 from __future__ import annotations
@@ -143,6 +144,10 @@ class DeadlockError(RunError):
 
 class LivelockError(DeadlockError):
     """All that can run polls, in vain: nothing can ever happen again."""
+
+
+class TraceError(ValueError):
+    """What cannot be recorded, read, measured or drawn of a run, and why."""
 
 
 class InternalError(RunError):

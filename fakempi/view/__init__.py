@@ -1,0 +1,7 @@
+"""Pictures of a run for the terminal: pure functions that return what rich can print. Nothing here prints.
+
+Every view is legible at 80 columns, in 16 colours, without colour, and in a file: what a colour says, a character says too.
+
+numbers     numbers for people, and the ticks of an axis
+plot        lines over numbers
+"""
