@@ -1,0 +1,171 @@
+"""The pytest plugin: a marked test runs on virtual ranks, with a communicator as its `comm`.
+
+    @pytest.mark.mpi(ranks=[1, 3, 1000])
+    def test_everybody_knows_the_sum(comm):
+        assert comm.allreduce(comm.rank) == comm.size * (comm.size - 1) // 2
+
+Nothing but pytest is imported before the first marked test runs, so that test runs without any pay nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+import pytest
+
+from fakempi.testing.fixtures import Later, OnThisRank, put_off
+from fakempi.testing.markers import HELP, marker_of, parametrize, size_of
+
+BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
+OUTCOME = pytest.StashKey[Any]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options for every marked test: what messages cost, what ranks run on, and how tolerant the emulator is."""
+    group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
+    group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
+    group.addoption("--mpi-carrier", choices=["auto", "greenlets", "threads"], default="auto", help="what ranks run on")
+    group.addoption(
+        "--mpi-buffering",
+        choices=list(BUFFERING),
+        help="zero: every send waits for its receive, so that unsafe sends show; eager: as most libraries, up to 64 KiB; "
+        "infinite: no send waits",
+    )
+    group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
+    group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the markers known."""
+    for line in HELP:
+        config.addinivalue_line("markers", line)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each number of ranks."""
+    parametrize(metafunc)
+
+
+@pytest.fixture
+def mpi_ranks(request: pytest.FixtureRequest) -> int:
+    """The number of ranks that this test runs on."""
+    mark = marker_of(request.node)
+    return 1 if mark is None else size_of(request.node, mark)
+
+
+@pytest.fixture(scope="session")  # it is only a placeholder; and Hypothesis dislikes fixtures of function scope
+def comm() -> Any:
+    """COMM_WORLD, on every rank of a marked test."""
+    return Later("comm")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
+    """Put off what asks for a communicator, until there is one."""
+    return put_off(fixturedef, request) if "comm" in request.fixturenames else None
+
+
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Complain of a test that asks for a communicator and does not say how many ranks it wants."""
+    if marker_of(item) is None and any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
+        pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Call a marked test on every rank."""
+    mark = marker_of(pyfuncitem)
+    if mark is None:
+        return None
+    function = pyfuncitem.obj
+    if iscoroutinefunction(function):
+        pytest.fail(f"{pyfuncitem.name} is a coroutine function, which ranks cannot run", pytrace=False)
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    if hasattr(function, "hypothesis"):  # its values are drawn once, for all ranks alike
+        with _inner_test(function.hypothesis, pyfuncitem, size_of(pyfuncitem, mark)):
+            function(**arguments)
+    else:
+        _call(function, (), arguments, pyfuncitem, size_of(pyfuncitem, mark))
+    return True
+
+
+@contextmanager
+def _inner_test(hypothesis: Any, item: pytest.Function, size: int) -> Iterator[None]:
+    """While this lasts, each example that Hypothesis tries runs on all ranks."""
+    inner = hypothesis.inner_test
+
+    @wraps(inner)
+    def on_all_ranks(*args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        _call(inner, args, kwargs, item, size)
+
+    hypothesis.inner_test = on_all_ranks
+    try:
+        yield
+    finally:
+        hypothesis.inner_test = inner
+
+
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], item: pytest.Function, size: int) -> None:
+    __tracebackhide__ = True
+    from fakempi.testing.outcome import on_every_rank
+
+    def on_this_rank(comm: Any) -> None:
+        __tracebackhide__ = True
+        with OnThisRank(comm) as own:
+            function(*args, **own.all(kwargs))
+
+    outcome = on_every_rank(on_this_rank, size, _options(item.config))
+    item.stash[OUTCOME] = outcome
+    if outcome.verdict is not None:
+        raise outcome.verdict
+
+
+def _options(config: pytest.Config) -> dict[str, Any]:
+    """The options for `fakempi.run`."""
+    from fakempi.wire.models.hockney import Hockney
+
+    cost = Hockney()
+    if config.getoption("--mpi-buffering"):
+        cost.eager_limit = BUFFERING[config.getoption("--mpi-buffering")]
+    return {
+        "cost": cost,
+        "carrier": config.getoption("--mpi-carrier"),
+        "strict": config.getoption("--mpi-strict"),
+        "seed": config.getoption("--mpi-seed"),
+    }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say once which ranks failed, and how to see it again."""
+    report = yield
+    outcome = item.stash.get(OUTCOME, None)
+    if outcome is not None and report.when == "call" and report.failed:
+        sections = dict(report.sections)
+        for stream in ("stdout", "stderr"):
+            title, text = f"Captured {stream} call", outcome.written(stream)
+            if title in sections and text is not None:
+                sections[title] = text
+        if call.excinfo is not None and call.excinfo.value is outcome.stuck:
+            report.longrepr = str(outcome.stuck)  # its traceback would lead into the emulator
+        report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item)))]
+    return report
+
+
+def _replay(item: pytest.Item) -> str:
+    """The command that runs this one test again in the same way."""
+    words = [f"pytest '{item.nodeid}'"]
+    for name in ("cost", "buffering", "seed"):
+        value = item.config.getoption(f"--mpi-{name}")
+        if value is not None:
+            words.append(f"--mpi-{name}={value}")
+    if item.config.getoption("--mpi-carrier") != "auto":
+        words.append(f"--mpi-carrier={item.config.getoption('--mpi-carrier')}")
+    return " ".join([*words, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -1,0 +1,100 @@
+"""Calls a test on every rank, lets every rank come to its own end, and says in one report which of them failed, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from fakempi.checks.ranks import ranks_in_words
+from fakempi.errors import DeadlockError, RankError
+from fakempi.mpi.current import current_rank
+from fakempi.mpi.environment import Wtime
+from fakempi.testing.output import kept_by_rank
+from fakempi.world import run
+
+
+@dataclass
+class Outcome:
+    """How a test went on its ranks: what each rank raised that did not come to its end, and when."""
+
+    size: int
+    errors: dict[int, BaseException] = field(default_factory=dict)
+    clocks: dict[int, float] = field(default_factory=dict)
+    stuck: DeadlockError | None = None
+    output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> dict[int, BaseException]:
+        """Those that did not just skip, in the order in which they failed in modelled time."""
+        ranks = sorted(self.errors, key=lambda rank: (self.clocks.get(rank, 0), rank))
+        return {rank: self.errors[rank] for rank in ranks if not isinstance(self.errors[rank], pytest.skip.Exception)}
+
+    @property
+    def verdict(self) -> BaseException | None:
+        """What pytest is told: the first failure, else the deadlock, else the skip, else nothing."""
+        return next(iter(self.failed.values()), None) or self.stuck or next(iter(self.errors.values()), None)
+
+    def in_words(self, replay: str) -> str:
+        """The lines under the traceback: who failed, who waited then, and how to see it again."""
+        lines = []
+        if self.failed:
+            first, *others = self.failed
+            everybody = 1 < self.size == len(self.failed)
+            who = f"all {self.size} ranks" if everybody else f"{ranks_in_words(self.failed)} of {self.size}"
+            lines.append(f"{who} failed; above is rank {first}'s traceback")
+            for error, ranks in _alike(self.failed, others, _headline(self.failed[first])).items():
+                lines.append(f"  {ranks_in_words(ranks)}: {error}")
+            if self.stuck:
+                lines += ["the others waited for ever then:", *(f"  {line}" for line in str(self.stuck).splitlines())]
+        return "\n".join([*lines, f"replay: {replay}"])
+
+    def written(self, stream: str) -> str | None:
+        """What the first failing rank wrote, and how much more there is; None if no rank failed by itself."""
+        if not self.failed:
+            return None
+        first, by_rank = next(iter(self.failed)), self.output[stream]
+        text = "".join(by_rank.get(first, []))
+        others = [rank for rank in by_rank if rank != first]
+        more = f"({len(others)} other rank{'s' * (len(others) > 1)} wrote too: pytest -s shows all)\n" if others else ""
+        return (f"(rank {first})\n{text}{chr(10) * (not text.endswith(chr(10)))}" if text else "") + more
+
+
+def _headline(error: BaseException) -> str:
+    """The kind of an error, and the first line of what it says."""
+    line = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def _alike(failed: dict[int, BaseException], ranks: list[int], but: str, most: int = 5) -> dict[str, list[int]]:
+    """Failing ranks by what they raised, where it is not what the first one raised."""
+    groups: dict[str, list[int]] = {}
+    for rank in ranks:
+        if _headline(failed[rank]) != but:
+            groups.setdefault(_headline(failed[rank]), []).append(rank)
+    rest = [rank for ranks in list(groups.values())[most:] for rank in ranks]
+    return {**dict(list(groups.items())[:most]), **({"other errors": rest} if rest else {})}
+
+
+def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]) -> Outcome:
+    """Call it with a communicator on every rank. A rank that fails just ends: the others go on as far as they can."""
+    outcome = Outcome(size)
+
+    def main(comm: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            call(comm)
+        except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+            outcome.errors[comm.Get_rank()] = error
+            outcome.clocks[comm.Get_rank()] = Wtime()
+
+    with kept_by_rank(current_rank) as outcome.output:
+        try:
+            run(main, size, **options)
+        except DeadlockError as error:
+            outcome.stuck = error
+        except RankError as error:  # Abort, sys.exit: they end everybody
+            outcome.errors.setdefault(error.rank, error.exception)
+    return outcome

@@ -1,0 +1,270 @@
+"""The pytest plugin, as its user sees it: each test writes a test file and runs pytest on it."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import entry_points
+
+import hypothesis.strategies  # noqa: F401  loaded once, before runs in this process come and go
+import pytest
+
+import fakempi.world
+
+pytest_plugins = ["pytester"]
+
+INSTALLED = any(entry.value == "fakempi.pytest_plugin" for entry in entry_points(group="pytest11"))
+
+
+def run_pytest(pytester: pytest.Pytester, source: str, *options: str) -> tuple[pytest.RunResult, str]:
+    pytester.makepyfile("import pytest\nfrom fakempi import MPI\n" + source)
+    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, *options)
+    return result, result.stdout.str()
+
+
+def test_a_marked_test_runs_on_each_number_of_ranks(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+@pytest.mark.mpi(ranks=[1, 3, 1000])
+def test_sum(comm, mpi_ranks):
+    assert comm.size == mpi_ranks == MPI.COMM_WORLD.Get_size()
+    assert comm.allreduce(comm.rank) == comm.size * (comm.size - 1) // 2
+""",
+        "-v",
+    )
+    result.assert_outcomes(passed=3)
+    assert "test_sum[ranks=1] PASSED" in text
+    assert "test_sum[ranks=1000] PASSED" in text
+
+
+def test_the_markers_of_other_plugins_work_as_they_are(pytester: pytest.Pytester) -> None:
+    result, _ = run_pytest(
+        pytester,
+        """
+@pytest.mark.parallel
+def test_three_by_default(comm):
+    assert comm.size == 3
+
+@pytest.mark.parallel(5)
+def test_a_bare_number(comm):
+    assert comm.size == 5
+
+@pytest.mark.parallel(nprocs=[1, 2])
+def test_a_list(comm):
+    assert comm.size in (1, 2)
+
+@pytest.mark.mpiexec(n=4)
+def test_mpiexec(comm):
+    assert comm.size == 4
+
+@pytest.mark.mpiexec
+@pytest.mark.parametrize("mpiexec_n", [1, 2, 6])
+def test_mpiexec_n(comm, mpiexec_n):
+    assert comm.size == mpiexec_n
+
+@pytest.mark.mpi(min_size=3)
+def test_pytest_mpi(comm):
+    assert comm.size == 3
+""",
+    )
+    result.assert_outcomes(passed=9)
+
+
+def test_fixtures_and_parametrize_work_as_ever(pytester: pytest.Pytester) -> None:
+    result, _ = run_pytest(
+        pytester,
+        """
+@pytest.fixture(scope="module")
+def table():
+    return {"answer": 42}
+
+@pytest.mark.mpi(ranks=[2, 3])
+@pytest.mark.parametrize("root", [0, 1])
+class TestBcast:
+    def test_everybody_has_it(self, comm, table, root, tmp_path):
+        assert tmp_path.exists()
+        assert comm.bcast(table if comm.rank == root else None, root=root) == {"answer": 42}
+""",
+    )
+    result.assert_outcomes(passed=4)
+
+
+def test_every_rank_makes_its_own_fixtures_out_of_the_communicator(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+@pytest.fixture
+def half(comm):
+    made = comm.Split(comm.rank % 2, comm.rank)
+    yield made
+    made.Free()
+    print("freed", comm.rank)
+
+@pytest.fixture
+def mine(half):
+    return half.allgather(half.rank)
+
+@pytest.mark.mpi(ranks=5)
+def test_halves(comm, half, mine):
+    assert half.size == len(mine) == (3 if comm.rank % 2 == 0 else 2)
+""",
+        "-s",
+    )
+    result.assert_outcomes(passed=1)
+    assert all(f"freed {rank}" in text for rank in range(5))
+
+
+def test_a_failure_is_told_once_with_its_ranks_folded(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+@pytest.mark.mpi(ranks=1000)
+def test_some_fail(comm):
+    print("rank", comm.rank, "was here")
+    assert comm.rank not in (3, 7, 8, 9), "a bad rank"
+    comm.Barrier()
+""",
+    )
+    result.assert_outcomes(failed=1)
+    assert text.count("def test_some_fail") == 1
+    assert "assert 3 not in (3, 7, 8, 9)" in text, "plain assert with introspection"
+    assert "ranks 3 and 7-9 of 1000 failed; above is rank 3's traceback" in text
+    assert "rank 3 was here\n(999 other ranks wrote too: pytest -s shows all)" in text
+    assert "rank 4 was here" not in text
+    assert "Barrier(" in text, "whom the failing ranks left waiting"
+    assert "replay: pytest 'test_a_failure_is_told_once_with_its_ranks_folded.py::test_some_fail'" in text
+
+
+def test_the_first_to_fail_in_modelled_time_is_shown(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+import fakempi
+
+@pytest.mark.mpi(ranks=4)
+def test_all_fail(comm):
+    fakempi.compute(4 - comm.rank)
+    assert comm.rank < 0
+""",
+    )
+    result.assert_outcomes(failed=1)
+    assert "all 4 ranks failed; above is rank 3's traceback" in text
+    assert "rank 0: AssertionError: assert 0 < 0" in text
+
+
+def test_a_deadlock_is_a_failure_with_its_report(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+@pytest.mark.mpi(ranks=2)
+def test_stuck(comm):
+    comm.recv(source=1 - comm.rank, tag=5)
+""",
+        "--mpi-seed=7",
+    )
+    result.assert_outcomes(failed=1)
+    assert "deadlock at t = 0 s: 2 of 2 ranks wait" in text
+    assert "recv(source=1, tag=5) at test_a_deadlock_is_a_failure_with_its_report.py:6" in text
+    assert "_drive" not in text, "nobody wants to see the emulator's own frames"
+    assert "--mpi-seed=7" in text
+
+
+UNSAFE = """
+import numpy as np
+
+@pytest.mark.mpi(ranks=2)
+def test_unsafe(comm):
+    mine, other = np.zeros(NUMBERS), np.empty(NUMBERS)
+    comm.Send(mine, dest=1 - comm.rank)
+    comm.Recv(other, source=1 - comm.rank)
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "buffering", "passes"),
+    [(1, "zero", False), (1, "eager", True), (100_000, "eager", False), (100_000, "infinite", True), (1, None, True)],
+)
+def test_unsafe_sends_show_by_buffering(
+    pytester: pytest.Pytester, numbers: int, buffering: str | None, passes: bool
+) -> None:
+    options = [f"--mpi-buffering={buffering}"] if buffering else []
+    result, _ = run_pytest(pytester, UNSAFE.replace("NUMBERS", str(numbers)), *options)
+    result.assert_outcomes(passed=passes, failed=not passes)
+
+
+def test_hypothesis_draws_once_for_all_ranks_and_shrinks(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+from hypothesis import given, settings, strategies as st
+
+@pytest.mark.mpi(ranks=3)
+@settings(derandomize=True, database=None)
+@given(x=st.integers(0, 1000))
+def test_drawn(comm, x):
+    assert comm.allgather(x) == [x] * 3
+    assert x < 10
+""",
+    )
+    result.assert_outcomes(failed=1)
+    assert "x=10," in text
+    assert "<comm of each rank>" in text
+
+
+def test_skips_and_expected_failures_keep_their_meaning(pytester: pytest.Pytester) -> None:
+    result, _ = run_pytest(
+        pytester,
+        """
+from fakempi import DeadlockError
+
+@pytest.mark.mpi(ranks=3)
+def test_skipped_by_one(comm):
+    if comm.rank == 1:
+        pytest.skip("not here")
+
+@pytest.mark.mpi(ranks=3)
+@pytest.mark.xfail(raises=DeadlockError, strict=True)
+def test_expected(comm):
+    comm.recv(source=0)
+""",
+    )
+    result.assert_outcomes(skipped=1, xfailed=1)
+
+
+def test_a_test_that_asks_for_a_communicator_must_say_how_many_ranks(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(pytester, "def test_unmarked(comm):\n    pass\n")
+    result.assert_outcomes(failed=1)
+    assert "comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)" in text
+
+
+@pytest.mark.parametrize("given", ["0", "'three'", "[]", "[2, -1]"])
+def test_a_senseless_number_of_ranks_is_refused(pytester: pytest.Pytester, given: str) -> None:
+    result, text = run_pytest(pytester, f"@pytest.mark.mpi(ranks={given})\ndef test_it(comm):\n    pass\n")
+    assert result.ret != 0
+    assert "@pytest.mark.mpi: ranks" in text + result.stderr.str()
+
+
+def test_abort_fails_the_test(pytester: pytest.Pytester) -> None:
+    source = "@pytest.mark.mpi(ranks=3)\ndef test_it(comm):\n    comm.rank < 2 or comm.Abort(5)\n    comm.Barrier()\n"
+    result, text = run_pytest(pytester, source)
+    result.assert_outcomes(failed=1)
+    assert "rank 2 of 3 failed" in text
+
+
+def test_stopping_at_the_first_failure_works(pytester: pytest.Pytester) -> None:
+    source = "@pytest.mark.mpi(ranks=[2, 3, 4])\ndef test_it(comm):\n    assert comm.size == 2\n"
+    result, _ = run_pytest(pytester, source, "-x")
+    result.assert_outcomes(passed=1, failed=1)
+
+
+def test_runs_without_marked_tests_import_nothing_of_ours(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(fakempi.__file__)))
+    pytester.makepyfile(
+        "import sys\ndef test_light():\n    assert not {'numpy', 'fakempi.world', 'fakempi.mpi'} & set(sys.modules)\n"
+    )
+    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider", *plugin)
+    result.assert_outcomes(passed=1)
