@@ -145,7 +145,7 @@ def names_in_code() -> set[str]:
 def test_architecture_names_what_is_there() -> None:
     """Files and methods anywhere on the page, and all names on a message's way."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"\b(?:checks|kernel|mpi|trace|wire)/\w+\.py\b|\b[A-Z]\w+\.[a-z_]\w+\b", page))
+    told = set(re.findall(r"\b(?:checks|kernel|mpi|script|trace|wire)/\w+\.py\b|\b[A-Z]\w+\.[a-z_]\w+\b", page))
     told |= set(re.findall(r"`([\w.]+)`", drawn("names"))) - {"world"}  # which is a file
     assert told - names_in_code() - {"ARCHITECTURE.md", "README.md"} == set()
 

@@ -1,0 +1,120 @@
+"""Streams that ranks share: whole lines of text from each, and standard input for one of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fakempi.script.place import Place
+
+
+class Lines(io.TextIOBase):
+    """A stream that passes on whole lines, so that ranks which take turns do not write into each other's.
+
+    What a rank has written since its last end of line waits for the rest, or for the rank's end. `who` says whose turn it
+    is; with nobody's, text goes through as it is.
+    """
+
+    def __init__(self, real: Any, who: Callable[[], Place | None]) -> None:
+        super().__init__()
+        self.real, self.who = real, who
+
+    def write(self, text: str) -> int:
+        """Write text; what is behind the last end of line waits."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        place = self.who()
+        if place is None:
+            self.real.write(text)
+            return len(text)
+        head, newline, tail = text.rpartition("\n")
+        waiting = place.lines.get(id(self))
+        if newline:
+            if waiting:
+                head = "".join(waiting) + head
+                waiting.clear()
+            if place.label:
+                head = place.label + head.replace("\n", "\n" + place.label)
+            self.real.write(head + "\n")
+        if tail:
+            if waiting is None:
+                waiting = place.lines[id(self)] = []
+            waiting.append(tail)
+        return len(text)
+
+    def finish(self, place: Place) -> None:
+        """The rank has ended: so has its last line."""
+        waiting = place.lines.pop(id(self), None)
+        if waiting:
+            self.real.write(f"{place.label}{''.join(waiting)}\n")
+
+    def flush(self) -> None:
+        """Flush whole lines."""
+        self.real.flush()
+
+    def close(self) -> None:
+        """Stay open: others write here too."""
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return bool(self.real.isatty())
+
+    def fileno(self) -> int:
+        """The file behind it."""
+        return int(self.real.fileno())
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of the real stream."""
+        return getattr(self.real, "encoding", None) or "utf-8"
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        """That of the real stream."""
+        return getattr(self.real, "errors", None)
+
+    @property
+    def buffer(self) -> Any:
+        """Where to write bytes: they are text here, and lines."""
+        return _Bytes(self)
+
+    def reconfigure(self, **options: Any) -> None:
+        """Nothing: how text is encoded and when it is flushed is the same for all."""
+
+
+class _Bytes:
+    """The bytes side of a text stream."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines, self.flush = lines, lines.flush
+
+    def write(self, data: Any) -> int:
+        """Write bytes, as text in the stream's encoding."""
+        self.lines.write(bytes(data).decode(self.lines.encoding, "replace"))
+        return len(data)
+
+
+class Input:
+    """The real standard input, which `exit()` on one rank must not close for whoever comes after the run."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._real)
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+def no_input() -> Any:
+    """What the other ranks read: nothing."""
+    return io.TextIOWrapper(io.BytesIO())

@@ -1,0 +1,118 @@
+"""Functions of the standard library and of numpy that mean something else while a script runs.
+
+Each patch replaces attributes of a module for as long as a script runs, and leaves everything as it was for whoever is not
+running one. Code that took the original before, such as a package that did `from random import random`, keeps that.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import random
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fakempi.mpi.current import current_process
+from fakempi.mpi.environment import compute
+from fakempi.script.place import Place
+
+Who = Callable[[], "Place | None"]
+
+
+class Patches:
+    """Attributes that are replaced, and what was there before."""
+
+    def __init__(self) -> None:
+        self.before: list[tuple[Any, str, Any]] = []
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        """Replace an attribute."""
+        self.before.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def undo(self) -> None:
+        """Put everything back."""
+        while self.before:
+            owner, name, value = self.before.pop()
+            setattr(owner, name, value)
+
+
+def patch(patches: Patches, who: Who, seed: int) -> None:
+    """Patch everything."""
+    _sleep(patches)
+    _exits(patches, who)
+    _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
+    shared = np.random.mtrand._rand
+    for module in (np.random, np.random.mtrand):
+        _chance(patches, who, module, shared, "numpy", lambda number: np.random.RandomState([seed % 2**32, number]))
+
+
+def _sleep(patches: Patches) -> None:
+    """A rank that sleeps lets its own clock run, and nobody waits."""
+    original = time.sleep
+
+    @functools.wraps(original)
+    def sleep(seconds: float, /) -> None:
+        if current_process() is None:
+            original(seconds)
+        elif seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        else:
+            compute(seconds)
+
+    patches.set(time, "sleep", sleep)
+
+
+def _exits(patches: Patches, who: Who) -> None:
+    """What a rank's own modules register is called at the rank's end; what packages register, when Python ends."""
+    register: Any = atexit.register
+    unregister = atexit.unregister
+
+    @functools.wraps(register)
+    def register_here(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        place = who()
+        if place is None or not place.owns(sys._getframe(1).f_globals):
+            register(func, *args, **kwargs)
+            return func
+        place.exits.append((func, args, kwargs))
+        return func
+
+    @functools.wraps(unregister)
+    def unregister_here(func: Callable[..., Any], /) -> None:
+        place = who()
+        if place is None or not place.owns(sys._getframe(1).f_globals):
+            unregister(func)
+        else:
+            place.exits[:] = [entry for entry in place.exits if entry[0] != func]
+
+    patches.set(atexit, "register", register_here)
+    patches.set(atexit, "unregister", unregister_here)
+
+
+def _chance(
+    patches: Patches, who: Who, module: Any, shared: Any, kind: str, make: Callable[[int], Any]
+) -> None:
+    """Functions of one hidden generator become functions of the running rank's own."""
+    names = [name for name, value in vars(module).items() if getattr(value, "__self__", None) is shared]
+    if module is not random and "seed" not in names:
+        names.append("seed")  # a function of its own since numpy 1.24
+    for name in names:
+        patches.set(module, name, _of_rank(getattr(module, name), name, who, kind, make))
+
+
+def _of_rank(original: Any, name: str, who: Who, kind: str, make: Callable[[int], Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def of_rank(*args: Any, **kwargs: Any) -> Any:
+        place = who()
+        if place is None:
+            return original(*args, **kwargs)
+        generator = place.generators.get(kind)
+        if generator is None:
+            generator = place.generators[kind] = make(place.number)
+        return getattr(generator, name)(*args, **kwargs)
+
+    return of_rank

@@ -1,0 +1,134 @@
+"""Whose turn it is: what belongs to one rank is in the interpreter while that rank has the baton, and put away otherwise.
+
+The kernel has no hook for this. It hands a task the baton by calling the task's `resume`, which the carriers set and which
+is looked up each time, so the stage puts a step of its own before it: put away what is the last rank's, lay out the next
+one's. Tasks that begin, such as nonblocking collectives in the background, pass `Loop.begin`, where they get that step too.
+A run without scripts has none of this.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.error_classes import ERR_OTHER
+from fakempi.errors import MPIError
+from fakempi.kernel.loop import Loop
+from fakempi.kernel.task import Task
+from fakempi.script import stand_in
+from fakempi.script.imports import Finder, beside, lock_by_rank
+from fakempi.script.output import Input, Lines
+from fakempi.script.patches import Patches, patch
+from fakempi.script.place import Place
+
+
+class Stage:
+    """There is one, since there is one interpreter: the ranks of one run at a time play on it."""
+
+    def __init__(self) -> None:
+        self.loop: Loop | None = None
+        self.places: dict[Any, Place] = {}  # process -> its place
+        self.outside = Place(-1, "", [])  # whoever runs no script
+        self.at = self.outside
+        self.hooked: dict[Task, Callable[[], Any]] = {}  # what their `resume` was
+        self.finder = Finder(self.who)
+        self.modules: dict[str, Any] = {}  # mpi4py's names
+        self.hidden: dict[str, Any] = {}  # what was there under those names
+
+    def who(self) -> Place | None:
+        """The place of the rank that has the baton, None if it runs no script."""
+        return None if self.at is self.outside else self.at
+
+    def open(self, loop: Loop, seed: int) -> None:
+        """Before a rank enters: the first of a run finds the interpreter as it was, and changes it for all."""
+        if self.loop is loop:
+            return
+        if self.loop is not None and not self.loop.ending:
+            raise MPIError(ERR_OTHER, "program: scripts of another run are going on in this Python process.")
+        self._close()
+        self._open(loop, seed)
+
+    def enter(self, process: Any, place: Place, folder: str) -> None:
+        """A rank's first step: from now on it has its own things."""
+        self.places[process] = place
+        self.outside.own |= beside(folder) | {"__main__"}
+        self._switch(place)
+
+    def leave(self, process: Any) -> None:
+        """A rank's last step. With the last of them everything is as it was before."""
+        place = self.places.pop(process, None)
+        if place is None:
+            return
+        self.out.finish(place)
+        self.err.finish(place)
+        self._switch(self.outside)
+        if not self.places:
+            self._close()
+
+    def _switch(self, to: Place) -> None:
+        if self.at is not to:
+            self.at.put_away()
+            self.at = to
+            to.lay_out()
+
+    def _hook(self, task: Task) -> None:
+        resume, owner = task.resume, task.owner
+
+        def switch_and_resume() -> Any:
+            self._switch(self.places.get(owner, self.outside))
+            return resume()
+
+        self.hooked[task] = resume
+        task.resume = switch_and_resume
+
+    def _begin(self, task: Task) -> None:
+        """A task's first step: it was started by a carrier, which has set its `resume`."""
+        self._hook(task)
+        self._switch(self.places.get(task.owner, self.outside))
+        try:
+            assert self.loop is not None
+            Loop.begin(self.loop, task)
+        finally:
+            self.hooked.pop(task, None)
+
+    def _open(self, loop: Loop, seed: int) -> None:
+        self.loop, self.outside.own = loop, set()
+        self.input, self.out, self.err = Input(sys.stdin), Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
+        for task in loop.tasks.values():
+            if task.handle is not None:
+                self._hook(task)
+        loop.begin = self._begin  # type: ignore[method-assign]
+        self.patches = Patches()
+        patch(self.patches, self.who, seed)
+        self.unlock = lock_by_rank(self.who)
+        sys.meta_path.insert(0, self.finder)
+        self.hidden = _take("mpi4py")
+        self.modules = self.modules or stand_in.make(self.who)
+        sys.modules.update(self.modules)
+
+    def _close(self) -> None:
+        if self.loop is None:
+            return
+        self._switch(self.outside)
+        self.modules.update(_take("mpi4py"))
+        sys.modules.update(self.hidden)
+        sys.meta_path.remove(self.finder)
+        self.finder.codes.clear()
+        self.unlock()
+        self.patches.undo()
+        del self.loop.begin
+        for task, resume in self.hooked.items():
+            task.resume = resume
+        self.hooked.clear()
+        self.places.clear()
+        self.loop = None
+
+
+def _take(package: str) -> dict[str, Any]:
+    """Take a package's modules out of `sys.modules`."""
+    names = [name for name in sys.modules if name.partition(".")[0] == package]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+STAGE = Stage()

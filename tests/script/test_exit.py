@@ -1,0 +1,131 @@
+"""How ranks end: by themselves, by `sys.exit`, by an exception; and what they do at exit."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import pytest
+
+import fakempi
+from fakempi.script import program
+from tests.script.harness import Capture, play
+
+
+def test_exit_ends_one_rank_with_its_code(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """The others go on."""
+    script = """
+    import sys
+    if comm.rank == 1:
+        sys.exit(7)
+    if comm.rank == 2:
+        sys.exit("no more")
+    if comm.rank == 3:
+        exit()
+    if comm.rank == 4:
+        raise SystemExit(True)
+    comm.send("still here", 0)
+    print(comm.recv())
+    """
+    assert play(tmp_path, script, 5, carrier).returns == [0, 7, 1, 0, 1]
+    assert capsys.readouterr() == ("still here\n", "no more\n")
+
+
+def test_exit_functions_run_at_the_ranks_end_and_may_send(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """The last registered first, each rank's own, after an exit too; a failing one does not stop the others."""
+    script = """
+    import atexit, sys
+    def never(): print("never")
+    atexit.register(never)
+    atexit.unregister(never)
+    atexit.register(print, "last words of", comm.rank)
+    @atexit.register
+    def farewell():
+        print(comm.rank, comm.sendrecv(comm.rank, 1 - comm.rank))
+    atexit.register(lambda: 1 / 0)
+    comm.Barrier()
+    sys.exit(3)
+    """
+    assert play(tmp_path, script, 2, carrier).returns == [3, 3]
+    out, err = capsys.readouterr()
+    assert sorted(out.splitlines()) == ["0 1", "1 0", "last words of 0", "last words of 1"]
+    assert err.count("ZeroDivisionError") == 2
+
+
+def test_an_exception_ends_the_run_with_its_true_traceback(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """File and line of the script; `finally` and exit functions are run; others are unwound."""
+    script = """
+    import atexit, broken
+    atexit.register(print, "exit", comm.rank)
+    try:
+        if comm.rank == 2:
+            broken.divide(comm.rank)
+        comm.Barrier()
+    finally:
+        print("finally", comm.rank)
+    """
+    with pytest.raises(fakempi.RankError) as caught:
+        play(tmp_path, script, 3, carrier, beside={"broken.py": "def divide(x):\n    return x / 0"})
+    error = caught.value.exception
+    assert caught.value.rank == 2
+    assert caught.value.others == []
+    assert isinstance(error, ZeroDivisionError)
+    frames = [(frame.filename, frame.lineno, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
+    assert frames[-2:] == [
+        (str(tmp_path / "work.py"), 8, "broken.divide(comm.rank)"), (str(tmp_path / "broken.py"), 4, "return x / 0"),
+    ]  # fmt: skip
+    assert sorted(capsys.readouterr().out.splitlines()) == ["exit 2", "finally 0", "finally 1", "finally 2"]
+
+
+def test_a_barrier_at_exit_does_not_hide_why_a_rank_failed(tmp_path: Path, carrier: str) -> None:
+    """The run is over by then."""
+    with pytest.raises(fakempi.RankError, match="rank 1 failed with KeyError: 'x'"):
+        play(tmp_path, "import atexit\natexit.register(comm.Barrier)\nif comm.rank: {}['x']", 2, carrier)
+
+
+def test_an_exception_hook_may_abort(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """As programs do on a real MPI, lest the others wait for ever."""
+    script = """
+    import sys
+    def hook(kind, error, trace):
+        print("hook", comm.rank, error)
+        comm.Abort(5)
+    sys.excepthook = hook
+    if comm.rank == 1:
+        raise ValueError("bad")
+    comm.Barrier()
+    """
+    with pytest.raises(fakempi.RankError) as caught:
+        play(tmp_path, script, 2, carrier)
+    assert getattr(caught.value.exception, "errorcode", None) == 5
+    assert capsys.readouterr().out == "hook 1 bad\n"
+
+
+def test_a_deadlock_is_reported_by_lines_of_the_script(tmp_path: Path, carrier: str) -> None:
+    """And not by lines of ours."""
+    with pytest.raises(fakempi.DeadlockError, match=r"rank 0: recv\(source=1, tag=ANY\) at work\.py:4"):
+        play(tmp_path, "if comm.rank == 0:\n    comm.recv(source=1)", 2, carrier)
+
+
+def test_catching_everything_does_not_outlive_an_abort(tmp_path: Path, carrier: str) -> None:
+    """The next call raises again."""
+    script = """
+    for _ in range(5):
+        try:
+            comm.Abort(3) if comm.rank == 1 else comm.Barrier()
+        except BaseException:
+            pass
+    """
+    with pytest.raises(fakempi.RankError, match=r"rank 1 failed with Aborted: Abort\(3\) was called"):
+        play(tmp_path, script, 2, carrier)
+
+
+def test_a_program_knows_how_its_ranks_ended(tmp_path: Path, carrier: str) -> None:
+    """Also if the run did not."""
+    (tmp_path / "work.py").write_text(
+        "import sys\nfrom mpi4py import MPI\nif MPI.COMM_WORLD.rank == 0: sys.exit(9)\nMPI.COMM_WORLD.Barrier()\n"
+    )
+    work = program([str(tmp_path / "work.py")])
+    with pytest.raises(fakempi.DeadlockError):
+        fakempi.run(work, 3, carrier=carrier)
+    assert work.codes == {0: 9}

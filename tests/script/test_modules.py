@@ -1,0 +1,194 @@
+"""Every rank has its own `__main__` and its own copies of the script's modules; installed packages are shared."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import fakempi
+from fakempi.script import program
+from tests.script.harness import COMM, Capture, play
+
+
+def test_globals_of_the_script_are_each_ranks_own(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """A counter that every rank counts up stays each one's own, though all wait in between."""
+    script = """
+    count = 0
+    def count_up():
+        global count
+        count += 1
+        comm.Barrier()
+    for _ in range(comm.rank + 1):
+        count += 1
+    count_up()
+    print(comm.rank, count)
+    """
+    assert play(tmp_path, script, 4, carrier).returns == [0] * 4
+    assert sorted(capsys.readouterr().out.splitlines()) == ["0 2", "1 3", "2 4", "3 5"]
+
+
+def test_modules_beside_the_script_are_each_ranks_own(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """With packages and their submodules, and the communicator that a module binds when it is imported."""
+    script = """
+    import state, kit.tools
+    import kit.tools as tools
+    state.seen.append(comm.rank)
+    comm.Barrier()
+    assert state.seen == [comm.rank] and state.comm.Get_rank() == comm.rank and tools.kit_rank() == comm.rank
+    assert kit.tools is tools and tools.state is state
+    print(id(state), id(tools))
+    """
+    beside = {
+        "state.py": "seen = []",
+        "kit/__init__.py": "rank = comm.rank",
+        "kit/tools.py": "import state\nfrom . import rank\nfrom kit import rank as r\ndef kit_rank(): return max(rank, r)",
+    }
+    play(tmp_path, script, 3, carrier, beside=beside)
+    assert len({tuple(line.split()) for line in capsys.readouterr().out.splitlines()}) == 3
+
+
+def test_a_module_may_communicate_while_it_is_imported(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """By statement or by name: others import their copies before the first is done."""
+    script = """
+    import importlib
+    import meeting
+    other = importlib.import_module("kit.meeting")
+    print(comm.rank, meeting.total, other.total)
+    """
+    text = "total = comm.allreduce(comm.rank)\ncomm.Barrier()\n"
+    play(tmp_path, script, 4, carrier, beside={"meeting.py": text, "kit/__init__.py": text, "kit/meeting.py": text})
+    assert sorted(capsys.readouterr().out.splitlines()) == [f"{rank} 6 6" for rank in range(4)]
+
+
+def test_classes_of_the_script_are_pickled_by_reference(tmp_path: Path, carrier: str) -> None:
+    """What arrives is of the receiver's class, not of the sender's."""
+    script = """
+    from dataclasses import dataclass
+    from enum import Enum
+    from typing import get_type_hints, NamedTuple
+    import shapes
+    @dataclass
+    class Point:
+        x: "int"
+    class Colour(Enum):
+        RED = 1
+    class Pair(NamedTuple):
+        a: int
+    assert get_type_hints(Point) == {"x": int}
+    for thing in (Point(3), Colour.RED, Pair(1), shapes.Square(2)):
+        got = comm.sendrecv(thing, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        assert type(got) is type(thing) and got == thing
+    everybodys = comm.allgather(Point(comm.rank))
+    assert all(type(point) is Point for point in everybodys)
+    assert [point.x for point in everybodys] == list(range(comm.size))
+    """
+    square = "class Square:\n    def __init__(self, a): self.a = a\n    def __eq__(self, other): return self.a == other.a"
+    play(tmp_path, script, 3, carrier, beside={"shapes.py": square})
+
+
+def test_the_main_module_is_the_running_ranks(tmp_path: Path, carrier: str) -> None:
+    """Before and after waiting, and with the names that Python gives it."""
+    script = """
+    import sys, __main__
+    mine = comm.rank
+    for _ in range(3):
+        assert sys.modules["__main__"] is __main__ and __main__.mine == comm.rank
+        comm.Barrier()
+    assert __name__ == "__main__" and __spec__ is None and __main__.__file__ == __file__ == sys.argv[0]
+    """
+    play(tmp_path, script, 3, carrier)
+
+
+def test_arguments_and_search_path_are_each_ranks_own(tmp_path: Path, carrier: str) -> None:
+    """As after `python work.py a b`."""
+    script = """
+    import os, sys
+    assert sys.argv[1:] == ["a", "b"] and sys.path[0] == os.path.dirname(sys.argv[0])
+    sys.argv.append(str(comm.rank))
+    sys.path.append(f"/nowhere/{comm.rank}")
+    comm.Barrier()
+    assert sys.argv[3:] == [str(comm.rank)] and sys.path[-1] == f"/nowhere/{comm.rank}"
+    sys.argv = ["new", comm.rank]
+    comm.Barrier()
+    assert sys.argv == ["new", comm.rank]
+    """
+    play(tmp_path, script, 3, carrier, "a", "b")
+
+
+def test_a_module_is_run_by_name(
+    tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """From the folder one is in, with its package imported, by relative imports; a package by its `__main__`."""
+    package = tmp_path / "kit"
+    package.mkdir()
+    (package / "__init__.py").write_text(COMM + "rank = comm.bcast(comm.rank, root=comm.size - 1)\n")
+    (package / "work.py").write_text("import sys\nfrom . import rank\nprint(__name__, __package__, rank, sys.argv[1:])\n")
+    (package / "__main__.py").write_text("print('main', __package__)\n")
+    monkeypatch.chdir(tmp_path)
+    fakempi.run(program(["-m", "kit.work", "x"]), 2, carrier=carrier)
+    fakempi.run(program(["-m", "kit"]), 1, carrier=carrier)
+    fakempi.run(program(["-m", "mpi4py", "kit/__main__.py"]), 1, carrier=carrier)
+    fakempi.run(program(["-c", "import sys; print(sys.argv)", "y"]), 1, carrier=carrier)
+    lines = ["__main__ kit 1 ['x']"] * 2 + ["main kit", "main None", "['-c', 'y']"]
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_installed_packages_are_shared_and_follow_the_running_rank(tmp_path: Path, carrier: str) -> None:
+    """A package that binds COMM_WORLD when it is imported, once, has the communicator of whoever calls it."""
+    site = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    name = f"fakempi_test_package_{carrier}"
+    script = f"""
+    import {name} as package
+    package.seen.append(comm.rank)
+    comm.Barrier()
+    assert sorted(package.seen) == list(range(comm.size))
+    assert package.comm.Get_rank() == package.later() == comm.rank and package.comm == comm
+    """
+    (site / f"{name}.py").write_text(COMM + "seen = []\ndef later():\n    return MPI.COMM_WORLD.rank\n")
+    try:
+        play(tmp_path, script, 3, carrier)
+    finally:
+        (site / f"{name}.py").unlink()
+        sys.modules.pop(name, None)
+
+
+def test_a_background_collective_has_its_ranks_modules(tmp_path: Path, carrier: str) -> None:
+    """A function of the script that a child task calls sees the rank's own `__main__`."""
+    script = """
+    import sys
+    import numpy as np
+    seen = set()
+    def add(a, b, datatype):
+        import __main__
+        seen.add(__main__.comm.rank)
+        np.frombuffer(b, "i8")[:] += np.frombuffer(a, "i8")
+    op = MPI.Op.Create(add, commute=True)
+    x, y = np.array([comm.rank]), np.zeros(1, int)
+    requests = [comm.Iallreduce(x, y, op=op)]
+    comm.Barrier()
+    MPI.Request.Waitall(requests)
+    assert y[0] == 6 and seen == {comm.rank}
+    """
+    play(tmp_path, script, 4, carrier)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["nowhere.py"], "^program: there is no file 'nowhere.py' to run.$"),
+        (["-m"], "^program: -m needs a module after it.$"),
+        ([], "^program: there is no file '' to run.$"),
+    ],
+)
+def test_commands_that_cannot_be_run_are_refused(command: list[str], words: str) -> None:
+    """Before anything starts."""
+    with pytest.raises(ValueError, match=words):
+        program(command)
+
+
+def test_a_module_that_is_not_there_ends_the_run(carrier: str) -> None:
+    """As Python says it."""
+    with pytest.raises(fakempi.RankError, match="No module named 'fakempi_nowhere'"):
+        fakempi.run(program(["-m", "fakempi_nowhere"]), 2, carrier=carrier)

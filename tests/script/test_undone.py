@@ -1,0 +1,105 @@
+"""After a run everything is as it was: nothing of a script is left in the interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import importlib._bootstrap
+import logging
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi.script import program
+from tests.script.harness import play
+
+
+def snapshot() -> list[Any]:
+    """All that a script run touches."""
+    functions = [random.random, random.seed, np.random.rand, np.random.seed, time.sleep, atexit.register, atexit.unregister]
+    loggers = [logging.root, logging.Logger.root, logging.Logger.manager]
+    streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook]
+    lock = importlib._bootstrap._get_module_lock  # type: ignore[attr-defined]
+    names = [name for name in sys.modules if name.partition(".")[0] in ("mpi4py", "__main__", "state")]
+    ours = {name: sys.modules[name] for name in names}
+    return [functions, loggers, streams, list(sys.argv), list(sys.path), list(sys.meta_path), lock, ours]
+
+
+def test_everything_is_undone(tmp_path: Path, carrier: str) -> None:
+    """After a good end."""
+    script = """
+    import logging, state, sys
+    logging.basicConfig()
+    sys.argv = sys.path = None
+    comm.Barrier()
+    sys.exit(comm.rank)
+    """
+    before = snapshot()
+    play(tmp_path, script, 3, carrier, beside={"state.py": "x = 1"})
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize("how", ["1 / 0", "comm.recv()", "comm.Abort()"])
+def test_everything_is_undone_after_a_failure(tmp_path: Path, carrier: str, how: str) -> None:
+    """Whoever failed, and wherever the others were."""
+    script = f"import state\ncomm.Barrier()\nif comm.rank == 1: {how}\ncomm.Barrier()"
+    before = snapshot()
+    with pytest.raises(fakempi.RunError):
+        play(tmp_path, script, 3, carrier, beside={"state.py": ""})
+    assert snapshot() == before
+
+
+def test_ranks_without_a_script_see_nothing_of_it(tmp_path: Path, carrier: str) -> None:
+    """A run may have both: functions that wait meanwhile go on in the interpreter that they know."""
+    (tmp_path / "work.py").write_text(
+        "import sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\nfor _ in range(3):\n"
+        "    assert sys.argv[1:] == ['x'] and comm.sendrecv(comm.rank, comm.rank) == comm.rank\n    comm.Barrier()\n"
+    )
+    script = program([str(tmp_path / "work.py"), "x"])
+    argv, main, stdout = sys.argv, sys.modules["__main__"], sys.stdout
+
+    def main_of(comm: Any) -> int:
+        if comm.rank % 2:
+            return script(comm)
+        for _ in range(3):
+            assert sys.argv is argv
+            assert sys.modules["__main__"] is main
+            assert sys.stdout is stdout
+            comm.Barrier()
+        return 0
+
+    before = snapshot()
+    assert fakempi.run(main_of, 4, carrier=carrier).returns == [0] * 4
+    assert snapshot() == before
+
+
+def test_modules_that_the_caller_has_loaded_are_loaded_anew(
+    tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script's own modules are its own, whatever the caller imported from the same folder."""
+    (tmp_path / "state.py").write_text("x = []\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    state = __import__("state")
+    try:
+        play(tmp_path, "import state\nstate.x.append(1)\ncomm.Barrier()\nassert len(state.x) == 1", 2, carrier)
+        assert state.x == []
+        assert sys.modules["state"] is state
+    finally:
+        del sys.modules["state"]
+
+
+def test_a_run_without_a_script_is_not_touched() -> None:
+    """No step is added to its switches."""
+    import fakempi.kernel.loop as kernel
+
+    def main(comm: Any) -> bool:
+        comm.Barrier()
+        loop = comm._process.loop
+        return "begin" in vars(loop) or not isinstance(loop, kernel.Loop)
+
+    assert fakempi.run(main, 2).returns == [False, False]
