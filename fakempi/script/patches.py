@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import logging
 import random
 import sys
 import time
@@ -43,12 +44,35 @@ class Patches:
 
 def patch(patches: Patches, who: Who, seed: int) -> None:
     """Patch everything."""
+    patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
     _exits(patches, who)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
         _chance(patches, who, module, shared, "numpy", lambda number: np.random.RandomState([seed % 2**32, number]))
+
+
+def new_root() -> logging.RootLogger:
+    """The root of a rank's loggers, with a manager of its own."""
+    root = logging.RootLogger(logging.WARNING)
+    vars(root).update(root=root, manager=logging.Manager(root))  # which the class has for all
+    return root
+
+
+class _Managers(logging.Manager):
+    """Finds loggers below the running rank's root, which is in its place in the module `logging`."""
+
+    __slots__ = ("before",)  # and not in the dictionary, which it shares with that manager
+
+    def __init__(self, before: logging.Manager) -> None:
+        self.__dict__ = vars(before)
+        self.before = before
+
+    def getLogger(self, name: str) -> logging.Logger:
+        """The running rank's logger of that name."""
+        manager = logging.root.manager
+        return (self.before if manager is self else manager).getLogger(name)
 
 
 def _sleep(patches: Patches) -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from operator import itemgetter
 from types import ModuleType
 from typing import Any
 
-SEATS: tuple[tuple[Any, str], ...] = (
-    (sys, "argv"),
-    (sys, "path"),
-    (sys, "stdin"),
-    (sys, "stdout"),
-    (sys, "stderr"),
-    (sys, "excepthook"),
-    (logging, "root"),
-    (logging.Logger, "root"),
-    (logging.Logger, "manager"),
-)
-"""Attributes of the whole interpreter of which every rank has its own value. Whatever a rank sets there, it finds again."""
+SEATS = ("argv", "path", "stdin", "stdout", "stderr", "excepthook")
+"""Attributes of `sys` of which every rank has its own value, and `logging.root`: what a rank sets there, it finds again."""
+
+_sys, _logging, _modules = vars(sys), vars(logging), sys.modules  # dictionaries: it is done at every switch
+_seats = itemgetter(*SEATS)
 
 
 class Place:
@@ -27,7 +21,7 @@ class Place:
 
     Attributes
     ----------
-    values : of the seats, in their order; valid while others run
+    values, root : of the seats, and the root of its loggers; valid while others run
     own : the names of its own modules, loaded or being loaded
     modules : those modules; valid while others run
     exits : functions to call at its end, in order of registration
@@ -35,10 +29,11 @@ class Place:
     generators : its generators of random numbers, by kind
     """
 
-    __slots__ = ("exits", "generators", "label", "lines", "modules", "number", "own", "values")
+    __slots__ = ("exits", "generators", "label", "lines", "modules", "number", "own", "root", "values")
 
-    def __init__(self, number: int, label: str, values: list[Any]) -> None:
+    def __init__(self, number: int, label: str, values: tuple[Any, ...]) -> None:
         self.number, self.label, self.values = number, label, values
+        self.root: Any = None
         self.own: set[str] = set()
         self.modules: dict[str, ModuleType] = {}
         self.exits: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
@@ -47,23 +42,25 @@ class Place:
 
     def put_away(self) -> None:
         """Take all that is its own out of the interpreter."""
-        self.values = [getattr(owner, name) for owner, name in SEATS]
-        modules = sys.modules
-        self.modules = {name: modules.pop(name) for name in self.own if name in modules}
+        self.values = _seats(_sys)
+        self.root = _logging["root"]
+        take, kept = _modules.pop, self.modules
+        for name in self.own:
+            module = take(name, None)
+            if module is not None:
+                kept[name] = module
+            else:
+                kept.pop(name, None)
 
     def lay_out(self) -> None:
         """Put all that is its own into the interpreter."""
-        for (owner, name), value in zip(SEATS, self.values, strict=True):
-            setattr(owner, name, value)
-        sys.modules.update(self.modules)
+        here = _sys
+        (
+            here["argv"], here["path"], here["stdin"], here["stdout"], here["stderr"], here["excepthook"],
+        ) = self.values  # fmt: skip
+        _logging["root"] = self.root
+        _modules.update(self.modules)
 
     def owns(self, namespace: dict[str, Any]) -> bool:
         """Whether a module of its own has these globals."""
         return namespace.get("__name__") in self.own
-
-
-def fresh_values(argv: list[str], path: list[str], streams: tuple[Any, Any, Any]) -> list[Any]:
-    """The seats of a process that has just started."""
-    root = logging.RootLogger(logging.WARNING)
-    manager = logging.Manager(root)
-    return [list(argv), list(path), *streams, sys.__excepthook__, root, root, manager]

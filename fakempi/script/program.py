@@ -18,7 +18,8 @@ from fakempi.kernel.loop import Ended
 from fakempi.mpi.current import running_process
 from fakempi.mpi.intracomm import Intracomm
 from fakempi.script.output import no_input
-from fakempi.script.place import Place, fresh_values
+from fakempi.script.patches import new_root
+from fakempi.script.place import Place
 from fakempi.script.stage import STAGE
 
 
@@ -82,7 +83,9 @@ class Program:
         """What a process has that has just started."""
         path = [self.folder, *(entry for entry in sys.path if entry not in ("", self.folder))]
         streams = (STAGE.input if process.number == 0 else no_input(), STAGE.out, STAGE.err)
-        place = Place(process.number, self.label.format(rank=process.rank), fresh_values(self.argv, path, streams))
+        seats = (list(self.argv), path, *streams, sys.__excepthook__)
+        place = Place(process.number, self.label.format(rank=process.rank), seats)
+        place.root = new_root()
         place.own.add("__main__")
         place.modules["__main__"] = ModuleType("__main__")
         return place

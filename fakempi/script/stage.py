@@ -3,7 +3,7 @@
 The kernel has no hook for this. It hands a task the baton by calling the task's `resume`, which the carriers set and which
 is looked up each time, so the stage puts a step of its own before it: put away what is the last rank's, lay out the next
 one's. Tasks that begin, such as nonblocking collectives in the background, pass `Loop.begin`, where they get that step too.
-A run without scripts has none of this.
+Every run ends with `Loop.unwind`, after which all of it is undone. A run without scripts has none of this.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class Stage:
     def __init__(self) -> None:
         self.loop: Loop | None = None
         self.places: dict[Any, Place] = {}  # process -> its place
-        self.outside = Place(-1, "", [])  # whoever runs no script
+        self.outside = Place(-1, "", ())  # whoever runs no script
         self.at = self.outside
         self.hooked: dict[Task, Callable[[], Any]] = {}  # what their `resume` was
+        self.folders: set[str] = set()  # in which scripts lie
         self.finder = Finder(self.who)
         self.modules: dict[str, Any] = {}  # mpi4py's names
         self.hidden: dict[str, Any] = {}  # what was there under those names
@@ -52,19 +53,17 @@ class Stage:
     def enter(self, process: Any, place: Place, folder: str) -> None:
         """A rank's first step: from now on it has its own things."""
         self.places[process] = place
-        self.outside.own |= beside(folder) | {"__main__"}
+        if folder not in self.folders:
+            self.folders.add(folder)
+            self.outside.own |= beside(folder) | {"__main__"}
         self._switch(place)
 
     def leave(self, process: Any) -> None:
-        """A rank's last step. With the last of them everything is as it was before."""
-        place = self.places.pop(process, None)
-        if place is None:
-            return
+        """A rank's last step."""
+        place = self.places.pop(process)
         self.out.finish(place)
         self.err.finish(place)
         self._switch(self.outside)
-        if not self.places:
-            self._close()
 
     def _switch(self, to: Place) -> None:
         if self.at is not to:
@@ -92,13 +91,22 @@ class Stage:
         finally:
             self.hooked.pop(task, None)
 
+    def _unwind(self) -> None:
+        """The end of the run: once all ranks have ended, everything is as it was before."""
+        assert self.loop is not None
+        try:
+            Loop.unwind(self.loop)
+        finally:
+            self._close()
+
     def _open(self, loop: Loop, seed: int) -> None:
-        self.loop, self.outside.own = loop, set()
+        self.loop, self.folders = loop, set()
+        self.at = self.outside = Place(-1, "", ())
         self.input, self.out, self.err = Input(sys.stdin), Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)
-        loop.begin = self._begin  # type: ignore[method-assign]
+        loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
         self.patches = Patches()
         patch(self.patches, self.who, seed)
         self.unlock = lock_by_rank(self.who)
@@ -117,7 +125,7 @@ class Stage:
         self.finder.codes.clear()
         self.unlock()
         self.patches.undo()
-        del self.loop.begin
+        del self.loop.begin, self.loop.unwind
         for task, resume in self.hooked.items():
             task.resume = resume
         self.hooked.clear()
