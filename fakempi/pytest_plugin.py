@@ -17,11 +17,13 @@ from typing import Any
 
 import pytest
 
+from fakempi.testing import alias
 from fakempi.testing.fixtures import Later, OnThisRank, put_off
 from fakempi.testing.markers import HELP, marker_of, parametrize, size_of
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
 OUTCOME = pytest.StashKey[Any]()
+ALIAS = pytest.StashKey[alias.Alias]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +39,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
+    words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator if nothing is"
+    group.addoption("--mpi4py", choices=alias.CHOICES, help=words)
+    parser.addini("mpi4py", words, default="auto")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Before anything imports mpi4py, decide what that is."""
+    choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
+    if choice not in alias.CHOICES:
+        raise pytest.UsageError(f"mpi4py = {choice} in the ini file: there are {', '.join(alias.CHOICES)}")
+    early_config.stash[ALIAS] = alias.Alias()
+    early_config.stash[ALIAS].install(choice)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing behind, where pytest was called by a program."""
+    if ALIAS in config.stash:
+        config.stash[ALIAS].remove()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -155,7 +176,7 @@ def pytest_runtest_makereport(
                 sections[title] = text
         if call.excinfo is not None and call.excinfo.value is outcome.stuck:
             report.longrepr = str(outcome.stuck)  # its traceback would lead into the emulator
-        report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item)))]
+        report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item), alias.warning()))]
     return report
 
 

@@ -37,7 +37,7 @@ class Outcome:
         """What pytest is told: the first failure, else the deadlock, else the skip, else nothing."""
         return next(iter(self.failed.values()), None) or self.stuck or next(iter(self.errors.values()), None)
 
-    def in_words(self, replay: str) -> str:
+    def in_words(self, replay: str, warning: str = "") -> str:
         """The lines under the traceback: who failed, who waited then, and how to see it again."""
         lines = []
         if self.failed:
@@ -49,7 +49,7 @@ class Outcome:
                 lines.append(f"  {ranks_in_words(ranks)}: {error}")
             if self.stuck:
                 lines += ["the others waited for ever then:", *(f"  {line}" for line in str(self.stuck).splitlines())]
-        return "\n".join([*lines, f"replay: {replay}"])
+        return "\n".join([*lines, *[warning] * bool(warning), f"replay: {replay}"])
 
     def written(self, stream: str) -> str | None:
         """What the first failing rank wrote, and how much more there is; None if no rank failed by itself."""

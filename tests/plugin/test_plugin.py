@@ -268,3 +268,65 @@ def test_runs_without_marked_tests_import_nothing_of_ours(
     plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
     result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider", *plugin)
     result.assert_outcomes(passed=1)
+
+
+USES_MPI4PY = """
+from mpi4py import MPI as installed
+import numpy as np
+
+@pytest.mark.mpi(ranks=3)
+def test_mpi4py(comm):
+    total = np.empty(1)
+    installed.COMM_WORLD.Allreduce(np.ones(1), total, op=installed.SUM)
+    assert total[0] == comm.size == installed.COMM_WORLD.size
+"""
+
+
+def test_code_that_imports_mpi4py_gets_the_emulator(pytester: pytest.Pytester) -> None:
+    result, _ = run_pytest(pytester, USES_MPI4PY, "--mpi4py=emulated")
+    result.assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\nmpi4py = emulated\n")
+    result, _ = run_pytest(pytester, USES_MPI4PY)
+    result.assert_outcomes(passed=1)
+
+
+def test_a_conftest_that_imports_mpi4py_gets_the_emulator_too(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from mpi4py import MPI\nSIZE = lambda: MPI.COMM_WORLD.Get_size()")
+    source = "import conftest\n@pytest.mark.mpi(ranks=3)\ndef test_size():\n    assert conftest.SIZE() == 3\n"
+    result, _ = run_pytest(pytester, source, "--mpi4py=emulated")
+    result.assert_outcomes(passed=1)
+
+
+def test_an_unknown_choice_of_mpi4py_is_refused(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nmpi4py = fake\n")
+    result, text = run_pytest(pytester, "def test_it():\n    pass\n")
+    assert result.ret != 0
+    assert "mpi4py = fake in the ini file: there are emulated, installed, auto" in text + result.stderr.str()
+
+
+def test_after_a_failure_the_debugger_stands_in_the_failing_rank(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+import pdb
+
+class Look(pdb.Pdb):
+    def cmdloop(self, intro=None):
+        self.stdout.write(f"mine is {self.curframe.f_locals['mine']}\\n")
+"""
+    )
+    source = "@pytest.mark.mpi(ranks=3)\ndef test_it(comm):\n    mine = comm.rank * 100\n    assert mine != 200\n"
+    result, text = run_pytest(pytester, source, "--pdb", "--pdbcls=conftest:Look")
+    result.assert_outcomes(failed=1)
+    assert "mine is 200" in text
+
+
+def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xdist")
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(fakempi.__file__)))
+    pytester.makepyfile(
+        "import pytest\n@pytest.mark.mpi(ranks=[2, 5, 9])\ndef test_it(comm):\n    assert comm.allreduce(1) != 5\n"
+    )
+    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", *plugin)
+    result.assert_outcomes(passed=2, failed=1)
+    assert "all 5 ranks failed; above is rank" in result.stdout.str()
