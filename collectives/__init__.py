@@ -19,7 +19,9 @@ The map:
     protocol, messages              what is asked of a communicator; send, receive, exchange
     blocks, numbers                 how a buffer is cut, scratch memory; logarithms and bits
     groups                          two groups: whose part is whose, schedules side by side
-    full_duplex, root_gathering     texts that allgathers between two groups share
+    full_duplex, root_gathering,    texts that algorithms between two groups share: allgathers; roots and leaves,
+    leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one
+    reduced_across, union
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
     binomial, runs, ring, pairs     texts that several algorithms share: blocks up and down a tree, growing runs,
                                     around the ring, between all pairs

@@ -102,7 +102,7 @@ class Layout:
 
     def put(self, buf: Buffer, i: int, contents: Buffer | None) -> None:
         """Copy `contents` to block i of `buf`; None means that it is there already (in place)."""
-        self._check(buf)
+        self.check_room(buf)
         if contents is None:
             return
         if contents.size != self.size(i):
@@ -111,14 +111,15 @@ class Layout:
 
     def take(self, buf: Buffer, i: int, into: Buffer | None) -> None:
         """Copy block i of `buf` to `into`; None means that it stays where it is (in place)."""
-        self._check(buf)
+        self.check_room(buf)
         if into is None:
             return
         if into.size != self.size(i):
             raise ValueError(f"rank {i} receives {self.size(i)} elements but its buffer holds {into.size}")
         into[0 : into.size] = self.block(buf, i)
 
-    def _check(self, buf: Buffer) -> None:
+    def check_room(self, buf: Buffer) -> None:
+        """Refuse a buffer that is too short for all blocks."""
         if buf.size < self.start(self.p):
             raise ValueError(f"a buffer of {buf.size} elements cannot hold blocks of {self.start(self.p)} in all")
 

@@ -6,7 +6,8 @@ both at the same time, and it begins its next round when both are over; a proces
 does not wait for it. What a process combines with its own data, in a reduction, it combines after the round's
 transfers and before its next round. Under these rules the single-port model has an exact recurrence, `clocks`: a
 transfer begins when both its ends have arrived at the round, since both ports are free then. Where sends and receives
-run apart, each in an order of its own, `Streams` takes the place of a round.
+run apart, each in an order of its own, `Streams` takes the place of a round; where who is ready first is served first,
+`Served` does.
 """
 
 from __future__ import annotations
@@ -70,6 +71,27 @@ class Streams(list[Transfer]):
         return {r: max(out.get(r, low), into.get(r, low)) for r in sorted({*out, *into})}
 
 
+class Served(list[Transfer]):
+    """A phase in place of a round: senders begin all their sends at once, and serve first who is ready first.
+
+    A process receives at most once. When a sender is done with all does not depend on how it serves those that are
+    ready together.
+    """
+
+    def ends(self, clock: Sequence[Seconds], t_s: Seconds, t_w: Seconds) -> dict[int, Seconds]:
+        """When each process that takes part is done; a transfer begins when both ends are there and its turn has come.
+
+        >>> Served([Transfer(0, 1, 5), Transfer(0, 2, 5), Transfer(1, 0, 1)]).ends([0, 7, 0], 0, 1)
+        {0: 12, 1: 12, 2: 5}
+        """
+        out = {t.source: clock[t.source] for t in self}
+        into: dict[int, Seconds] = {}
+        for source, dest, nbytes, _ in sorted(self, key=lambda t: max(clock[t.source], clock[t.dest])):
+            out[source] = into[dest] = max(out[source], clock[dest]) + t_s + nbytes * t_w
+        low = clock[0] * 0
+        return {r: max(out.get(r, low), into.get(r, low)) for r in sorted({*out, *into})}
+
+
 Round: TypeAlias = Sequence[Transfer]
 Schedule: TypeAlias = Iterable[Round]
 
@@ -89,7 +111,7 @@ def clocks(schedule: Schedule, p: int, t_s: Seconds, t_w: Seconds, c: Seconds = 
     """
     clock: list[Seconds] = [0] * p
     for transfers in schedule:
-        if isinstance(transfers, Streams):
+        if isinstance(transfers, (Streams, Served)):
             for rank, done in transfers.ends(clock, t_s, t_w).items():
                 clock[rank] = done
             continue

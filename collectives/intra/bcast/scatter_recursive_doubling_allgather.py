@@ -10,7 +10,7 @@ that agree with v above bit k for those of the rank that differs in bit k.
     v = 2     ....     ..23     ..23     ..23     0123
     v = 3     ....     ....     ...3     ..23     0123
 
-Rounds   2 log2 p    Sent per rank   (p-1)/p m, and its share of the scatter    Scratch   none
+Rounds   2 log2 p    Sent per rank   (p-1)/p m + its share of the scatter    Scratch   none
 Time     2 log2 p t_s + 2 (p-1)/p m t_w; by the schedule's recurrence, exact, where p does not divide the message
 Fits     p a power of two
 Best     messages of medium length: twice the lower bound m t_w, at twice the fewest rounds

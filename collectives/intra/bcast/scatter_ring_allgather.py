@@ -10,7 +10,7 @@ the ring rank v sends piece v-k to v+1 and receives piece v-k-1 from v-1.
     v = 2     ....     ..23     ..23     .123     0123     0123
     v = 3     ....     ....     ...3     ..23     .123     0123
 
-Rounds   about ceil(log2 p) + p-1    Sent per rank   (p-1)/p m, and its share of the scatter    Scratch   none
+Rounds   about ceil(log2 p) + p-1    Sent per rank   (p-1)/p m + its share of the scatter    Scratch   none
 Time     (log2 p + p-1) t_s + 2 (p-1)/p m t_w; this where p is a power of two and divides the message; else the ring
          ends (p-1) (t_s + b t_w) after the scatter, b the longest piece, or up to p/2 elements' time earlier
 Fits     any p

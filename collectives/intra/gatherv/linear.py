@@ -7,7 +7,7 @@ come in one after the other, since it has one port. Only the root needs to know 
     root 0                       00....     002...     002333
     rank r                       sends its block to the root, if it is not empty
 
-Rounds   non-empty blocks besides the root's    Sent per rank   its m_r bytes, the root nothing    Scratch   none
+Rounds   non-empty blocks but the root's    Sent per rank   its m_r bytes, the root nothing    Scratch   none
 Time     sum of (t_s + m_r t_w) over those blocks
 Fits     any p
 Best     long or very uneven blocks: nothing is sent twice; startups are linear in p

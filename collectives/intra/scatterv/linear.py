@@ -8,7 +8,7 @@ blocks leave one after the other, since it has one port. Only the root needs to 
     rank 2                       ......     ..2...     ..2...
     rank 3                       ......     ......     ...333
 
-Rounds   non-empty blocks besides the root's    Sent per rank   all those blocks, from the root    Scratch   none
+Rounds   non-empty blocks but the root's    Sent per rank   all those blocks, from the root    Scratch   none
 Time     sum of (t_s + m_r t_w) over those blocks
 Fits     any p
 Best     long or very uneven blocks: nothing is sent twice; startups are linear in p

@@ -1,0 +1,1 @@
+"""Allreduce between two groups."""

@@ -1,0 +1,121 @@
+"""Allreduce between groups as in WMPI: a reduce in each group, then a broadcast to the one, then to the other.
+
+Each group reduces to its rank 0, its leader, by `reduce`, both at once. Then the first group's leader sends its result to
+the other's, which broadcasts it in its group by `bcast`; then the same the other way round. The leaders are the first to
+be done with a broadcast, so the two overlap. The first group is the larger one; where the groups are alike the caller
+says `first=True` in one and `first=False` in the other (WMPI has a mark in the communicator; see `collectives.groups`).
+Operands are combined in the order that `reduce` keeps to.
+
+    p = 4, q = 2
+              reduced      a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
+    a_0       0123 ..      0123 ..      ..           0123 xy      xy
+    a_1 a_2.. .... ..      .... ..      ..           .... ..      xy
+    b_0       xy ....      xy 0123      0123         0123         0123
+    b_1       .. ....      .. ....      0123         0123         0123
+
+Rounds   2 + its parts'    Sent per rank   its parts', leaders m more    Scratch   its parts', leaders m more
+Time     2 (t_s + m t_w) + its parts'; one reduce, both bcasts, binomial: (2 + max(ceil(log2 p), ceil(log2 q)) +
+         ceil(log2 p) + ceil(log2 q)) (t_s + m t_w); otherwise by the schedule's recurrence, exact
+Fits     any p and q; what its parts fit; alike groups need `first`
+Best     short messages and an op that wants rank order
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import scratch as spare_memory
+from collectives.groups import (
+    UNDECIDED,
+    Placed,
+    a_comes_first,
+    beside,
+    check_local,
+    in_a_row,
+    misfit,
+    numbers,
+    scratch_in,
+    sent_in,
+)
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.protocol import Buffer, Comm, Intercomm, Op
+from collectives.root_gathering import decided, in_turn
+from collectives.schedule import Schedule, Transfer, without_empty
+
+REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def allreduce_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Leave the combination of the other group's operands in everybody's `recvbuf`."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    goes_first = decided(ALGORITHM, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
+    parameters = {"reduce": reduce, "bcast": bcast, "first": goes_first}
+    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    whole = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
+    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
+    in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
+
+
+def fits(case: Case) -> str | None:
+    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else misfit(_parts(case))
+
+
+def schedule(case: Case) -> Schedule | None:
+    reduce_a, reduce_b, bcast_a, bcast_b = _parts(case)
+    there = in_a_row([[Transfer(0, case.p, case.m)]], beside([bcast_b]))
+    back = in_a_row([[Transfer(case.p, 0, case.m_b)]], beside([bcast_a]))
+    turns = (there, back) if a_comes_first(case) else (back, there)
+    plan = in_a_row(beside([reduce_a, reduce_b]), *turns)
+    return None if plan is None else map(without_empty, plan)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in(_parts(case), rank) + _by_leaders(case, rank)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    within = sent_in(_parts(case), rank)
+    return None if within is None else within + _by_leaders(case, rank)
+
+
+def _by_leaders(case: Case, rank: int) -> int:
+    """The result of the own group, which its leader holds and sends."""
+    return {0: case.m, case.p: case.m_b}.get(rank, 0)
+
+
+def _parts(case: Case) -> list[Placed]:
+    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
+    (p, q), (in_a, in_b), size = (case.p, case.q), numbers(case), case.itemsize
+    return [
+        (reduce, Case(p, case.m, itemsize=size, commutative=case.commutative), in_a),
+        (reduce, Case(q, case.m_b, itemsize=size, commutative=case.commutative), in_b),
+        (bcast, Case(p, case.m_b, itemsize=size), in_a),
+        (bcast, Case(q, case.m, itemsize=size), in_b),
+    ]
+
+
+ALGORITHM = Algorithm(
+    operation="allreduce",
+    name="wmpi",
+    kind="inter",
+    run=allreduce_wmpi,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters={"reduce": REDUCE, "bcast": BCAST, "first": None},
+    in_order=True,
+)

@@ -1,0 +1,1 @@
+"""Alltoall between two groups."""

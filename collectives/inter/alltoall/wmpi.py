@@ -1,0 +1,58 @@
+"""Alltoall between groups as in WMPI: everybody starts all its sends and all its receives, and waits.
+
+Rank r of a group starts receives from r, r-1, r-2, ... of the other and sends to r, r+1, r+2, ... (mod its size). One
+group starts its receives first, the other its sends: the larger one is first, or who says `first=True`. Who is first
+changes no result; groups of one size that were not told both start with their receives. What is served when, the ports
+decide: a message waits for its sender's port, then for its receiver's, first come, first served.
+
+    p = 4, q = 2      sends to           receives from      starts first
+    a_0 a_2           b_0, b_1           b_0, b_1           receives
+    a_1 a_3           b_1, b_0           b_1, b_0           receives
+    b_0               a_0, 1, 2, 3       a_0, 3, 2, 1       sends
+    b_1               a_1, 2, 3, 0       a_1, 0, 3, 2       sends
+
+Rounds   no closed form    Sent per rank   q m bytes, in B p m_b    Scratch   none
+Time     no closed form; at least max(p, q) (t_s + m t_w) if all blocks are equal, the order of messages depends on timing
+Fits     any p and q; blocks of equal size in each direction
+Best     where the network sorts out many messages at once; ranks that come late hold up nobody else
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collectives.across import bytes_sent, swap
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.groups import check_local
+from collectives.protocol import Buffer, Comm, Intercomm
+
+
+def alltoall_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Swap equal blocks with every rank of the other group."""
+    check_local(inter, local)
+    q = inter.Get_remote_size()
+    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
+    swap(inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return bytes_sent(case, rank)
+
+
+ALGORITHM = Algorithm(
+    operation="alltoall",
+    name="wmpi",
+    kind="inter",
+    run=alltoall_wmpi,
+    schedule=None,
+    closed_sent=closed_sent,
+    parameters={"first": None},
+)

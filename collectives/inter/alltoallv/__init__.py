@@ -1,0 +1,1 @@
+"""Alltoallv between two groups."""

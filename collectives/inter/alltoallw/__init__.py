@@ -1,0 +1,1 @@
+"""Alltoallw between two groups."""

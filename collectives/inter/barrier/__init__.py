@@ -1,0 +1,1 @@
+"""Barrier between two groups."""

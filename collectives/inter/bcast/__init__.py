@@ -1,0 +1,1 @@
+"""Broadcast between two groups."""

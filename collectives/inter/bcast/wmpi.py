@@ -1,0 +1,103 @@
+"""Broadcast between groups as in WMPI: the root sends to the other group's leader, which broadcasts in its group.
+
+The root sends its message to rank 0 of the other group, and the other group broadcasts it by `bcast`. The ranks beside
+the root (PROC_NULL) send nothing, receive nothing and return at once.
+
+    p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part)
+    a_1       x       x       x       x
+    b_0       .       x       x       x
+    b_1       .       .       .       x
+    b_2       .       .       x       x
+    b_3       .       .       .       x
+
+Rounds   1 + bcast's    Sent per rank   bcast's, the root m    Scratch   bcast's
+Time     t_s + m t_w + bcast's; binomial (1 + ceil(log2 q)) (t_s + m t_w) with q leaves
+Fits     any p and q; what `bcast` fits
+Best     short messages; one hop more than the broadcast of one group
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import required
+from collectives.groups import Part, Placed, beside, in_a_row, misfit, numbers, scratch_in, sent_in
+from collectives.intra.bcast import binomial
+from collectives.messages import receive, send
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.rooted import check_root, sides
+from collectives.schedule import Schedule, Seconds, Transfer, message, without_empty
+
+BCAST = binomial.ALGORITHM
+
+
+def bcast_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    buf: Buffer | None,
+    *,
+    root: Part | int,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Leave the root's `buf` in the `buf` of everybody in the other group."""
+    check_root(inter, local, root)
+    if root is Part.PROC_NULL:
+        return
+    p, q = sides(inter, root)
+    ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast}))
+    if isinstance(root, Part):
+        send(inter, required(buf, "the root of a bcast"), 0, tag)
+        return
+    message_here = required(buf, "a rank that receives a broadcast")
+    if local.Get_rank() == 0:
+        receive(inter, message_here, root, tag)
+    bcast.run(local, message_here, root=0, tag=tag)
+
+
+def fits(case: Case) -> str | None:
+    return misfit([_part(case)])
+
+
+def schedule(case: Case) -> Schedule | None:
+    return in_a_row([without_empty([Transfer(case.root, case.p, case.m)])], beside([_part(case)]))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in([_part(case)], rank)
+
+
+def closed_rounds(case: Case) -> int | None:
+    bcast, leaves, _ = _part(case)
+    rounds = bcast.rounds(leaves)
+    return None if rounds is None else rounds + (case.m > 0)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    return case.m if rank == case.root else sent_in([_part(case)], rank)
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    bcast, leaves, _ = _part(case)
+    time = bcast.time(leaves, t_s, t_w)
+    return None if time is None else time + message(case.m, t_s, t_w)
+
+
+def _part(case: Case) -> Placed:
+    leaves = Case(case.q, case.m, itemsize=case.itemsize)
+    return ALGORITHM.parameter(case, "bcast"), leaves, numbers(case)[1]
+
+
+ALGORITHM = Algorithm(
+    operation="bcast",
+    name="wmpi",
+    kind="inter",
+    run=bcast_wmpi,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    parameters={"bcast": BCAST},
+)

@@ -1,0 +1,1 @@
+"""Gather between two groups."""

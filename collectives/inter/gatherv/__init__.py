@@ -1,0 +1,1 @@
+"""Gatherv between two groups."""

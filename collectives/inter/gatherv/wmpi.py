@@ -1,0 +1,79 @@
+"""Gatherv between groups as in WMPI: everybody sends its block straight to the root.
+
+The root starts a receive from each rank of the other group that has something, in rank order, and waits for them all;
+the blocks come in one after the other, since it has one port. The ranks beside the root (PROC_NULL) send nothing, receive
+nothing and return at once. Only the root needs to know the counts.
+
+    p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), counts 2, 0, 1, 3
+              start      1st        2nd        3rd
+    a_1       ......     00....     002...     002333
+    b_j       sends its block to a_1, if it is not empty
+
+Rounds   blocks that are not empty    Sent per rank   its m_j bytes, A nothing    Scratch   none
+Time     sum of (t_s + m_j t_w) over those blocks
+Fits     any p and q
+Best     long or very uneven blocks: nothing is sent twice; startups are linear in q
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout, required
+from collectives.groups import Part
+from collectives.messages import send
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.rooted import check_root, gathered, one_by_one, take_in, up
+from collectives.schedule import Schedule, Seconds
+
+
+def gatherv_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    counts: Sequence[int] | None,
+    *,
+    root: Part | int,
+    tag: int = 0,
+) -> None:
+    """Leave the blocks of the other group's ranks in the root's `recvbuf`."""
+    check_root(inter, local, root)
+    if root is Part.PROC_NULL:
+        return
+    if isinstance(root, Part):
+        q = inter.Get_remote_size()
+        recvbuf = required(recvbuf, "the root of a gatherv")
+        take_in(inter, recvbuf, Layout.of_ranks(counts, q), tag)
+    else:
+        send(inter, required(sendbuf, "a rank that sends its block"), root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return up(case)
+
+
+def closed_rounds(case: Case) -> int:
+    return sum(nbytes > 0 for nbytes in gathered(case))
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank < case.p else gathered(case)[rank - case.p]
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return one_by_one(gathered(case), t_s, t_w)
+
+
+ALGORITHM = Algorithm(
+    operation="gatherv",
+    name="wmpi",
+    kind="inter",
+    run=gatherv_wmpi,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)

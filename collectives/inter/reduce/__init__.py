@@ -1,0 +1,1 @@
+"""Reduce between two groups."""

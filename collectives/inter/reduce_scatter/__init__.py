@@ -1,0 +1,1 @@
+"""Reduce_scatter between two groups."""

@@ -1,0 +1,1 @@
+"""Reduce_scatter_block between two groups."""

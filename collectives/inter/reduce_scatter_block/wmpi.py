@@ -1,0 +1,105 @@
+"""Reduce_scatter_block between groups as in WMPI: a reduce in each group, then each leader deals out to the other group.
+
+The leaders, rank 0 of each group, exchange the block size of their groups, 8 bytes. Each group reduces to its leader by
+`reduce`, both at once; then each leader sends the ranks of the other group their blocks, again both at once, and who is
+ready first is served first. That is one hop less than a reduce between groups and a scatter within. Beyond the paper,
+which trusts its callers: after the reduce a leader tells its group by `bcast` how much the other group's blocks are in
+all (8 bytes); where that is not what its own are, everybody raises ValueError. Operands are combined in the order that
+`reduce` keeps to.
+
+    p = 4, q = 2      start    reduced    dealt out       (how many operands are in each block; A's blocks are 4)
+    a_0               1111     4444       2...
+    a_1 a_2 a_3       1111     1111       .2.. and so on
+    b_0               1111     2222       44..
+    b_1               1111     1111       ..44
+
+Rounds   1 + q + its parts'    Sent per rank   its parts', leaders all blocks    Scratch   leaders all blocks; and its parts'
+Time     parts' + (q+1) t_s + (8 + q m) t_w; for p = q and binomial parts; otherwise by the schedule's recurrence, exact
+Fits     any p and q; what its parts fit; both groups' blocks as much in all
+Best     short operands, and ops that want rank order
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout
+from collectives.groups import check_local
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.protocol import Buffer, Comm, Intercomm, Op
+from collectives.reduced_across import (
+    bytes_held,
+    bytes_sent,
+    even_combined,
+    even_time,
+    fit,
+    plan,
+    reduce_and_deal,
+)
+from collectives.reductions import check_blocks
+from collectives.schedule import Schedule, Seconds
+
+REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def reduce_scatter_block_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    parameters = {"reduce": reduce, "bcast": bcast}
+    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    layout = Layout.equal(sendbuf.size, p)
+    check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
+    told, others = [layout.size(0)], 1
+    reduce_and_deal(inter, local, sendbuf, recvbuf, told, others, op, reduce, bcast, tag)
+
+
+def fits(case: Case) -> str | None:
+    return fit(ALGORITHM, case)
+
+
+def schedule(case: Case) -> Schedule | None:
+    return plan(ALGORITHM, case)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return bytes_held(ALGORITHM, case, rank)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    return bytes_sent(ALGORITHM, case, rank)
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    return even_time(ALGORITHM, case, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int | None:
+    return even_combined(ALGORITHM, case)
+
+
+ALGORITHM = Algorithm(
+    operation="reduce_scatter_block",
+    name="wmpi",
+    kind="inter",
+    run=reduce_scatter_block_wmpi,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    parameters={"reduce": REDUCE, "bcast": BCAST},
+    in_order=True,
+)

@@ -1,0 +1,1 @@
+"""Scatterv between two groups."""

@@ -1,0 +1,81 @@
+"""Scatterv between groups as in WMPI: the root sends each rank of the other group its block.
+
+The root starts a send to each rank of the other group that gets something, in rank order, and waits for them all; the
+blocks leave one after the other, since it has one port. The ranks beside the root (PROC_NULL) send nothing, receive
+nothing and return at once. Only the root needs to know the counts.
+
+    p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), counts 2, 0, 1, 3
+              start      1st        2nd        3rd
+    a_1       002333     002333     002333     002333
+    b_0       ......     00....     00....     00....
+    b_2       ......     ......     ..2...     ..2...
+    b_3       ......     ......     ......     ...333
+
+Rounds   blocks that are not empty    Sent per rank   all blocks, from the root    Scratch   none
+Time     sum of (t_s + m_j t_w) over those blocks
+Fits     any p and q
+Best     long or very uneven blocks: nothing is sent twice; startups are linear in q
+Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.blocks import Layout, required
+from collectives.groups import Part
+from collectives.messages import receive
+from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.rooted import check_root, deal_out, down, one_by_one, scattered
+from collectives.schedule import Schedule, Seconds
+
+
+def scatterv_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    counts: Sequence[int] | None,
+    *,
+    root: Part | int,
+    tag: int = 0,
+) -> None:
+    """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
+    check_root(inter, local, root)
+    if root is Part.PROC_NULL:
+        return
+    if isinstance(root, Part):
+        q = inter.Get_remote_size()
+        sendbuf = required(sendbuf, "the root of a scatterv")
+        deal_out(inter, sendbuf, Layout.of_ranks(counts, q), tag)
+    else:
+        receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
+
+
+def schedule(case: Case) -> Schedule:
+    return down(case)
+
+
+def closed_rounds(case: Case) -> int:
+    return sum(nbytes > 0 for nbytes in scattered(case))
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return sum(scattered(case)) if rank == case.root else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return one_by_one(scattered(case), t_s, t_w)
+
+
+ALGORITHM = Algorithm(
+    operation="scatterv",
+    name="wmpi",
+    kind="inter",
+    run=scatterv_wmpi,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+)
