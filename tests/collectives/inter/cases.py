@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import lcm
 from typing import Any
 
 from hypothesis import strategies as st
 
 from collectives import Algorithm, Case, find
+from tests.collectives.cases import PAIRED, REDUCING, ROOTED
 
 
 def parameter_choices(algorithm: Algorithm) -> list[dict[str, Any]]:
@@ -22,20 +25,58 @@ def parameter_choices(algorithm: Algorithm) -> list[dict[str, Any]]:
         found.append({"gather": find("gather", "linear"), "bcast": find("bcast", "binomial")})
     if "gatherv" in algorithm.parameters:
         found.append({"gatherv": find("gatherv", "binomial"), "allgather": find("allgather", "ring")})
+    if "reduce" in algorithm.parameters:
+        found += [{"reduce": find("reduce", name)} for name in ("linear", "chain", "rabenseifner")]
+    if "bcast" in algorithm.parameters and algorithm.name == "wmpi":
+        found += [{"bcast": find("bcast", name)} for name in ("scatter_ring_allgather", "linear", "circulant")]
+    if "barrier" in algorithm.parameters:
+        found += [{"barrier": find("barrier", name)} for name in ("recursive_doubling", "binomial_tree", "linear")]
     return found
 
 
 @st.composite
 def two_groups(draw: st.DrawFn, algorithm: Algorithm, largest: int = 12) -> Case:
-    """Any allgather or allgatherv between two groups that the algorithm serves."""
+    """Any case of two groups that the algorithm serves."""
     p, q = draw(st.integers(1, largest)), draw(st.integers(1, largest))
-    itemsize = draw(st.sampled_from([1, 2, 4, 8, 16]))
-    parameters = dict(draw(st.sampled_from(parameter_choices(algorithm))))
+    case = replace(
+        draw(_sized(algorithm.operation, p, q, draw(st.sampled_from([1, 2, 4, 8, 16])))),
+        root=draw(st.integers(0, p - 1)) if algorithm.operation in ROOTED else 0,
+        commutative=algorithm.operation not in REDUCING or draw(st.booleans()),
+        parameters=dict(draw(st.sampled_from(parameter_choices(algorithm)))),
+    )
     if "first" in algorithm.parameters:
-        parameters["first"] = draw(st.booleans())
-    if algorithm.operation == "allgather":
-        m, m_b = draw(st.integers(0, 40)) * itemsize, draw(st.integers(0, 40)) * itemsize
-        return Case(p, m, q=q, m_b=m_b, itemsize=itemsize, parameters=parameters)
-    sizes = draw(st.sampled_from([st.integers(0, 20), st.sampled_from([0, 0, 0, 50]), st.sampled_from([1, 33])]))
-    a, b = (tuple(draw(st.lists(sizes, min_size=n, max_size=n))) for n in (p, q))
-    return Case(p, counts=a, q=q, counts_b=b, itemsize=itemsize, parameters=parameters)
+        case = replace(case, parameters={**case.parameters, "first": draw(st.sampled_from([True, False, None]))})
+        if algorithm.fits(case) is not None:
+            case = replace(case, parameters={**case.parameters, "first": draw(st.booleans())})
+    return case if algorithm.fits(case) is None else replace(case, commutative=True)
+
+
+@st.composite
+def _sized(draw: st.DrawFn, operation: str, p: int, q: int, itemsize: int) -> Case:
+    """What there is to send, in the operation's own terms."""
+
+    def some(number: int) -> tuple[int, ...]:
+        kinds = [st.integers(0, 20), st.sampled_from([0, 0, 0, 50]), st.sampled_from([1, 33])]
+        return tuple(draw(st.lists(draw(st.sampled_from(kinds)), min_size=number, max_size=number)))
+
+    def size() -> int:
+        return draw(st.integers(0, 40)) * itemsize
+
+    if operation == "barrier":
+        return Case(p, q=q)
+    if operation in ("gatherv", "scatterv"):
+        return Case(p, q=q, counts_b=some(q), itemsize=itemsize)
+    if operation == "allgatherv":
+        return Case(p, counts=some(p), q=q, counts_b=some(q), itemsize=itemsize)
+    if operation == "reduce_scatter":
+        counts = some(p)
+        cuts = sorted(draw(st.lists(st.integers(0, sum(counts)), min_size=q - 1, max_size=q - 1)))
+        ends = zip([0, *cuts], [*cuts, sum(counts)], strict=True)
+        return Case(p, counts=counts, q=q, counts_b=tuple(end - start for start, end in ends), itemsize=itemsize)
+    if operation == "reduce_scatter_block":
+        unit = draw(st.integers(0, 5)) * lcm(p, q) * itemsize
+        return Case(p, unit // p, q=q, m_b=unit // q, itemsize=itemsize)
+    if operation in PAIRED:
+        traffic, back = tuple(some(q) for _ in range(p)), tuple(some(p) for _ in range(q))
+        return Case(p, q=q, traffic=traffic, traffic_b=back, itemsize=itemsize)
+    return Case(p, size(), q=q, m_b=size(), itemsize=itemsize)

@@ -9,7 +9,8 @@ import numpy as np
 
 import fakempi
 from collectives import Algorithm, Case
-from tests.collectives.calls import Array, blank, contents
+from tests.collectives.inter.calls import check, keywords, prepare
+from tests.collectives.ops import ops_of
 
 EXACT = fakempi.Hockney(t_s=0.0, t_w=1.0, eager_limit=0)  # the papers' model: times are whole numbers of bytes
 ROUNDS = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
@@ -34,52 +35,31 @@ def run_groups(main: Main, p: int, q: int, cost: Any = EXACT, **options: Any) ->
     return fakempi.run(whole, p + q, cost=cost, **options)
 
 
-def own_and_other(case: Case, in_a: bool) -> tuple[Case, Case]:
-    a, b = case.groups
-    return (a, b) if in_a else (b, a)
-
-
-def blocks_of(group: Case, in_a: bool) -> list[Array]:
-    """What the ranks of a group have to give."""
-    offset = 0 if in_a else 100
-    return [contents(offset + r, group.layout.size(r), group.itemsize) for r in range(group.p)]
-
-
-def keywords(case: Case, in_a: bool) -> dict[str, Any]:
-    """The case's parameters as this side says them: on paper `first` is A's word, B says the opposite."""
-    found = dict(case.parameters)
-    if found.get("first") is not None:
-        found["first"] = found["first"] == in_a
-    return found
-
-
-def gathering(algorithm: Algorithm, case: Case) -> Main:
-    """An allgather(v) of the case with contents, checked against numpy."""
+def calling(algorithm: Algorithm, case: Case) -> Main:
+    """A call of the case with contents, checked against numpy."""
 
     def main(inter: Any, local: Any, in_a: bool) -> None:
-        own, other = own_and_other(case, in_a)
-        mine = blocks_of(own, in_a)[inter.Get_rank()]
-        expected = np.concatenate(blocks_of(other, not in_a))
-        recvbuf, before = blank(expected.size, case.itemsize), mine.copy()
-        counts = () if other.counts is None else (other.counts,)
-        algorithm.run(inter, local, mine, recvbuf, *counts, **keywords(case, in_a))
-        np.testing.assert_array_equal(recvbuf, expected, err_msg=f"{algorithm!r} in {case}")
-        np.testing.assert_array_equal(mine, before, err_msg=f"{algorithm!r} changed its input in {case}")
+        check(algorithm, inter, local, case, in_a, ops_of(fakempi.MPI))
 
     return main
 
 
 def ghostly(algorithm: Algorithm, case: Case) -> Main:
-    """The same call with buffers that have no contents."""
+    """The same call with buffers that have no contents; returns the time at which each rank is done."""
 
-    def main(inter: Any, local: Any, in_a: bool) -> None:
-        own, other = own_and_other(case, in_a)
-        mine = fakempi.phantom(own.layout.size(inter.Get_rank()) * case.itemsize, case.itemsize)
-        recvbuf = fakempi.phantom(other.layout.size(0, other.p) * case.itemsize, case.itemsize)
-        counts = () if other.counts is None else (other.counts,)
-        algorithm.run(inter, local, mine, recvbuf, *counts, **keywords(case, in_a))
+    def main(inter: Any, local: Any, in_a: bool) -> float:
+        call = prepare(algorithm.operation, case, in_a, local.Get_rank(), ops_of(fakempi.MPI))
+        algorithm.run(inter, local, *map(emptied, call.args), **call.kwargs, **keywords(case, in_a))
+        return float(fakempi.MPI.Wtime())
 
     return main
+
+
+def emptied(argument: Any) -> Any:
+    """The same buffer or list of buffers without contents."""
+    if isinstance(argument, np.ndarray):
+        return fakempi.phantom(argument.nbytes, argument.itemsize)
+    return [emptied(part) for part in argument] if isinstance(argument, list) else argument
 
 
 def modelled(algorithm: Algorithm, case: Case, cost: Any = EXACT) -> float:
