@@ -7,7 +7,7 @@ the leaves are B.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from numbers import Integral
 
 from collectives.algorithm import Case
@@ -50,13 +50,11 @@ def deal_out(inter: Intercomm, sendbuf: Buffer, layout: Layout, tag: int) -> Non
 
 # On paper ------------------------------------------------------------------------------------------------------------
 
-Leaves = Callable[[Case], list[int]]
-"""Bytes that travel between the root and each leaf."""
-
 
 def gathered(case: Case) -> list[int]:
     """What the leaves have for the root."""
-    return [case.groups[1].layout.size(rank) * case.itemsize for rank in range(case.q)]
+    layout = case.groups[1].layout
+    return [layout.size(rank) * case.itemsize for rank in range(case.q)]
 
 
 def scattered(case: Case) -> list[int]:

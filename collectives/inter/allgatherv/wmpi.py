@@ -15,7 +15,7 @@ Rounds   max(p, q) + bcast's    Sent per rank   own block + bcast's    Scratch  
 Time     sum of (t_s + m_i t_w) + bcast's; that of the group whose leader has all blocks last, if its broadcast is not the
          shorter one; otherwise no closed form, since it depends on the order in which a leader's one port takes blocks in
 Fits     any p and q; what `bcast` fits
-Best     short blocks: fewer messages in all than in any other; long ones pass the leaders' ports ceil(log2 p) + 1 times
+Best     short blocks: one hop to the leaders and no gather before; long ones leave the leaders ceil(log2 p) times
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 

@@ -14,8 +14,8 @@ Operands are combined in the order that `reduce` keeps to.
     b_1       .. ....      .. ....      0123         0123         0123
 
 Rounds   2 + its parts'    Sent per rank   its parts', leaders m more    Scratch   its parts', leaders m more
-Time     2 (t_s + m t_w) + its parts'; one reduce, both bcasts, binomial: (2 + max(ceil(log2 p), ceil(log2 q)) +
-         ceil(log2 p) + ceil(log2 q)) (t_s + m t_w); otherwise by the schedule's recurrence, exact
+Time     2 (t_s + m t_w) + its parts'; both binomial and m on both sides: (2 + max(a, b) + a + b) (t_s + m t_w)
+         + max(a, b) m c with a = ceil(log2 p), b = ceil(log2 q); otherwise by the schedule's recurrence, exact
 Fits     any p and q; what its parts fit; alike groups need `first`
 Best     short messages and an op that wants rank order
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
@@ -39,9 +39,10 @@ from collectives.groups import (
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm, Intercomm, Op
 from collectives.root_gathering import decided, in_turn
-from collectives.schedule import Schedule, Transfer, without_empty
+from collectives.schedule import Schedule, Seconds, Transfer, message, without_empty
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 
@@ -91,6 +92,24 @@ def closed_sent(case: Case, rank: int) -> int | None:
     return None if within is None else within + _by_leaders(case, rank)
 
 
+def closed_rounds(case: Case) -> int | None:
+    """The later reduce, a hop, one broadcast's sends of its leader, a hop, and the other broadcast."""
+    names = [ALGORITHM.parameter(case, name).name for name in ("reduce", "bcast")]
+    if case.m != case.m_b or names != ["binomial", "binomial"]:
+        return None
+    a, b = ceil_log2(case.p), ceil_log2(case.q)
+    return max(a, b) + 2 + a + b if case.m else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    rounds = closed_rounds(case)
+    return None if rounds is None else rounds * message(case.m, t_s, t_w)
+
+
+def closed_combined(case: Case) -> int | None:
+    return None if closed_rounds(case) is None else max(ceil_log2(case.p), ceil_log2(case.q)) * case.m
+
+
 def _by_leaders(case: Case, rank: int) -> int:
     """The result of the own group, which its leader holds and sends."""
     return {0: case.m, case.p: case.m_b}.get(rank, 0)
@@ -115,7 +134,10 @@ ALGORITHM = Algorithm(
     schedule=schedule,
     scratch=scratch,
     fits=fits,
+    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
     parameters={"reduce": REDUCE, "bcast": BCAST, "first": None},
     in_order=True,
 )

@@ -49,10 +49,10 @@ def bcast_wmpi(
     if isinstance(root, Part):
         send(inter, required(buf, "the root of a bcast"), 0, tag)
         return
-    message_here = required(buf, "a rank that receives a broadcast")
+    buf = required(buf, "a rank that receives a broadcast")
     if local.Get_rank() == 0:
-        receive(inter, message_here, root, tag)
-    bcast.run(local, message_here, root=0, tag=tag)
+        receive(inter, buf, root, tag)
+    bcast.run(local, buf, root=0, tag=tag)
 
 
 def fits(case: Case) -> str | None:

@@ -79,4 +79,5 @@ def _sized(draw: st.DrawFn, operation: str, p: int, q: int, itemsize: int) -> Ca
     if operation in PAIRED:
         traffic, back = tuple(some(q) for _ in range(p)), tuple(some(p) for _ in range(q))
         return Case(p, q=q, traffic=traffic, traffic_b=back, itemsize=itemsize)
-    return Case(p, size(), q=q, m_b=size(), itemsize=itemsize)
+    m = size()
+    return Case(p, m, q=q, m_b=draw(st.sampled_from([m, size()])), itemsize=itemsize)

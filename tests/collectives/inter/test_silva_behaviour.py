@@ -197,3 +197,56 @@ def test_a_part_that_does_not_fit_is_named() -> None:
         case = Case(2, 8, q=3, m_b=8, parameters={"bcast": part})
         words = "bcast scatter_recursive_doubling_allgather: p = 3 is not a power of two"
         assert WMPI[operation].fits(case) == words
+
+
+def test_an_alltoallv_takes_blocks_from_where_displacements_say() -> None:
+    """The last one first, with gaps."""
+
+    def main(inter: Any, local: Any, in_a: bool) -> list[int]:
+        q, me = inter.Get_remote_size(), local.Get_rank() + (0 if in_a else 10)
+        places, counts = [3 * (q - 1 - s) for s in range(q)], [2] * q
+        mine, theirs = 100 * me + np.arange(3 * q), np.full(3 * q, -1)
+        WMPI["alltoallv"].run(inter, local, mine, theirs, counts, counts, sdispls=places, rdispls=places)
+        return [int(value) for value in theirs]
+
+    # rank j of B, which is 10 + j, has for rank i of A what lies at 3 (p - 1 - i)
+    run = run_groups(main, 3, 2)
+    assert run.returns[0] == [1106, 1107, -1, 1006, 1007, -1]
+    assert run.returns[3] == [203, 204, -1, 103, 104, -1, 3, 4, -1]
+
+
+def test_an_alltoallw_takes_blocks_with_types_of_their_own() -> None:
+    """Rows of one group's matrix arrive as columns in the other."""
+
+    def main(inter: Any, local: Any, in_a: bool) -> Any:
+        q, rank = inter.Get_remote_size(), local.Get_rank()
+        mine = np.arange(2 * q, dtype="int32").reshape(q, 2) + 100 * rank
+        theirs = np.zeros((2, q), "int32")
+        column = MPI.INT.Create_vector(2, 1, q).Commit()
+        rows = [[mine[s], 2, MPI.INT] for s in range(q)]
+        columns = [[theirs.ravel()[s:], 1, column] for s in range(q)]
+        WMPI["alltoallw"].run(inter, local, rows, columns)
+        column.Free()
+        return theirs.tolist()
+
+    run = run_groups(main, 3, 2)
+    assert run.returns[1] == [[2, 102], [3, 103]]
+    assert run.returns[4] == [[2, 102, 202], [3, 103, 203]]
+
+
+@pytest.mark.parametrize("operation", ["alltoallw", "alltoallv", "reduce_scatter"])
+def test_counts_and_blocks_are_one_for_each_rank(operation: str) -> None:
+    """Two ranks over there, three here; one too few of everything."""
+    args = {
+        "alltoallw": ([np.zeros(1)], [np.zeros(1)] * 2),
+        "alltoallv": (np.zeros(1), np.zeros(2), [1], [1, 1]),
+        "reduce_scatter": (np.zeros(2), np.zeros(1), [1, 1]),
+    }[operation]
+    more = {"op": MPI.SUM} if operation == "reduce_scatter" else {}
+
+    def main(inter: Any, local: Any, in_a: bool) -> None:
+        if in_a:
+            with pytest.raises(ValueError, match=r"each of the [23] ranks, but there are [12]$"):
+                WMPI[operation].run(inter, local, *args, **more)
+
+    assert run_groups(main, 3, 2).messages == 0
