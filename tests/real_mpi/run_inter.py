@@ -25,7 +25,7 @@ from mpi4py import MPI
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.groups import Part
 from tests.collectives.cases import PAIRED, REDUCING, ROOTED
-from tests.collectives.inter.calls import check, prepare
+from tests.collectives.inter.calls import Side, check, prepare
 from tests.collectives.ops import ops_of
 
 OPS = ops_of(MPI)
@@ -61,15 +61,25 @@ def cases(operation: str, p: int, q: int) -> Iterator[Case]:
 
 
 def sized(operation: str, p: int, q: int) -> Iterator[Case]:
-    rising, holes = (lambda n: tuple(range(n))), (lambda n: tuple(9000 * (i % 2) for i in range(n)))
-    nines, zeros = (lambda n: (9,) * n), (lambda n: (0,) * n)
+    def rising(n: int) -> tuple[int, ...]:
+        return tuple(range(n))
+
+    def holes(n: int) -> tuple[int, ...]:
+        return tuple(9000 * (i % 2) for i in range(n))
+
+    def nines(n: int) -> tuple[int, ...]:
+        return (9,) * n
+
+    def zeros(n: int) -> tuple[int, ...]:
+        return (0,) * n
+
     spreads = ((rising, rising), (holes, rising), (nines, nines), (nines, zeros), (holes, holes))
     if operation == "barrier":
         yield Case(p, q=q)
     elif operation == "reduce_scatter":
         for total in (0, 1, 50, 20000):
-            a, b = (total, *zeros(p - 1)), (*zeros(q - 1), total)
-            yield Case(p, counts=a, q=q, counts_b=b, itemsize=8)
+            ends = (total, *zeros(p - 1)), (*zeros(q - 1), total)
+            yield Case(p, counts=ends[0], q=q, counts_b=ends[1], itemsize=8)
             yield Case(p, counts=(total * q,) * p, q=q, counts_b=(total * p,) * q, itemsize=2)
     elif operation == "reduce_scatter_block":
         for unit in (0, lcm(p, q), 1000 * lcm(p, q)):
@@ -93,7 +103,7 @@ def sized(operation: str, p: int, q: int) -> Iterator[Case]:
 
 def native(inter: Any, operation: str, case: Case, in_a: bool) -> Any:
     """The same call by mpi4py's own collective; its result."""
-    call = prepare(operation, case, in_a, inter.Get_rank(), OPS)
+    call = prepare(operation, Side(case, in_a, inter.Get_rank()), OPS)
     args, kwargs = list(call.args), dict(call.kwargs)
     if "root" in kwargs:
         kwargs["root"] = ROOTS.get(kwargs["root"], kwargs["root"])

@@ -1,21 +1,22 @@
 """One rank's call of a collective between two groups, and what numpy says must come out; for any MPI.
 
 Rank i of A gives what `contents(i)` gives, rank j of B what `contents(100 + j)` gives. A rooted operation has its root in
-A. `prepare(operation, case, in_a, rank, ops)` makes the call; a new operation needs one function, entered in PREPARE.
+A. `prepare(operation, side, ops)` makes the call; a new operation needs one function, entered in PREPARE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from collectives import Algorithm, Case
+from collectives.blocks import Layout
 from collectives.groups import Part
 from collectives.protocol import Op
-from tests.collectives.calls import Array, Call, blank, contents
+from tests.collectives.calls import Call, blank, contents
 from tests.collectives.cases import REDUCING
 from tests.collectives.ops import LOCAL
 from tests.collectives.reduction_checks import combination, operand
@@ -23,7 +24,7 @@ from tests.collectives.reduction_checks import combination, operand
 
 @dataclass(frozen=True)
 class Side:
-    """A case as one rank sees it."""
+    """A case as one rank sees it, and where its buffers come from."""
 
     case: Case
     in_a: bool
@@ -53,12 +54,33 @@ class Side:
             return self.case.root
         return Part.ROOT if self.rank == self.case.root else Part.PROC_NULL
 
+    def contents(self, number: int, size: int) -> Any:
+        """What a rank has to give."""
+        return contents(number, size, self.case.itemsize)
 
-def prepare(operation: str, case: Case, in_a: bool, rank: int, ops: Mapping[str, Op] = LOCAL) -> Call:
+    def operand(self, size: int) -> Any:
+        """What this rank gives to a reduction."""
+        return operand(self.case, self.number, size)
+
+    def combination(self, size: int) -> Any:
+        """What the other group's operands make together."""
+        return combination(self.case, self.others, size)
+
+    def blank(self, size: int) -> Any:
+        return blank(size, self.case.itemsize)
+
+    def join(self, blocks: Sequence[Any]) -> Any:
+        return np.concatenate(blocks)
+
+    def copy(self, buffer: Any) -> Any:
+        return buffer.copy()
+
+
+def prepare(operation: str, side: Side, ops: Mapping[str, Op] = LOCAL) -> Call:
     """The call of one rank."""
-    call = PREPARE[operation](Side(case, in_a, rank))
+    call = PREPARE[operation](side)
     if operation in REDUCING:
-        call.kwargs["op"] = ops["sum" if case.commutative else "compose"]
+        call.kwargs["op"] = ops["sum" if side.case.commutative else "compose"]
     return call
 
 
@@ -72,7 +94,7 @@ def keywords(case: Case, in_a: bool) -> dict[str, Any]:
 
 def check(algorithm: Algorithm, inter: Any, local: Any, case: Case, in_a: bool, ops: Mapping[str, Op] = LOCAL) -> Call:
     """Run the algorithm on this rank and raise AssertionError if the result is wrong."""
-    call = prepare(algorithm.operation, case, in_a, local.Get_rank(), ops)
+    call = prepare(algorithm.operation, Side(case, in_a, local.Get_rank()), ops)
     algorithm.run(inter, local, *call.args, **call.kwargs, **keywords(case, in_a))
     where = f"{algorithm!r} on rank {local.Get_rank()} of {'A' if in_a else 'B'} in {case}"
     np.testing.assert_array_equal(call.result, call.expected, err_msg=where)
@@ -81,40 +103,46 @@ def check(algorithm: Algorithm, inter: Any, local: Any, case: Case, in_a: bool, 
     return call
 
 
-def _call(args: tuple[Any, ...], kwargs: dict[str, Any], result: Array, expected: Array, mine: Array) -> Call:
-    return Call(args, kwargs, result, expected, ((mine, mine.copy()),))
+def _call(side: Side, args: tuple[Any, ...], result: Any, expected: Any, mine: Any) -> Call:
+    return Call(args, {}, result, expected, ((mine, side.copy(mine)),))
+
+
+def _rooted(side: Side, args: tuple[Any, ...], result: Any, expected: Any) -> Call:
+    return Call(args, {"root": side.root}, result, expected)
 
 
 def _nothing(args: int, side: Side) -> Call:
     """A rank beside the root: it has no buffers at all."""
-    return Call((None,) * args, {"root": side.root}, blank(0, 1), blank(0, 1))
+    return _rooted(side, (None,) * args, side.blank(0), side.blank(0))
 
 
-def _blocks(group: Case, numbers: range) -> list[Array]:
-    return [contents(number, group.layout.size(r), group.itemsize) for r, number in enumerate(numbers)]
+def _blocks(side: Side) -> Any:
+    """The blocks of the other group, one after the other."""
+    layout = side.other.layout
+    return side.join([side.contents(number, layout.size(rank)) for rank, number in enumerate(side.others)])
 
 
 def prepare_barrier(side: Side) -> Call:
-    return Call((), {}, blank(0, 1), blank(0, 1))
+    return Call((), {}, side.blank(0), side.blank(0))
 
 
 def prepare_reduce(side: Side) -> Call:
-    size, case = side.case.m_b // side.case.itemsize, side.case
+    size = side.case.m_b // side.case.itemsize
     if side.root is Part.PROC_NULL:
         return _nothing(2, side)
     if side.root is Part.ROOT:
-        recvbuf = blank(size, case.itemsize)
-        return Call((None, recvbuf), {"root": side.root}, recvbuf, combination(case, side.others, size))
-    mine = operand(case, side.number, size)
-    return Call((mine, None), {"root": side.root}, mine, mine.copy())
+        recvbuf = side.blank(size)
+        return _rooted(side, (None, recvbuf), recvbuf, side.combination(size))
+    mine = side.operand(size)
+    return _rooted(side, (mine, None), mine, side.copy(mine))
 
 
 def prepare_bcast(side: Side) -> Call:
-    message = contents(side.case.root, side.case.elements, side.case.itemsize)
     if side.root is Part.PROC_NULL:
         return _nothing(1, side)
-    buf = message.copy() if side.root is Part.ROOT else blank(message.size, side.case.itemsize)
-    return Call((buf,), {"root": side.root}, buf, message)
+    message = side.contents(side.case.root, side.case.elements)
+    buf = side.copy(message) if side.root is Part.ROOT else side.blank(message.size)
+    return _rooted(side, (buf,), buf, message)
 
 
 def prepare_gather(side: Side) -> Call:
@@ -122,11 +150,11 @@ def prepare_gather(side: Side) -> Call:
     if side.root is Part.PROC_NULL:
         return _nothing(2 + len(counts), side)
     if side.root is Part.ROOT:
-        expected = np.concatenate(_blocks(side.other, side.others))
-        recvbuf = blank(expected.size, side.case.itemsize)
-        return Call((None, recvbuf, *counts), {"root": side.root}, recvbuf, expected)
-    mine = contents(side.number, side.own.layout.size(side.rank), side.case.itemsize)
-    return Call((mine, None, *(None for _ in counts)), {"root": side.root}, mine, mine.copy())
+        expected = _blocks(side)
+        recvbuf = side.blank(expected.size)
+        return _rooted(side, (None, recvbuf, *counts), recvbuf, expected)
+    mine = side.contents(side.number, side.own.layout.size(side.rank))
+    return _rooted(side, (mine, None, *(None for _ in counts)), mine, side.copy(mine))
 
 
 def prepare_scatter(side: Side) -> Call:
@@ -135,69 +163,69 @@ def prepare_scatter(side: Side) -> Call:
     counts = () if case.counts_b is None else (case.counts_b,)
     if side.root is Part.PROC_NULL:
         return _nothing(2 + len(counts), side)
-    blocks = [contents(100 + rank, size, case.itemsize) for rank, size in enumerate(sizes)]
     if side.root is Part.ROOT:
-        sendbuf = np.concatenate(blocks)
-        return Call((sendbuf, None, *counts), {"root": side.root}, sendbuf, sendbuf.copy())
-    recvbuf = blank(sizes[side.rank], case.itemsize)
-    return Call((None, recvbuf, *(None for _ in counts)), {"root": side.root}, recvbuf, blocks[side.rank])
+        sendbuf = side.join([side.contents(100 + rank, size) for rank, size in enumerate(sizes)])
+        return _rooted(side, (sendbuf, None, *counts), sendbuf, side.copy(sendbuf))
+    recvbuf, expected = side.blank(sizes[side.rank]), side.contents(side.number, sizes[side.rank])
+    return _rooted(side, (None, recvbuf, *(None for _ in counts)), recvbuf, expected)
 
 
 def prepare_allgather(side: Side) -> Call:
-    mine = contents(side.number, side.own.layout.size(side.rank), side.case.itemsize)
-    expected = np.concatenate(_blocks(side.other, side.others))
-    recvbuf = blank(expected.size, side.case.itemsize)
+    mine = side.contents(side.number, side.own.layout.size(side.rank))
+    expected = _blocks(side)
+    recvbuf = side.blank(expected.size)
     counts = () if side.other.counts is None else (side.other.counts,)
-    return _call((mine, recvbuf, *counts), {}, recvbuf, expected, mine)
+    return _call(side, (mine, recvbuf, *counts), recvbuf, expected, mine)
 
 
-def _between(side: Side, outgoing: bool) -> list[Array]:
+def _between(side: Side, outgoing: bool) -> list[Any]:
     """What this rank has for each rank over there, or they have for it."""
     case, found = side.case, []
+    from_a = side.in_a == outgoing
+    traffic, nbytes = (case.traffic, case.m) if from_a else (case.traffic_b, case.m_b)
     for rank, number in enumerate(side.others):
-        from_a = side.in_a == outgoing
-        i, j = (side.rank, rank) if side.in_a else (rank, side.rank)
-        traffic, nbytes = (case.traffic, case.m) if from_a else (case.traffic_b, case.m_b)
-        row, column = (i, j) if from_a else (j, i)
+        row, column = (side.rank, rank) if outgoing else (rank, side.rank)
         size = nbytes // case.itemsize if traffic is None else traffic[row][column]
         source, dest = (side.number, number) if outgoing else (number, side.number)
-        found.append(contents(source + 41 * dest, size, case.itemsize))
+        found.append(side.contents(source + 41 * dest, size))
     return found
 
 
 def prepare_alltoall(side: Side) -> Call:
     outgoing, incoming = _between(side, True), _between(side, False)
-    mine, expected = np.concatenate(outgoing), np.concatenate(incoming)
-    recvbuf = blank(expected.size, side.case.itemsize)
+    mine, expected = side.join(outgoing), side.join(incoming)
+    recvbuf = side.blank(expected.size)
     counts: tuple[Any, ...] = ()
     if side.case.traffic is not None:
         counts = ([block.size for block in outgoing], [block.size for block in incoming])
-    return _call((mine, recvbuf, *counts), {}, recvbuf, expected, mine)
+    return _call(side, (mine, recvbuf, *counts), recvbuf, expected, mine)
 
 
 def prepare_alltoallw(side: Side) -> Call:
     """The blocks lie one after the other in one array, so that the result can be compared in one go."""
     call = prepare_alltoall(side)
-    mine, recvbuf, sendcounts, recvcounts = call.args
-    call.args = (np.split(mine, np.cumsum(sendcounts)[:-1]), np.split(recvbuf, np.cumsum(recvcounts)[:-1]))
+    mine, recvbuf, *counts = call.args
+    out, into = (Layout.of(each) for each in counts)
+    call.args = (
+        [out.block(mine, rank) for rank in range(out.p)],
+        [into.block(recvbuf, rank) for rank in range(into.p)],
+    )
     return call
 
 
 def prepare_allreduce(side: Side) -> Call:
-    mine = operand(side.case, side.number, side.own.elements)
-    expected = combination(side.case, side.others, side.other.elements)
-    recvbuf = blank(expected.size, side.case.itemsize)
-    return _call((mine, recvbuf), {}, recvbuf, expected, mine)
+    mine, expected = side.operand(side.own.elements), side.combination(side.other.elements)
+    recvbuf = side.blank(expected.size)
+    return _call(side, (mine, recvbuf), recvbuf, expected, mine)
 
 
 def prepare_reduce_scatter(side: Side) -> Call:
     layout = side.own.layout
     total, start, block = layout.size(0, layout.p), layout.start(side.rank), layout.size(side.rank)
-    mine = operand(side.case, side.number, total)
-    recvbuf = blank(block, side.case.itemsize)
-    expected = combination(side.case, side.others, total)[start : start + block]
+    mine, recvbuf = side.operand(total), side.blank(block)
+    expected = side.combination(total)[start : start + block]
     counts = () if side.own.counts is None else (side.own.counts,)
-    return _call((mine, recvbuf, *counts), {}, recvbuf, expected, mine)
+    return _call(side, (mine, recvbuf, *counts), recvbuf, expected, mine)
 
 
 PREPARE: dict[str, Callable[[Side], Call]] = {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 import fakempi
 from collectives import Algorithm, Case
-from tests.collectives.inter.calls import check, keywords, prepare
+from tests.collectives.inter.calls import Side, check, keywords, prepare
 from tests.collectives.ops import ops_of
 
 EXACT = fakempi.Hockney(t_s=0.0, t_w=1.0, eager_limit=0)  # the papers' model: times are whole numbers of bytes
@@ -44,22 +42,37 @@ def calling(algorithm: Algorithm, case: Case) -> Main:
     return main
 
 
+class Ghost(Side):
+    """The same with buffers that have no contents, so that it costs nothing how long they are."""
+
+    def contents(self, number: int, size: int) -> Any:
+        return self.blank(size)
+
+    def operand(self, size: int) -> Any:
+        return self.blank(size)
+
+    def combination(self, size: int) -> Any:
+        return self.blank(size)
+
+    def blank(self, size: int) -> Any:
+        return fakempi.phantom(size * self.case.itemsize, self.case.itemsize)
+
+    def join(self, blocks: Sequence[Any]) -> Any:
+        return self.blank(sum(block.size for block in blocks))
+
+    def copy(self, buffer: Any) -> Any:
+        return buffer
+
+
 def ghostly(algorithm: Algorithm, case: Case) -> Main:
     """The same call with buffers that have no contents; returns the time at which each rank is done."""
 
     def main(inter: Any, local: Any, in_a: bool) -> float:
-        call = prepare(algorithm.operation, case, in_a, local.Get_rank(), ops_of(fakempi.MPI))
-        algorithm.run(inter, local, *map(emptied, call.args), **call.kwargs, **keywords(case, in_a))
+        call = prepare(algorithm.operation, Ghost(case, in_a, local.Get_rank()), ops_of(fakempi.MPI))
+        algorithm.run(inter, local, *call.args, **call.kwargs, **keywords(case, in_a))
         return float(fakempi.MPI.Wtime())
 
     return main
-
-
-def emptied(argument: Any) -> Any:
-    """The same buffer or list of buffers without contents."""
-    if isinstance(argument, np.ndarray):
-        return fakempi.phantom(argument.nbytes, argument.itemsize)
-    return [emptied(part) for part in argument] if isinstance(argument, list) else argument
 
 
 def modelled(algorithm: Algorithm, case: Case, cost: Any = EXACT) -> float:

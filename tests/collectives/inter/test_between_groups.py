@@ -16,7 +16,7 @@ from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find, fitting
 from collectives.blocks import scratch
 from collectives.schedule import Served, Streams, Transfer, elapsed
 from tests.collectives.cases import REDUCING
-from tests.collectives.inter.calls import prepare
+from tests.collectives.inter.calls import Side, prepare
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import ROUNDS, calling, ghostly, run_groups
 from tests.collectives.ops import ops_of
@@ -146,7 +146,7 @@ def test_a_local_that_is_another_group_is_refused(algorithm: Algorithm, data: An
     )
 
     def main(inter: Any, local: Any, in_a: bool) -> None:
-        call = prepare(algorithm.operation, case, in_a, local.Get_rank(), ops_of(fakempi.MPI))
+        call = prepare(algorithm.operation, Side(case, in_a, local.Get_rank()), ops_of(fakempi.MPI))
         with pytest.raises(ValueError, match=words):
             algorithm.run(inter, fakempi.MPI.COMM_SELF, *call.args, **call.kwargs)
 
