@@ -77,11 +77,3 @@ class Collectives(CollectivePlans):
     ) -> None:
         """Combine all ranks' data, and deal out the result in blocks of any sizes."""
         self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op)()
-
-    def Scan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
-        """Combine the data of all ranks up to this one."""
-        self._plan_scan(sendbuf, recvbuf, op)()
-
-    def Exscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
-        """Combine the data of all ranks before this one; rank 0's buffer stays as it is."""
-        self._plan_exscan(sendbuf, recvbuf, op)()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.child import start_child
 from fakempi.mpi.comm_state import CommState
 from fakempi.mpi.complain import complaint, public_call_name
-from fakempi.mpi.flat import Flat, FlatVector
+from fakempi.mpi.constants import PROC_NULL, ROOT
+from fakempi.mpi.context import Side
+from fakempi.mpi.flat import Flat, FlatVector, is_in_place
 from fakempi.mpi.op import Op
 from fakempi.mpi.persistent import Prequest
+from fakempi.mpi.places import InPlaceType
 from fakempi.mpi.raw import address_of
 from fakempi.mpi.request import Request
 from fakempi.mpi.roll import PREPARED, TAGS, Traffic, enrol, starts_of
@@ -24,6 +27,21 @@ Plan = Callable[[], Any]
 
 _COUNTS_AT_ROOT = {"gatherv": "linear", "scatterv": "linear"}
 """On a communicator only the root knows the counts; all algorithms but these want all ranks to know them."""
+
+
+class Root(NamedTuple):
+    """The root of a call, as this rank sees it, and what the roll is told of it."""
+
+    rank: Any  # among those that this rank sends to; between two groups None where it is this rank itself
+    here: bool
+    has_block: bool  # whether this rank gives or takes a block of its own: of two groups, not if it is in the root's
+    group: Side
+    agreed: dict[str, Any]
+
+    @property
+    def idle(self) -> bool:
+        """Beside the root of another group there is nothing to do."""
+        return not (self.here or self.has_block)
 
 
 class CollectiveCalls(CommState):
@@ -42,9 +60,10 @@ class CollectiveCalls(CommState):
         process, rank, call = self._process, self._rank, public_call_name()
         side = self._local()
         starts: dict[int, int] = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), {})
+        place = side.context.place(side, rank)
 
         def start() -> Any:
-            starts[rank] = starts.get(rank, 0) + 1
+            starts[place] = starts.get(place, 0) + 1
             return start_child(process, plan, call)
 
         return Prequest._prepared(self, None, start)
@@ -57,55 +76,111 @@ class CollectiveCalls(CommState):
         nbytes: int,
         agreed: dict[str, Any],
         *,
+        other: int | None = None,
+        root: Root | None = None,
         op: Op | None = None,
+        bound: Any = None,
         count: int = 0,
         in_place: bool = False,
         traffic: Traffic | None = None,
     ) -> Callable[..., Any]:
-        """Enter the call in the roll and choose the algorithm: a function of the buffers."""
-        twin, tag = self._enter_call(agreed, traffic)
+        """Enter the call in the roll and choose the algorithm: a function of the buffers.
+
+        Between two groups `nbytes` is what this one sends, and `other` what the other one does, if that is not the same.
+        """
+        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic)
+        facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
+        options: dict[str, Any] = {} if root is None else {"root": root.rank}
+        side = self._local()
+        if self._there is not side:
+            first = side.context.sides[0]
+            in_a = side is (first if root is None else root.group)
+            own, theirs = (len(side.members), nbytes), (self._reach, nbytes if other is None else other)
+            (p, m), (q, m_b) = (own, theirs) if in_a else (theirs, own)
+            facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
+            options["first"] = side is first
+        if op is not None:
+            facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
+            options["op"] = bound
         try:
-            choice = self._process.universe.choose(
-                operation,
-                self._reach,
-                nbytes,
-                count,
-                commutative=op is None or op.Is_commutative(),
-                predefined_op=op is None or op.is_predefined,
-                in_place=in_place,
-            )
+            choice = self._process.universe.choose(operation=operation, count=count, in_place=in_place, **facts)
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
-        algorithm, parameters = choice.algorithm, choice.parameters
-        fits = _COUNTS_AT_ROOT.get(operation, algorithm.name)
-        if algorithm.name != fits:
-            words = f"{operation}: {algorithm.name} was asked for, but only the root knows the counts; {fits} fits."
+        name = choice.algorithm.name
+        fits = _COUNTS_AT_ROOT.get(operation, name) if self._there is side else name
+        if name != fits:
+            words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
-        return lambda *buffers, **options: algorithm.run(twin, *buffers, tag=tag, **options, **parameters)
+        return choice.on(twins, tag=tag, **options)  # type: ignore[no-any-return]
 
-    def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[Any, int]:
-        """Enter a call in the roll; returns the twin to work on, and the tag of its messages."""
-        side, rank = self._local(), self._rank
+    def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
+        """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
+        side, rank, size = self._local(), self._rank, self._reach
         side.calls[rank] = call = side.calls.get(rank, 0) + 1
-        name = enrol(side.context.meetings, call, rank, self._reach, agreed, traffic)
-        return self._twin(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
+        there, context = self._there, side.context
+        if there is not side:
+            rank, size = context.place(side, rank), size + len(side.members)
+            traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
+        name = enrol(context.meetings, call, rank, size, agreed, traffic)
+        return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
 
-    # -- checks ---------------------------------------------------------------------------------------------------
+    def _stand_by(self, root: Root) -> Plan:
+        """The part of a rank beside the root of another group: to say so."""
+        self._enter_call(root.agreed)
+        return lambda: None
+
+    # -- one group or two -----------------------------------------------------------------------------------------
 
     def _everybody(self) -> int:
-        """How many ranks take part; complains if the communicator is null."""
+        """How many ranks this one exchanges blocks with; complains if the communicator is null."""
         self._check_alive()
-        if self._there is not self._side:
-            words = "collective calls on intercommunicators are not emulated yet."
-            raise NotImplementedError(f"{public_call_name()} on rank {self._process.rank}: {words}")
         return self._reach
 
-    def _check_root(self, root: int) -> tuple[int, int]:
-        """The root as an integer, and how many ranks there are."""
+    def _check_root(self, root: int) -> Root:
+        """The root's part and this rank's."""
         p, root = self._everybody(), integer("root", root)
-        if not 0 <= root < p:
-            self._raise(complaint(ERR_ROOT, f"root {root} is not in 0..{p - 1}."))
-        return root, p
+        side, there = self._local(), self._there
+        if there is side:
+            if not 0 <= root < p:
+                self._raise(complaint(ERR_ROOT, f"root {root} is not in 0..{p - 1}."))
+            return Root(root, self._rank == root, True, side, {"root": root})
+        beside, here = root == PROC_NULL, root == ROOT
+        if not (beside or here or 0 <= root < p):
+            words = f"root {root} is neither ROOT, PROC_NULL nor in 0..{p - 1}, the ranks of the remote group."
+            self._raise(complaint(ERR_ROOT, words))
+        group: Any = side if beside or here else there
+        who = self._rank_in_words(group, self._rank if group is side else root)
+        agreed = {"the root's group": self._group_in_words(group), f"the part of {who}": "PROC_NULL" if beside else "ROOT"}
+        if not beside:
+            agreed = {"the root": who, **agreed}
+        return Root(None if here else root, here, group is there, group, agreed)
+
+    def _both_ways(self, what: str, mine: Any, theirs: Any) -> dict[str, Any]:
+        """What all must agree on that each group has its own of."""
+        return {**self._said_of(what, self._side, mine), **self._said_of(what, self._there, theirs)}
+
+    def _said_of(self, what: str, side: Any, value: Any) -> dict[str, Any]:
+        """What all must agree on, said of the one group, or of one of two."""
+        return {what if self._there is self._side else f"{what} from {self._group_in_words(side)}": value}
+
+    def _in_place(self, buffer: Any) -> bool:
+        """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
+        if self._there is self._side:
+            return is_in_place(buffer)
+        if isinstance(buffer[0] if isinstance(buffer, (list, tuple)) and buffer else buffer, InPlaceType):
+            self._raise(complaint(ERR_BUFFER, "IN_PLACE is not for intercommunicators: a buffer is needed."))
+        return False
+
+    def _rank_in_words(self, side: Any, rank: int) -> str:
+        """By its number in the world, and where that is not its own alone, by the process's."""
+        number = side.members[rank]
+        world_rank = self._process.universe.processes[number].rank
+        return f"rank {world_rank}" if world_rank == number else f"rank {world_rank} (process {number})"
+
+    def _group_in_words(self, side: Any) -> str:
+        return f"the group of {self._rank_in_words(side, 0)}"
+
+    # -- checks ---------------------------------------------------------------------------------------------------
 
     def _check_sizes(self, whose: str, one: int, other: str, two: int) -> None:
         if one != two:
@@ -118,10 +193,14 @@ class CollectiveCalls(CommState):
     def _check_pair(
         self, one: Flat | FlatVector | None, other: Flat | FlatVector, whose: str, nbytes: int, name: str = "sendbuf"
     ) -> None:
-        """A buffer must have the size of a block of the other, lie elsewhere, and be a phantom only if that is one."""
+        """A buffer must have the size of a block of the other, lie elsewhere, and be a phantom only if that is one.
+
+        Between two groups what comes in has a size of its own.
+        """
         if one is None:
             return
-        self._check_sizes(whose, nbytes, name, one.nbytes)
+        if self._there is self._side:
+            self._check_sizes(whose, nbytes, name, one.nbytes)
         if not one.nbytes or not other.nbytes:
             return
         if one.hollow != other.hollow:
@@ -148,8 +227,9 @@ class CollectiveCalls(CommState):
     def _check_counts(self, recvcounts: Any, p: int, mine: int | None) -> list[int]:
         """The counts of a reduce_scatter; without any, all ranks tell each other the size of their buffers."""
         if recvcounts is None:
-            if mine is None:
-                raise complaint(ERR_COUNT, "in place, recvcounts are needed.", MPITypeError)
+            if mine is None or self._there is not self._side:
+                where = "in place" if mine is None else "on an intercommunicator"
+                raise complaint(ERR_COUNT, f"{where}, recvcounts are needed.", MPITypeError)
             counts = np.empty(p, np.int64)
             self._allgather_of_counts(np.array([mine], np.int64), counts)
             return [int(count) for count in counts]

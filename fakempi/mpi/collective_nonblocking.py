@@ -78,11 +78,3 @@ class NonblockingCollectives(CollectivePlans):
     ) -> Request:
         """Start: combine all ranks' data, and deal out the result in blocks of any sizes."""
         return self._launch(self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op))
-
-    def Iscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> Request:
-        """Start: combine the data of all ranks up to this one."""
-        return self._launch(self._plan_scan(sendbuf, recvbuf, op))
-
-    def Iexscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> Request:
-        """Start: combine the data of all ranks before this one; rank 0's buffer stays as it is."""
-        return self._launch(self._plan_exscan(sendbuf, recvbuf, op))

@@ -13,9 +13,10 @@ import numpy as np
 from fakempi.error_classes import ERR_OP
 from fakempi.errors import MPITypeError
 from fakempi.mpi.buffers import as_bytes
-from fakempi.mpi.collective_calls import items
+from fakempi.mpi.collective_calls import Root, items
 from fakempi.mpi.collective_plans import CollectivePlans
 from fakempi.mpi.complain import complaint
+from fakempi.mpi.constants import PROC_NULL, ROOT
 from fakempi.mpi.objects import pack, unpack
 from fakempi.mpi.op import SUM, Op
 
@@ -30,20 +31,20 @@ class ObjectCollectives(CollectivePlans):
         self._plan_barrier()()
 
     def bcast(self, obj: Any, root: int = 0) -> Any:
-        """The root's object, on all ranks."""
-        root, _ = self._check_root(root)
-        data, size = self._pickled([obj]) if self._rank == root else (None, np.empty(1, np.int64))
+        """The root's object, on all ranks; between two groups, on those of the other one."""
+        role = self._check_root(root)
+        data, size = self._pickled([obj]) if role.here else (None, np.empty(1, np.int64))
         self._plan_bcast(size, root)()
-        if data is None:
+        if data is None and not role.idle:
             data = np.empty(int(size[0]), np.uint8)
         self._plan_bcast(data, root)()
-        return self._objects(data, size)[0]
+        return self._objects(data, size)[0] if role.has_block else None
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """A list of all ranks' objects at the root, None elsewhere."""
-        root, p = self._check_root(root)
-        mine, size = self._pickled([sendobj])
-        sizes = np.empty(p, np.int64) if self._rank == root else None
+        role = self._check_root(root)
+        mine, size = self._pickled([sendobj]) if role.has_block else (None, None)
+        sizes = np.empty(self._reach, np.int64) if role.here else None
         self._plan_gather(size, sizes, root)()
         if sizes is None:
             self._plan_gatherv(mine, None, root)()
@@ -54,18 +55,13 @@ class ObjectCollectives(CollectivePlans):
 
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """This rank's item of the root's sequence."""
-        root, p = self._check_root(root)
-        size = np.empty(1, np.int64)
-        if self._rank == root:
-            data, sizes = self._pickled(items(sendobj, p))
-            self._plan_scatter(sizes, size, root)()
-            mine = np.empty(int(size[0]), np.uint8)
-            self._plan_scatterv([data, sizes.tolist()], mine, root)()
-        else:
-            self._plan_scatter(None, size, root)()
-            mine = np.empty(int(size[0]), np.uint8)
-            self._plan_scatterv(None, mine, root)()
-        return self._objects(mine, size)[0]
+        role = self._check_root(root)
+        data, sizes = self._pickled(items(sendobj, self._reach)) if role.here else (None, None)
+        size = np.empty(1, np.int64) if role.has_block else None
+        self._plan_scatter(sizes, size, root)()
+        mine = None if size is None else np.empty(int(size[0]), np.uint8)
+        self._plan_scatterv(None if sizes is None else [data, sizes.tolist()], mine, root)()
+        return None if size is None else self._objects(mine, size)[0]
 
     def allgather(self, sendobj: Any) -> list[Any]:
         """A list of all ranks' objects."""
@@ -90,65 +86,51 @@ class ObjectCollectives(CollectivePlans):
     # -- reductions -----------------------------------------------------------------------------------------------
 
     def reduce(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM, root: int = 0) -> Any | None:
-        """All ranks' objects combined at the root, None elsewhere."""
-        root, _ = self._check_root(root)
-        return self._reduce(sendobj, op, root)
+        """All ranks' objects combined at the root, None elsewhere; between two groups, those of the other one."""
+        return self._reduce(sendobj, op, self._check_root(root))
 
     def allreduce(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
-        """All ranks' objects combined, on all ranks."""
+        """All ranks' objects combined, on all ranks; between two groups, those of the other one."""
         self._everybody()
-        return self.bcast(self._reduce(sendobj, op, 0), 0)
+        if self._there is self._side:
+            return self.bcast(self._reduce(sendobj, op, self._check_root(0)), 0)
+        (_, local), tag = self._enter_reduction(op, {})
+        mine, theirs, first = self._up_a_tree(local, sendobj, op, tag), None, self._local().context.sides[0]
+        for side in first, first.context.sides[1]:
+            if side is self._side:
+                self.bcast(mine, PROC_NULL if self._rank else ROOT)
+            else:
+                theirs = self.bcast(None, 0)
+        return theirs
 
-    def scan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
-        """The objects of all ranks up to this one combined."""
-        return self._scan(sendobj, op, inclusive=True)
+    def _reduce(self, sendobj: Any, op: Any, root: Root) -> Any:
+        """A tree to rank 0 of those who have objects, and from there to the root."""
+        twins, tag = self._enter_reduction(op, root.agreed, idle=root.idle)
+        mine = self._up_a_tree(twins[-1], sendobj, op, tag) if root.has_block else None
+        if root.has_block and not self._rank:
+            if root.here:
+                return mine
+            twins[0].send(mine, root.rank, tag)
+        return twins[0].recv(source=0, tag=tag) if root.here else None
 
-    def exscan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
-        """The objects of all ranks before this one combined; None on rank 0."""
-        return self._scan(sendobj, op, inclusive=False)
-
-    def _reduce(self, sendobj: Any, op: Any, root: int) -> Any:
-        """A binomial tree to rank 0, which keeps rank order, and from there to the root."""
-        twin, tag = self._enter_reduction(op, {"root": root})
-        mine, rank, size, distance = self._copy(sendobj), self._rank, self._reach, 1
+    def _up_a_tree(self, comm: Any, sendobj: Any, op: Any, tag: int) -> Any:
+        """At rank 0 all objects combined: by a binomial tree, which keeps rank order."""
+        mine, rank, size, distance = self._copy(sendobj), comm.Get_rank(), comm.Get_size(), 1
         while distance < size and not rank & distance:
             if rank + distance < size:
-                mine = op(mine, twin.recv(source=rank + distance, tag=tag))
+                mine = op(mine, comm.recv(source=rank + distance, tag=tag))
             distance *= 2
         if rank:
-            twin.send(mine, rank - distance, tag)
-        elif root:
-            twin.send(mine, root, tag)
-        if rank == root:
-            return twin.recv(source=0, tag=tag) if root else mine
-        return None
-
-    def _scan(self, sendobj: Any, op: Any, *, inclusive: bool) -> Any:
-        """By recursive doubling, in rank order."""
-        self._everybody()
-        twin, tag = self._enter_reduction(op, {})
-        rank, size, distance = self._rank, self._reach, 1
-        run = self._copy(sendobj)  # of the `distance` ranks up to this one
-        before: list[Any] = []  # of those before it, once there are any
-        while distance < size:
-            request = twin.isend(run, rank + distance, tag) if rank + distance < size else None
-            if rank >= distance:
-                received = twin.recv(source=rank - distance, tag=tag)
-                if not inclusive:
-                    before = [op(self._copy(received), before[0]) if before else self._copy(received)]
-                run = op(received, run)
-            if request is not None:
-                request.wait()
-            distance *= 2
-        return run if inclusive else before[0] if before else None
+            comm.send(mine, rank - distance, tag)
+        return mine
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _enter_reduction(self, op: Any, agreed: dict[str, Any]) -> tuple[Any, int]:
+    def _enter_reduction(self, op: Any, agreed: dict[str, Any], *, idle: bool = False) -> tuple[tuple[Any, ...], int]:
         if not callable(op):
             raise complaint(ERR_OP, f"op is {op!r}, which cannot be called.", MPITypeError)
         name = op._name_for_people() if isinstance(op, Op) else "a function"
-        return self._enter_call({**agreed, "the operation": name})
+        return self._enter_call(agreed if idle else {**agreed, "the operation": name})
 
     def _copy(self, obj: Any) -> Any:
         """The object as others would get it."""

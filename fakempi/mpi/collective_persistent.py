@@ -97,11 +97,3 @@ class PersistentCollectives(CollectivePlans):
     ) -> Prequest:
         """Prepare: combine all ranks' data, and deal out the result in blocks of any sizes."""
         return self._prepared(self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op))
-
-    def Scan_init(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: combine the data of all ranks up to this one."""
-        return self._prepared(self._plan_scan(sendbuf, recvbuf, op))
-
-    def Exscan_init(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: combine the data of all ranks before this one; rank 0's buffer stays as it is."""
-        return self._prepared(self._plan_exscan(sendbuf, recvbuf, op))

@@ -4,6 +4,10 @@ A plan is a function without arguments that does the work. A blocking call makes
 a child task call it; a persistent one has a child task call it at each start. Nothing is read before a plan is carried out.
 The work is done on a twin of the communicator: the same ranks, another context, so that no message of the program ever
 meets one of ours.
+
+One text serves one group and two. The blocks of a call are those of the ranks that this one sends to and receives from: of
+its own group, or of the other. A rooted call has its root among them, or is the root's (`Root`). What differs: a rank has
+no block for itself, nothing is in place, and what goes out and what comes in need not be of one size.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.mpi.buffers import copy_into, snapshot
-from fakempi.mpi.collective_calls import CollectiveCalls, Plan
+from fakempi.mpi.collective_calls import CollectiveCalls, Plan, Root
 from fakempi.mpi.flat import Flat, FlatVector, blocks_w, is_in_place
 from fakempi.mpi.op import Op
 from fakempi.mpi.roll import Traffic
@@ -27,14 +31,15 @@ class CollectivePlans(CollectiveCalls):
         return self._choose("barrier", 0, {})
 
     def _plan_bcast(self, buf: Any, root: int) -> Plan:
-        root, _ = self._check_root(root)
-        at_root = self._rank == root
-        data = Flat.of(buf, writable=not at_root)
-        run = self._choose("bcast", data.nbytes, {"root": root, **_uniform(data)})
+        role = self._check_root(root)
+        if role.idle:
+            return self._stand_by(role)
+        data = Flat.of(buf, writable=not role.here)
+        run = self._choose("bcast", data.nbytes, _uniform(data), root=role)
 
         def work() -> None:
-            run(data.load(), root=root)
-            if not at_root:
+            run(data.load())
+            if not role.here:
                 data.store()
 
         return work
@@ -42,97 +47,114 @@ class CollectivePlans(CollectiveCalls):
     # -- gather and scatter ---------------------------------------------------------------------------------------
 
     def _plan_gather(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
-        root, p = self._check_root(root)
-        if self._rank != root:
-            return self._plan_give("gather", Flat.of(sendbuf), root)
+        role, p = self._check_root(root), self._reach
+        if not role.here:
+            return self._stand_by(role) if role.idle else self._plan_give("gather", Flat.of(sendbuf), role)
         into = Flat.of(recvbuf, writable=True, blocks=p)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf)
+        out = self._block_of_root(role, sendbuf)
         nbytes = into.nbytes // p
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
-        run = self._choose("gather", nbytes, {"root": root, **_uniform(into, nbytes)})
-        return _receiving(out, into, lambda *arrays: run(*arrays, root=root))
+        return _receiving(out, into, self._choose("gather", nbytes, _uniform(into, nbytes), root=role))
 
     def _plan_scatter(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
-        root, p = self._check_root(root)
-        if self._rank != root:
-            return self._plan_take("scatter", Flat.of(recvbuf, writable=True), root)
+        role, p = self._check_root(root), self._reach
+        if not role.here:
+            return self._stand_by(role) if role.idle else self._plan_take("scatter", Flat.of(recvbuf, writable=True), role)
         out = Flat.of(sendbuf, blocks=p)
-        into = None if is_in_place(recvbuf) else Flat.of(recvbuf, writable=True)
+        into = self._block_of_root(role, recvbuf, writable=True)
         nbytes = out.nbytes // p
         self._check_pair(into, out, "sendbuf holds blocks of", nbytes, "recvbuf")
-        run = self._choose("scatter", nbytes, {"root": root, **_uniform(out, nbytes)})
-        return _receiving(out, into, lambda *arrays: run(*arrays, root=root))
+        return _receiving(out, into, self._choose("scatter", nbytes, _uniform(out, nbytes), root=role))
 
     def _plan_gatherv(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
-        root, p = self._check_root(root)
-        if self._rank != root:
-            return self._plan_give("gatherv", Flat.of(sendbuf), root)
+        role, p = self._check_root(root), self._reach
+        if not role.here:
+            return self._stand_by(role) if role.idle else self._plan_give("gatherv", Flat.of(sendbuf), role)
         into = FlatVector.of(recvbuf, p, writable=True)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf)
-        self._check_pair(out, into, f"block {root} of recvbuf has", into.sizes[root])
-        run = self._choose("gatherv", 0, {"root": root}, traffic=Traffic((), into.sizes))
-        return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes, root=root))
+        out = self._block_of_root(role, sendbuf)
+        if out is not None:
+            self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
+        run = self._choose("gatherv", 0, {}, root=role, traffic=Traffic((), into.sizes))
+        return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_scatterv(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
-        root, p = self._check_root(root)
-        if self._rank != root:
-            return self._plan_take("scatterv", Flat.of(recvbuf, writable=True), root)
+        role, p = self._check_root(root), self._reach
+        if not role.here:
+            return self._stand_by(role) if role.idle else self._plan_take("scatterv", Flat.of(recvbuf, writable=True), role)
         out = FlatVector.of(sendbuf, p)
-        into = None if is_in_place(recvbuf) else Flat.of(recvbuf, writable=True)
-        self._check_pair(into, out, f"block {root} of sendbuf has", out.sizes[root], "recvbuf")
-        run = self._choose("scatterv", 0, {"root": root}, traffic=Traffic(out.sizes, ()))
-        return _receiving(out, into, lambda *arrays: run(*arrays, out.sizes, root=root))
+        into = self._block_of_root(role, recvbuf, writable=True)
+        if into is not None:
+            self._check_pair(into, out, f"block {self._rank} of sendbuf has", out.sizes[self._rank], "recvbuf")
+        run = self._choose("scatterv", 0, {}, root=role, traffic=Traffic(out.sizes, ()))
+        return _receiving(out, into, lambda *arrays: run(*arrays, out.sizes))
 
-    def _plan_give(self, operation: str, out: Flat, root: int) -> Plan:
+    @staticmethod
+    def _block_of_root(role: Root, buffer: Any, *, writable: bool = False, elements: bool = False) -> Flat | None:
+        """What the root has for itself; None if it is in place, or if it has nothing."""
+        if not role.has_block or is_in_place(buffer):
+            return None
+        return Flat.of(buffer, writable=writable, elements=elements)
+
+    def _plan_give(self, operation: str, out: Flat, role: Root) -> Plan:
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
-            run = self._choose(operation, out.nbytes, {"root": root, **_uniform(out)})
-            return lambda: run(out.load(), None, root=root)
-        run = self._choose(operation, 0, {"root": root}, traffic=Traffic({root: out.nbytes}, {}))
-        return lambda: run(out.load(), None, None, root=root)
+            run = self._choose(operation, out.nbytes, _uniform(out), root=role)
+            return lambda: run(out.load(), None)
+        run = self._choose(operation, 0, {}, root=role, traffic=Traffic({role.rank: out.nbytes}, {}))
+        return lambda: run(out.load(), None, None)
 
-    def _plan_take(self, operation: str, into: Flat, root: int) -> Plan:
+    def _plan_take(self, operation: str, into: Flat, role: Root) -> Plan:
         """The part of a rank that is not the root of a scatter."""
         if operation == "scatter":
-            run = self._choose(operation, into.nbytes, {"root": root, **_uniform(into)})
-            return _receiving(None, into, lambda *arrays: run(*arrays, root=root))
-        run = self._choose(operation, 0, {"root": root}, traffic=Traffic({}, {root: into.nbytes}))
-        return _receiving(None, into, lambda *arrays: run(*arrays, None, root=root))
+            return _receiving(None, into, self._choose(operation, into.nbytes, _uniform(into), root=role))
+        run = self._choose(operation, 0, {}, root=role, traffic=Traffic({}, {role.rank: into.nbytes}))
+        return _receiving(None, into, lambda *arrays: run(*arrays, None))
 
     # -- all to all -----------------------------------------------------------------------------------------------
 
     def _plan_allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p = self._everybody()
         into = Flat.of(recvbuf, writable=True, blocks=p)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf)
+        out = None if self._in_place(sendbuf) else Flat.of(sendbuf)
         nbytes = into.nbytes // p
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
-        return _receiving(out, into, self._choose("allgather", nbytes, _uniform(into, nbytes)))
+        mine = nbytes if out is None else out.nbytes
+        agreed = {**self._both_ways("the size in bytes", mine, nbytes), **_kind(into)}
+        return _receiving(out, into, self._choose("allgather", mine, agreed, other=nbytes))
 
     def _plan_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         into = FlatVector.of(recvbuf, self._everybody(), writable=True)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf)
-        self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
-        agreed = {"the list of sizes in bytes": into.sizes, **_kind(into)}
-        run = self._choose("allgatherv", into.nbytes, agreed)
+        out = None if self._in_place(sendbuf) else Flat.of(sendbuf)
+        agreed, traffic, nbytes = {"the list of sizes in bytes": into.sizes, **_kind(into)}, None, into.nbytes
+        if self._there is self._side:
+            self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
+        elif out is not None:
+            self._check_pair(out, into, "", 0)
+            agreed = {**self._said_of("the list of sizes in bytes", self._there, into.sizes), **_kind(into)}
+            # All ranks of a group say the same of the other one, so it is enough that rank 0 hears of each.
+            traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
+        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p = self._everybody()
         into = Flat.of(recvbuf, writable=True, blocks=p)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf, blocks=p)
+        out = None if self._in_place(sendbuf) else Flat.of(sendbuf, blocks=p)
         self._check_pair(out, into, "recvbuf has", into.nbytes)
-        nbytes, agreed = into.nbytes // p, _uniform(into, into.nbytes // p)
+        theirs = into.nbytes // p
+        mine = theirs if out is None else out.nbytes // p
+        agreed = {**self._both_ways("the size in bytes", mine, theirs), **_kind(into)}
         # Rules may look at it, so all must say the same; the standard wants that too.
         agreed["sendbuf"] = "IN_PLACE" if out is None else "a buffer"
-        return _receiving(out, into, self._choose("alltoall", nbytes, agreed, in_place=out is None))
+        return _receiving(out, into, self._choose("alltoall", mine, agreed, other=theirs, in_place=out is None))
 
     def _plan_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p, rank = self._everybody(), self._rank
         into = FlatVector.of(recvbuf, p, writable=True)
-        out = None if is_in_place(sendbuf) else FlatVector.of(sendbuf, p)
+        out = None if self._in_place(sendbuf) else FlatVector.of(sendbuf, p)
         gives = into.sizes if out is None else out.sizes
-        self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", gives[rank])
+        if self._there is self._side:
+            self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", gives[rank])
         if out is not None:
             self._check_pair(out, into, "", out.nbytes)
         run = self._choose("alltoallv", 0, {}, traffic=Traffic(gives, into.sizes))
@@ -145,69 +167,68 @@ class CollectivePlans(CollectiveCalls):
         return work
 
     def _plan_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        p, rank = self._everybody(), self._rank
+        p = self._everybody()
+        own = self._rank if self._there is self._side else None
         into = blocks_w(recvbuf, p, writable=True)
-        out = into if is_in_place(sendbuf) else blocks_w(sendbuf, p)
+        out = into if self._in_place(sendbuf) else blocks_w(sendbuf, p)
         takes, gives = [block.nbytes for block in into], [block.nbytes for block in out]
-        self._check_sizes(f"block {rank} of recvbuf has", takes[rank], f"block {rank} of sendbuf", gives[rank])
+        if own is not None:
+            self._check_sizes(f"block {own} of recvbuf has", takes[own], f"block {own} of sendbuf", gives[own])
         run = self._choose("alltoallw", 0, {}, traffic=Traffic(gives, takes))
 
         def work() -> None:
             blocks = [snapshot(block) for block in into] if out is into else out
-            copy_into(blocks[rank], into[rank], takes[rank])
+            if own is not None:
+                copy_into(blocks[own], into[own], takes[own])
             # Algorithms see whether an array is empty, but a span of elements without bytes is not for them.
-            run(*([b if b.nbytes and i != rank else None for i, b in enumerate(each)] for each in (blocks, into)))
+            run(*([b if b.nbytes and i != own else None for i, b in enumerate(each)] for each in (blocks, into)))
 
         return work
 
     # -- reductions -----------------------------------------------------------------------------------------------
 
     def _plan_reduce(self, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
-        root, _ = self._check_root(root)
-        at_root = self._rank == root
-        into = Flat.of(recvbuf, writable=True, elements=True) if at_root else None
-        out = None if at_root and is_in_place(sendbuf) else Flat.of(sendbuf, elements=True)
+        role = self._check_root(root)
+        if role.idle:
+            return self._stand_by(role)
+        into = Flat.of(recvbuf, writable=True, elements=True) if role.here else None
+        out = self._block_of_root(role, sendbuf, elements=True) if role.here else Flat.of(sendbuf, elements=True)
         if into is not None:
             self._check_operands(out, into)
         data: Any = into or out
         bound, agreed = self._bind(op, data)
-        run = self._choose("reduce", data.nbytes, {"root": root, **agreed}, op=op, count=data.count)
-        return _receiving(out, into, lambda *arrays: run(*arrays, op=bound, root=root))
+        run = self._choose("reduce", data.nbytes, agreed, root=role, op=op, bound=bound, count=data.count)
+        return _receiving(out, into, run)
 
     def _plan_allreduce(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
         return self._plan_everywhere("allreduce", sendbuf, recvbuf, op)
-
-    def _plan_scan(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
-        return self._plan_everywhere("scan", sendbuf, recvbuf, op)
-
-    def _plan_exscan(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
-        return self._plan_everywhere("exscan", sendbuf, recvbuf, op)
 
     def _plan_everywhere(self, operation: str, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
         """A reduction with a result of full size on every rank."""
         self._everybody()
         into = Flat.of(recvbuf, writable=True, elements=True)
-        out = None if is_in_place(sendbuf) else Flat.of(sendbuf, elements=True)
+        out = None if self._in_place(sendbuf) else Flat.of(sendbuf, elements=True)
         self._check_operands(out, into)
         bound, agreed = self._bind(op, into if into.told or out is None else out)
-        run = self._choose(operation, into.nbytes, agreed, op=op, count=into.count)
-        return _receiving(out, into, lambda *arrays: run(*arrays, op=bound))
+        return _receiving(out, into, self._choose(operation, into.nbytes, agreed, op=op, bound=bound, count=into.count))
 
     def _plan_reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
-        p = self._everybody()
-        if is_in_place(sendbuf):
-            into = whole = Flat.of(recvbuf, writable=True, blocks=p, elements=True)
-            share = into.head(into.count // p)
+        self._everybody()
+        p = len(self._local().members)
+        if in_place := self._in_place(sendbuf):
+            whole = Flat.of(recvbuf, writable=True, blocks=p, elements=True)
+            share = whole.head(whole.count // p)
         else:
             whole = Flat.of(sendbuf, blocks=p, elements=True)
-            into = share = Flat.of(recvbuf, writable=True, elements=True)
+            share = Flat.of(recvbuf, writable=True, elements=True)
             self._check_operands(whole, share, whole.count // p)
-        bound, agreed = self._bind(op, share)
-        run = self._choose("reduce_scatter_block", share.nbytes, agreed, op=op, count=share.count)
-        return _reducing(whole, share, lambda *arrays: run(*arrays, op=bound), in_place=whole is into)
+        bound, agreed = self._bind(op, share if self._there is self._side else whole)
+        run = self._choose("reduce_scatter_block", share.nbytes, agreed, op=op, bound=bound, count=share.count)
+        return _reducing(whole, share, run, in_place=in_place)
 
     def _plan_reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Op) -> Plan:
-        p, in_place = self._everybody(), is_in_place(sendbuf)
+        self._everybody()
+        p, in_place = len(self._local().members), self._in_place(sendbuf)
         into = Flat.of(recvbuf, writable=True, elements=True)
         whole = into if in_place else Flat.of(sendbuf, elements=True)
         counts = self._check_counts(recvcounts, p, None if in_place else into.count)
@@ -217,9 +238,10 @@ class CollectivePlans(CollectiveCalls):
             self._check_equal(f"count {self._rank} is", counts[self._rank], "recvbuf has", share.count)
             self._check_operands(whole, share, share.count)
         bound, agreed = self._bind(op, whole)
-        agreed = {"recvcounts": "left out" if recvcounts is None else "given", **agreed, "the list of counts": counts}
-        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, count=whole.count)
-        return _reducing(whole, share, lambda *arrays: run(*arrays, counts, op=bound), in_place=in_place)
+        agreed = {"recvcounts": "left out" if recvcounts is None else "given", **agreed}
+        agreed |= self._said_of("the list of counts", self._side, counts)
+        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count)
+        return _reducing(whole, share, lambda *arrays: run(*arrays, counts), in_place=in_place)
 
 
 def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, run: Any) -> Plan:

@@ -224,16 +224,20 @@ class Comm(
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _twin(self) -> Any:
-        """A hidden communicator of the same ranks, for our own messages."""
+    def _twins(self) -> tuple[Any, ...]:
+        """A hidden communicator of the same ranks, for our own messages; between two groups, and one of the own group."""
         if self._hidden is None:
-            context = self._local().context
-            if context.twin is None:
-                context.twin = context.new_twin()
-                context.twin.original = context
-            mine = context.sides.index(self._local())
-            self._hidden = Comm._make(self._process, context.twin.sides[mine], context.twin.sides[-1 - mine], self._rank)
-        return self._hidden
+            side = self._local()
+            twins, mine = side.context.hidden_twin().sides, side.context.sides.index(side)
+            if not side.context.is_inter:
+                self._hidden = (Comm._make(self._process, twins[0], twins[0], self._rank),)
+            else:
+                assert side.alone is not None
+                self._hidden = (
+                    self._kinds[True]._make(self._process, twins[mine], twins[1 - mine], self._rank),
+                    Comm._make(self._process, side.alone, side.alone, self._rank),
+                )
+        return self._hidden  # type: ignore[no-any-return]
 
     def _furnish(self, context: Context, info: Info | None) -> Any:
         """A handle of the same kind in a context with the same sides, with all that a duplicate inherits."""
@@ -251,7 +255,7 @@ class Comm(
         side = self._local()
         context = side.context
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
-        place = self._rank if side is context.sides[0] else self._rank + len(context.sides[0].members)
+        place = context.place(side, self._rank)
         return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now)
 
     def _meet(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:

@@ -48,7 +48,7 @@ class CommState:
         self._rank = -1
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
-        self._hidden: Any = None  # the twin for collectives, once there is one
+        self._hidden: Any = None  # the twins for collectives, once there are any
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -170,8 +170,8 @@ class CommState:
         assert self._side is not None
         return self._side
 
-    def _twin(self) -> Any:
-        """A hidden communicator of the same ranks, for our own messages."""
+    def _twins(self) -> tuple[Any, ...]:
+        """Hidden communicators of the same ranks, for our own messages."""
         raise NotImplementedError
 
     def _complain_of_owner(self) -> NoReturn:

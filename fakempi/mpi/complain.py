@@ -48,7 +48,7 @@ def site_of(frame: FrameType | None) -> str:
     return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def out_of_step(plan: str, rank: int, other_plan: str, other_site: str) -> MPIError:
+def out_of_step(plan: str, rank: int | None, other_plan: str, other_site: str) -> MPIError:
     """The complaint of a rank that calls one thing where another rank of its communicator called something else."""
     return complaint(
         ERR_NOT_SAME,

@@ -6,6 +6,7 @@ from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
 from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.collective_scans import Scans
 from fakempi.mpi.comm import Comm, by_colour
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.context import Context
@@ -18,7 +19,7 @@ from fakempi.mpi.topology_makers import TopologyMakers
 from fakempi.mpi.waiting import wait_one
 
 
-class Intracomm(TopologyMakers, Comm, IntracommRefusals):
+class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
     """A communicator of one group: everybody can send to everybody, oneself included."""
 
     __slots__ = ()

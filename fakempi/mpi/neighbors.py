@@ -172,7 +172,7 @@ class NeighborCollectives(CollectiveCalls):
         across = 1 if self.Get_topology() == CART else 0  # type: ignore[attr-defined]
         incoming = [(i, source, i * across) for i, source in enumerate(sources) if source != PROC_NULL]
         outgoing = [(i, dest, (i ^ across) * across) for i, dest in enumerate(dests) if dest != PROC_NULL]
-        twin, tag = self._enter_call({}, Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes)))
+        (twin,), tag = self._enter_call({}, Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes)))
         receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in edges] for edges in (incoming, outgoing))
         return twin, receive, send
 

@@ -26,11 +26,11 @@ class Universe:
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.failures: list[tuple[Process, BaseException]] = []
 
-    def choose(self, operation: str, p: int, nbytes: int, count: int, **more: Any) -> Any:
+    def choose(self, **facts: Any) -> Any:
         """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
         if self._table is None:
             self._look_up_table()
-        return self._table.choose(self._facts(operation, p, nbytes, count, **more))
+        return self._table.choose(self._facts(**facts))
 
     def _look_up_table(self) -> None:
         from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time

@@ -3,7 +3,8 @@
 The k-th collective call of a rank on a communicator is the k-th of all its ranks. A rank that calls something else there, or
 the same with another root, count or operation, is told of both calls, with file and line, before anything is sent. Where
 each pair of ranks has sizes of its own, what one sends must be what the other expects. Ranks are named as in all complaints,
-by their number in the world.
+by their number in the world. Between two groups the roll is one for both: ranks have their place among all, and a rank says
+what it knows of either group; what the first to come did not say, the next one does.
 """
 
 from __future__ import annotations
@@ -28,36 +29,36 @@ class Traffic(NamedTuple):
     gives: Sequence[Any] | Mapping[int, Any]
     takes: Sequence[Any] | Mapping[int, Any]
 
+    def moved(self, by: int) -> Traffic:
+        """The same with places in the roll, for ranks of a group that comes after so many others."""
+        return Traffic(*({by + rank: amount for rank, amount in _listed(amounts)} for amounts in self))
+
 
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "mentions", "missing", "plan", "rank", "site", "traffic", "world_rank")
+    __slots__ = ("facts", "mentions", "missing", "plan", "said", "site", "traffic", "world_rank")
 
-    def __init__(self, plan: str, rank: int, facts: dict[str, Any], missing: int) -> None:
-        self.plan, self.rank, self.facts, self.missing = plan, rank, facts, missing
+    def __init__(self, plan: str, facts: dict[str, Any], missing: int) -> None:
+        self.plan, self.facts, self.missing = plan, facts, missing
         self.site, self.world_rank = call_site(), current_rank()
+        self.said: dict[str, tuple[str, int | None]] = {}  # where and by whom, of facts that the first one did not know
         self.traffic: dict[int, tuple[Traffic, str, int | None]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
-
-    @property
-    def values(self) -> tuple[int]:
-        """Who has come, as a `Meeting` has it: somebody who comes here to meet asks."""
-        return (self.rank,)
 
 
 def enrol(
     table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None
 ) -> str:
-    """Enter a call, or compare it with the entry of those who came before; returns its name."""
+    """Enter a call, or compare it with the entry of those who came before; returns its name. `rank` is a place."""
     plan = public_call_name()
     if size == 1:
         return plan
     entry = table.get(call)
     if entry is None:
-        entry = table[call] = Entry(plan, rank, facts, size)
+        entry = table[call] = Entry(plan, facts, size)
     elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
-        raise out_of_step(plan, next(iter(entry.values)), entry.plan, entry.site)
+        raise out_of_step(plan, entry.world_rank, entry.plan, entry.site)
     elif entry.facts != facts:
         _compare(entry, facts)
     if traffic is not None:
@@ -69,27 +70,35 @@ def enrol(
 
 
 def absent(side: Any, rank: int, tag: int) -> list[int]:
-    """Of a message on a communicator's twin that `rank` waits with: who has not come to the call it belongs to."""
-    call = tag % TAGS
-    came = side.context.meetings.get(starts_of(call), {}) if tag >= PREPARED else side.calls
-    least = came.get(rank, 0) if tag >= PREPARED else call
-    return [other for other in range(len(side.members)) if came.get(other, 0) < least]
+    """Of a message on a communicator's twin that `rank` of a side waits with: the numbers of the processes that have not
+    come to the call it belongs to."""
+    call, context = tag % TAGS, side.context
+    if tag < PREPARED:
+        return [number for each in context.sides for i, number in enumerate(each.members) if each.calls.get(i, 0) < call]
+    starts = context.meetings.get(starts_of(call), {})
+    least = starts.get(context.place(side, rank), 0)
+    return [number for place, number in enumerate(context.everybody()) if starts.get(place, 0) < least]
 
 
 def starts_of(call: int) -> tuple[str, int]:
-    """Where it is written how often each rank has started a persistent call."""
+    """Where it is written how often each rank, by its place, has started a persistent call."""
     return "starts", call
 
 
 def _compare(entry: Entry, facts: dict[str, Any]) -> None:
-    """What both say must be the same."""
+    """What both say must be the same; what only this rank says, those who come later must say too."""
     for name, value in facts.items():
-        other = entry.facts.get(name, value)
+        if name not in entry.facts:
+            entry.facts[name] = value
+            entry.said[name] = call_site(), current_rank()
+            continue
+        other = entry.facts[name]
         if other != value:
             if isinstance(value, list) and len(value) == len(other):
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
-            here, there = f"{value} here ({call_site()})", f"{other} on rank {entry.world_rank} ({entry.site})"
+            site, rank = entry.said.get(name, (entry.site, entry.world_rank))
+            here, there = f"{value} here ({call_site()})", f"{other} on rank {rank} ({site})"
             raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
 
 
@@ -115,6 +124,10 @@ def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
 
 def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:
     return amounts.get(rank, 0) if isinstance(amounts, Mapping) else amounts[rank] if amounts else 0
+
+
+def _listed(amounts: Sequence[Any] | Mapping[int, Any]) -> Iterable[tuple[int, Any]]:
+    return amounts.items() if isinstance(amounts, Mapping) else enumerate(amounts)
 
 
 def _words(amount: Any) -> str:

@@ -26,7 +26,7 @@ def diagnose(universe: Universe) -> DeadlockError:
     frames = loop.carrier.frames(tasks)
     polling = set(loop.pollers)
     stuck = [_stuck(universe, task, frames.get(task), task in polling) for task in tasks if not _is_waited_for(task)]
-    shown = [side for side in universe.sides if side.context.original is None]  # messages of ours interest nobody
+    shown = [side for side in universe.sides if side.original is None]  # messages of ours interest nobody
     shown.sort(key=lambda side: (side.context.number, side.context.sides.index(side)))
     boxes = [box for side in shown for box in side.boxes if box is not None]
     return report(
@@ -78,14 +78,15 @@ def _missing(universe: Universe, operation: Any) -> Want | None:
         numbers = meeting.missing
     else:
         side: Side = operation.box.name
-        if side.context.original is None:
+        if side.original is None:
             return None
-        here = side.context.original.sides[side.context.sides.index(side)]
+        waits = side if isinstance(operation, Pattern) else _other_side(side)  # a sender is on the other one
+        here: Any = waits.original
         rank: Any = here.members.index(operation.box.owner if isinstance(operation, Pattern) else operation.out.number)
         key = (id(here), rank if operation.tag >= PREPARED else None, operation.tag % TAGS)
 
         def numbers() -> list[int]:
-            return [here.members[other] for other in absent(here, rank, operation.tag)]
+            return absent(here, rank, operation.tag)
 
     known: dict[Any, Want | None] = universe.reported
     if key not in known:

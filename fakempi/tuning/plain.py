@@ -33,5 +33,8 @@ PLAIN: Final = Table(
         ("intra", "reduce_scatter_block"): (Rule("recursive_halving", commutative=True), Rule("reduce_scatterv")),
         ("intra", "scan"): (Rule("recursive_doubling"),),
         ("intra", "exscan"): (Rule("recursive_doubling"),),
+        # Within one block of the lower bound, whatever the groups' sizes (Kang et al.).
+        ("inter", "allgather"): (Rule("full_duplex"),),
+        ("inter", "allgatherv"): (Rule("full_duplex"),),
     },
 )

@@ -26,6 +26,9 @@ class Facts(NamedTuple):
     `nbytes` is of one rank's block (`BLOCKS`), the sum of all blocks (`TOTALS`), or else of the whole message; `count`
     is the same in elements, and matters for reductions, where all ranks must give the same; `in_place` matters where
     they must agree on it (alltoall and its kin).
+
+    Between two groups (kind "inter") p and nbytes are those of the group with the root, or, where there is none, of the one
+    that comes first in the communicator; q and nbytes_b those of the other. They are 0 where not all ranks know them.
     """
 
     operation: str
@@ -36,6 +39,8 @@ class Facts(NamedTuple):
     predefined_op: bool = True
     kind: str = "intra"
     in_place: bool = False
+    q: int = 0
+    nbytes_b: int = 0
 
     @property
     def total(self) -> int:
@@ -52,6 +57,9 @@ class Facts(NamedTuple):
         known: dict[str, Any] = {"p": self.p, "commutative": self.commutative, "in_place": self.in_place}
         if more.get("counts") is None and more.get("traffic") is None:
             known["m"] = self.nbytes
+        if self.q:
+            known.update(q=self.q, m_b=self.nbytes_b)
+            more["parameters"] = {"first": True, **more.get("parameters", {})}  # which comes first is known
         return Case(**{**known, **more})
 
 

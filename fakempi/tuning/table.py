@@ -7,12 +7,13 @@ is taken when. A rule that holds for a case that its algorithm does not fit is a
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 from collectives import CATALOGUE, Algorithm, fitting
+from collectives.groups import Part
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.tuning.rule import Facts, Rule
@@ -30,6 +31,20 @@ class Choice:
 
     algorithm: Algorithm
     parameters: Mapping[str, Any]
+
+    def on(self, comms: Sequence[Any], *, first: bool = True, **options: Any) -> Callable[..., Any]:
+        """The algorithm on a communicator, or on those between two groups and of the own one: a function of the buffers.
+
+        `first` is whether the own group comes first of two. A parameter of that name says it of the one that does.
+        """
+        options.update(self.parameters)
+        if len(comms) > 1:
+            if "first" in self.algorithm.parameters:
+                options["first"] = first == bool(self.parameters.get("first", True))
+            if "root" in options and options["root"] is None:
+                options["root"] = Part.ROOT
+        run = self.algorithm.run
+        return lambda *buffers: run(*comms, *buffers, **options)
 
 
 @dataclass(frozen=True, eq=False)
