@@ -208,7 +208,8 @@ class CollectiveCalls(CommState):
             raise complaint(ERR_BUFFER, words, MPIValueError)
         near = not one.hollow and np.may_share_memory(one.array, other.array)
         if near and address_of(one.array) == address_of(other.array):
-            self._raise(complaint(ERR_BUFFER, "sendbuf and recvbuf are the same memory; IN_PLACE is for that."))
+            instead = "; IN_PLACE is for that" if self._there is self._side else ""
+            self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
 
     def _check_operands(self, out: Flat | None, into: Flat, count: int | None = None) -> None:
         """What is reduced and what becomes of it: of one datatype, of one size (or `count` of them), and apart."""

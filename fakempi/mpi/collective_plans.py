@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fakempi.error_classes import ERR_COUNT
+from fakempi.errors import MPIValueError
 from fakempi.mpi.buffers import copy_into, snapshot
 from fakempi.mpi.collective_calls import CollectiveCalls, Plan, Root
+from fakempi.mpi.complain import complaint
 from fakempi.mpi.flat import Flat, FlatVector, blocks_w, is_in_place
 from fakempi.mpi.op import Op
 from fakempi.mpi.roll import Traffic
@@ -222,8 +225,13 @@ class CollectivePlans(CollectiveCalls):
             whole = Flat.of(sendbuf, blocks=p, elements=True)
             share = Flat.of(recvbuf, writable=True, elements=True)
             self._check_operands(whole, share, whole.count // p)
+        q = self._reach
+        if whole.count % q:  # never in one group
+            words = f"sendbuf has {whole.count} elements, which cannot be dealt out to the {q} ranks of the remote group."
+            raise complaint(ERR_COUNT, words, MPIValueError)
         bound, agreed = self._bind(op, share if self._there is self._side else whole)
-        run = self._choose("reduce_scatter_block", share.nbytes, agreed, op=op, bound=bound, count=share.count)
+        given, other = share.nbytes, whole.nbytes // q
+        run = self._choose("reduce_scatter_block", given, agreed, other=other, op=op, bound=bound, count=share.count)
         return _reducing(whole, share, run, in_place=in_place)
 
     def _plan_reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Op) -> Plan:

@@ -59,11 +59,18 @@ class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
         here = self._local()
         if not 0 <= local_leader < len(here.members):
             self._raise(complaint(ERR_RANK, f"local leader {local_leader} is not in 0..{len(here.members) - 1}."))
-        self._meet("Create_intercomm", (local_leader, tag), _agreed)
         context: Any = None
         if self._rank == local_leader:
             try:
-                context = self._meet_leader(peer_comm, remote_leader, tag)
+                other = self._find_leader(peer_comm, remote_leader)
+            except MPIError as error:
+                context = error
+            else:
+                self._check_apart(peer_comm, other)
+        self._meet("Create_intercomm", (local_leader, tag), _agreed)
+        if self._rank == local_leader and context is None:
+            try:
+                context = self._meet_leader(peer_comm, other, tag)
             except MPIError as error:
                 context = error
         context = self._meet("Create_intercomm", context, lambda values: values[local_leader])
@@ -75,29 +82,41 @@ class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
         )
         return joined
 
-    def _meet_leader(self, peer: Comm, remote_leader: int, tag: int) -> Context:
-        """The leaders agree on a context with both groups as its sides."""
+    def _find_leader(self, peer: Comm, remote_leader: int) -> int:
+        """The number of the other leader's process."""
         if not isinstance(peer, Comm) or peer._context is None:
             raise complaint(ERR_COMM, "the leader's peer communicator is null.")
         peer._check_rank(remote_leader, "remote leader")
         assert peer._there is not None
-        me, other = self._process.number, peer._there.members[remote_leader]
-        if me == other:
+        other: int = peer._there.members[remote_leader]
+        if self._process.number == other:
             raise complaint(ERR_RANK, f"remote leader {remote_leader} of the peer communicator is this rank itself.")
-        universe, loop = self._process.universe, self._loop
+        return other
 
-        def conclude(values: dict[int, Members]) -> Context:
-            both = values[0], values[1]
-            common = [number for number in both[0] if number in both[1]]
-            if common:
-                ranks = ", ".join(str(universe.processes[number].rank) for number in common[:5])
-                raise complaint(ERR_GROUP, f"the two groups overlap: world rank {ranks} is in both.")
-            return Context(universe, *both)
+    def _check_apart(self, peer: Any, other: int) -> None:
+        """Complain if the groups overlap, before they meet: who is in both cannot be in two calls at once."""
+        me, members = self._process.number, self._local().members
+        groups = peer._context.meetings.setdefault(("groups", min(me, other), max(me, other)), {})
+        groups[me] = members
+        if common := [number for number in groups.get(other, ()) if number in members]:
+            ranks = ", ".join(str(self._process.universe.processes[number].rank) for number in common[:5])
+            self._raise(complaint(ERR_GROUP, f"the two groups overlap: world rank {ranks} is in both."))
 
-        arrival = meet(
-            peer._context.meetings, ("Create_intercomm", min(me, other), max(me, other), tag),
-            "Create_intercomm", (min(me, other), max(me, other)), conclude, int(me > other), self._local().members, loop.now,
-        )  # fmt: skip
+    def _meet_leader(self, peer: Any, other: int, tag: int) -> Context:
+        """The leaders agree on a context with both groups as its sides."""
+        me, universe, loop, table = self._process.number, self._process.universe, self._loop, peer._context.meetings
+        pair = min(me, other), max(me, other)
+
+        def conclude(tags: dict[int, int]) -> Context:
+            groups = table.pop(("groups", *pair))
+            if tags[0] != tags[1]:
+                one, two = (universe.processes[number].rank for number in pair)
+                words = f"leader {one} says tag {tags[0]}, leader {two} says {tags[1]}"
+                raise MPIError(ERR_NOT_SAME, f"Create_intercomm: {words}.")
+            return Context(universe, *(groups[number] for number in pair))
+
+        key = ("Create_intercomm", *pair)
+        arrival = meet(table, key, "Create_intercomm", pair, conclude, int(me > other), tag, loop.now)
         wait_one(loop, arrival)
         if arrival.error is not None:
             raise arrival.error

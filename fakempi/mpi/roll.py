@@ -94,10 +94,10 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
             continue
         other = entry.facts[name]
         if other != value:
+            site, rank = entry.said.get(name, (entry.site, entry.world_rank))
             if isinstance(value, list) and len(value) == len(other):
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
-            site, rank = entry.said.get(name, (entry.site, entry.world_rank))
             here, there = f"{value} here ({call_site()})", f"{other} on rank {rank} ({site})"
             raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
 

@@ -12,13 +12,24 @@ Algorithms that the catalogue lacks, and what is taken in their place:
     alltoall(v, w) scattered, 32 at a time          linear, all at once (MPIR_CVAR_ALLTOALL_THROTTLE)
     reduce_scatter(_block) noncommutative           reduce_scatterv, which keeps to rank order too
     reduce_scatter(_block) recursive doubling       likewise
+
+Between two groups MPICH has one algorithm for most operations (src/mpi/coll/coll_algorithms.txt, `-inter`). Its allgather
+gathers to the local root and broadcasts across, one direction after the other: root_gathering_mpich. Kang et al. compare
+with that, for allgatherv too; MPICH 4 there gathers across and broadcasts locally, which is wmpi's way. For the rest wmpi
+is of the same shape (bcast: remote send, local bcast; reduce: local reduce, remote send; gatherv, scatterv: linear), or
+nearly so:
+    allreduce: leaders exchange, then both groups broadcast     wmpi: one direction after the other
+    barrier: local barriers, then a broadcast each way          wmpi: dissemination over both groups
+    gather, scatter: short ones by way of the local root        wmpi: linear, which is MPICH's way for long ones
+    reduce_scatter(_block): remote reduce, local scatter        wmpi: local reduce, remote scatter, a hop less
+    alltoall(v, w): in rounds                                   wmpi: all at once
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from fakempi.tuning.rule import Rule
+from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
 BCAST_MIN_PROCS: Final = 8  # MPIR_CVAR_BCAST_MIN_PROCS
@@ -89,5 +100,8 @@ MPICH: Final = Table(
         ("intra", "reduce_scatter_block"): REDUCE_SCATTER,
         ("intra", "scan"): (Rule("recursive_doubling"),),
         ("intra", "exscan"): (Rule("recursive_doubling"),),
+        **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
+        ("inter", "allgather"): (Rule("root_gathering_mpich"),),
+        ("inter", "allgatherv"): (Rule("root_gathering_mpich"),),
     },
 )

@@ -5,6 +5,10 @@ ompi_coll_tuned_<operation>_intra_dec_fixed. Gatherv, scatterv, alltoallw, scan 
 come from component `basic` (ompi/mca/coll/basic/coll_basic_module.c), which has one algorithm for each. What an
 algorithm does where p or count does not suit it is in ompi/mca/coll/base/coll_base_<operation>.c.
 
+Between two groups calls come from component `inter` (ompi/mca/coll/inter), one algorithm an operation. Its allgather gathers
+to the local roots, which exchange, and broadcasts: root_gathering_best. Its allgatherv does the same with counts gathered
+first; the nearest here takes turns. The others are of wmpi's shape, but for gather and scatter, which go by the local root.
+
 A grid says in Open MPI's names: with p below this, and bytes below that, take this one. `OURS` says what that is here.
 """
 
@@ -14,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from fakempi.tuning.rule import Rule
+from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
 MORE: Final = None  # no limit: what is left
@@ -305,5 +309,8 @@ OPENMPI: Final = Table(
         ),
         ("intra", "scan"): (Rule("linear"),),
         ("intra", "exscan"): (Rule("linear"),),
+        **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
+        ("inter", "allgather"): (Rule("root_gathering_best", {"bcast": "scatter_ring_allgather"}),),
+        ("inter", "allgatherv"): (Rule("root_gathering_mpich"),),
     },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fakempi.tuning.rule import Rule
+from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
 LONG: Final = 65536
@@ -33,7 +33,8 @@ PLAIN: Final = Table(
         ("intra", "reduce_scatter_block"): (Rule("recursive_halving", commutative=True), Rule("reduce_scatterv")),
         ("intra", "scan"): (Rule("recursive_doubling"),),
         ("intra", "exscan"): (Rule("recursive_doubling"),),
-        # Within one block of the lower bound, whatever the groups' sizes (Kang et al.).
+        # Within one block of the lower bound, whatever the groups' sizes (Kang et al.); the others by Silva & Silva.
+        **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
         ("inter", "allgather"): (Rule("full_duplex"),),
         ("inter", "allgatherv"): (Rule("full_duplex"),),
     },

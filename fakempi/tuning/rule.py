@@ -19,6 +19,16 @@ UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
 """Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
 
 
+BETWEEN_GROUPS: Final = tuple(
+    ("inter", operation)
+    for operation in (
+        "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+        "alltoallw", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
+    )
+)  # fmt: skip
+"""What an intercommunicator does: everything but scan and exscan."""
+
+
 class Facts(NamedTuple):
     """What a choice depends on; the same on every rank that takes part.
 
@@ -58,7 +68,8 @@ class Facts(NamedTuple):
         if more.get("counts") is None and more.get("traffic") is None:
             known["m"] = self.nbytes
         if self.q:
-            known.update(q=self.q, m_b=self.nbytes_b)
+            sums = self.operation in TOTALS  # of blocks that the case is not told of
+            known.update(q=self.q, m=0 if sums else self.nbytes, m_b=0 if sums else self.nbytes_b)
             more["parameters"] = {"first": True, **more.get("parameters", {})}  # which comes first is known
         return Case(**{**known, **more})
 

@@ -307,23 +307,3 @@ def test_what_goes_wrong_in_a_programs_operation_is_its_own() -> None:
         with pytest.raises(fakempi.RankError) as caught:
             run(lambda comm, name=name: main(comm, name), 2)
         assert isinstance(caught.value.__cause__, ZeroDivisionError)
-
-
-def test_collectives_of_intercommunicators_are_not_there_yet() -> None:
-    """And say so, before they look at what they are given."""
-
-    def main(comm: Any) -> None:
-        half = comm.Split(comm.rank % 2)
-        joined = half.Create_intercomm(0, comm, 1 - comm.rank % 2)
-        for name, args, _ in operations(half):
-            if name in ("Scan", "Exscan"):  # which are not for intercommunicators
-                continue
-            for way in name, nonblocking(name), f"{name}_init":
-                words = f"^{way} on rank {comm.rank}: collective calls on intercommunicators are not emulated yet.$"
-                with pytest.raises(NotImplementedError, match=words):
-                    getattr(joined, way)(*args)
-        for name in "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce":
-            with pytest.raises(NotImplementedError, match=f"^{name} on rank {comm.rank}: collective calls on inter"):
-                getattr(joined, name)(1)
-
-    run(main, 2)

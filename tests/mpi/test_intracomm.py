@@ -306,8 +306,8 @@ def test_joins_that_cannot_be() -> None:
     run(main, 2)
 
 
-def test_groups_that_overlap_are_never_joined() -> None:
-    """Who is in both would have to be in two calls at once."""
+def test_groups_that_overlap_are_never_joined(carrier: str) -> None:
+    """Who is in both would have to be in two calls at once: so the leaders say at once who is in their groups."""
 
     def main(comm: Any) -> None:
         groups = [comm.Create(comm.Get_group().Incl(ranks)) for ranks in ([0, 1], [1, 2])]
@@ -316,8 +316,32 @@ def test_groups_that_overlap_are_never_joined() -> None:
         else:
             groups[1].Create_intercomm(1, comm, 0)
 
-    with pytest.raises(fakempi.DeadlockError, match=r"rank 2: Create_intercomm\(waits for rank 1\)"):
-        run(main, 3)
+    with pytest.raises(fakempi.RankError, match="Create_intercomm on rank 0: the two groups overlap: world rank 1 is in"):
+        run(main, 3, carrier)
+
+
+def test_leaders_must_agree_on_the_tag(carrier: str) -> None:
+    """Both groups are told, and can join afterwards."""
+
+    def main(comm: Any) -> Any:
+        side = comm.rank // 2
+        half = comm.Split(side)
+        with fails("Create_intercomm: leader 0 says tag 5, leader 2 says 6.", MPI.ERR_NOT_SAME):
+            half.Create_intercomm(0, comm, 2 - 2 * side, tag=5 + side)
+        return half.Create_intercomm(0, comm, 2 - 2 * side, tag=5).remote_size
+
+    assert run(main, 4, carrier) == [2] * 4
+
+
+def test_a_leader_that_leads_nobody_is_waited_for() -> None:
+    """It is in the other group, but that one has another leader: the report says who waits for whom."""
+
+    def main(comm: Any) -> None:
+        side = comm.rank // 2
+        comm.Split(side).Create_intercomm(0, comm, 0 if side else 3)
+
+    with pytest.raises(fakempi.DeadlockError, match=r"Create_intercomm\(waits for rank 3\)"):
+        run(main, 4)
 
 
 def test_ranks_of_a_side_must_name_the_same_leader() -> None:
