@@ -7,7 +7,7 @@ or its picture. `InternalError` means a bug in fakempi itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakempi.error_classes import ERR_UNKNOWN, SENTENCES, SUCCESS
@@ -106,23 +106,39 @@ class RankError(RunError):
 
     Attributes
     ----------
-    rank : the first rank that failed
+    rank : the first rank that failed; of a spawned process, its number in the run
+    name : the same in words, such as `rank 2`, or `rank 2 of the group spawned at farm.py:12`
     exception : what it raised, with its traceback; also the `__cause__`
     others : (rank, exception) of those that failed while the run was ended
     """
 
-    def __init__(self, rank: int, exception: BaseException, others: Sequence[tuple[int, BaseException]] = ()) -> None:
-        super().__init__(rank, exception, others)
+    def __init__(
+        self,
+        rank: int,
+        exception: BaseException,
+        others: Sequence[tuple[int, BaseException]] = (),
+        names: Mapping[int, str] | None = None,
+    ) -> None:
+        super().__init__(rank, exception, others, names)
         self.rank = rank
+        self._names = dict(names or {})
         self.exception = exception
         self.others = list(others)
 
+    @property
+    def name(self) -> str:
+        """The first that failed, in words."""
+        return self._name(self.rank)
+
+    def _name(self, rank: int) -> str:
+        return self._names.get(rank, f"rank {rank}")
+
     def __str__(self) -> str:
         what = f"{type(self.exception).__name__}: {self.exception}" if str(self.exception) else repr(self.exception)
-        more = "".join(f"\n  also rank {rank}: {type(error).__name__}: {error}" for rank, error in self.others[:8])
+        more = "".join(f"\n  also {self._name(rank)}: {type(error).__name__}: {error}" for rank, error in self.others[:8])
         if len(self.others) > 8:
             more += f"\n  and {len(self.others) - 8} more"
-        return f"rank {self.rank} failed with {what}{more}"
+        return f"{self.name} failed with {what}{more}"
 
 
 class DeadlockError(RunError):

@@ -214,7 +214,8 @@ def _drive(universe: Universe) -> None:
         (process, error), *others = universe.failures
         if isinstance(error, KeyboardInterrupt):
             raise error
-        raise RankError(process.rank, error, [(other.rank, failure) for other, failure in others]) from error
+        names = {one.number: one.name for one, _ in universe.failures}
+        raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
 
 
 class _Patience:

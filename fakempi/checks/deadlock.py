@@ -2,17 +2,17 @@
 
 It is made from records (`Stuck`, `Want`, `NearMiss`), not from a running emulator, so it can be tested without one. Ranks
 in the same state share a line, whether they wait for the same rank (`source=0`) or for a neighbour (`source=rank-1`), so
-that the report of 4,096 ranks is as short as that of two.
+that the report of 4,096 ranks is as short as that of two. In the records a process is its number, which in the world that
+was started is its rank; `Names` puts it into words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
-from fakempi.checks.ranks import ranks_in_words
+from fakempi.checks.ranks import Names
 from fakempi.errors import DeadlockError, LivelockError
 
 LINES = 16
@@ -21,27 +21,22 @@ LINES = 16
 
 @dataclass(frozen=True)
 class Want:
-    """One thing that a rank waits for: a message to come or to go, or other ranks to come to a collective call."""
+    """One thing that a rank waits for: a message to come or to go, other ranks to come to a call, or something else."""
 
-    kind: str  # "receive", "send", "meeting"
+    kind: str  # "receive", "send", "meeting", "other"
     peer: int | None = None  # as the program names it; None is any
     tag: int | None = None
     nbytes: int = 0
     size: int = 0  # of the communicator, for neighbours modulo size
-    where: str = ""  # which communicator, unless it is the world
-    awaits: tuple[int, ...] = ()  # world ranks, any of which may help if `peer` is None
-
-    @cached_property
-    def crowd(self) -> str:
-        """The awaited ranks in words."""
-        return ranks_in_words(self.awaits, 6)
+    where: str = ""  # which communicator, unless it is the world; of something else, what that is
+    awaits: tuple[int, ...] = ()  # numbers of processes, any of which may help if `peer` is None
 
 
 @dataclass(frozen=True)
 class Stuck:
-    """A rank, the call it is in, where in the program, since when, and what it waits for."""
+    """A process, the call it is in, where in the program, since when, and what it waits for."""
 
-    rank: int
+    rank: int  # its number: the rank in the world that was started
     call: str
     site: str
     since: float
@@ -77,45 +72,107 @@ def report(
     misses: Sequence[NearMiss] = (),
     unreceived: Sequence[Unreceived] = (),
     polling: bool = False,
+    names: Names | None = None,
 ) -> DeadlockError:
     """The error to raise: a text for people, and the records for programs."""
+    words = Words(names or Names())
     verdict, kind = ("livelock", LivelockError) if polling else ("deadlock", DeadlockError)
     count = len({one.rank for one in stuck})
     s = "s" if count == 1 else ""
     what = f"poll{s} in vain or wait{s}" if polling else f"wait{s}"
     lines = [f"{verdict} at t = {float(time):.6g} s: {count} of {nprocs} ranks {what}, and nothing else can happen."]
-    lines += _shortened([f"  {line}" for line in _states(stuck, nprocs)], "more states")
+    lines += _shortened([f"  {line}" for line in words.states(stuck)], "more states")
     cycle = find_cycle(stuck)
     if cycle:
-        lines.append(f"  cycle: {cycle_in_words(cycle)}")
-    lines += _shortened([f"  near miss: {words}" for words in _misses_in_words(misses)], "more near misses")
-    lines += _shortened([f"  never received: {words}" for words in _unreceived_in_words(unreceived)], "more kinds")
+        lines.append(f"  cycle: {words.cycle(cycle)}")
+    lines += _shortened([f"  near miss: {line}" for line in words.misses(misses)], "more near misses")
+    lines += _shortened([f"  never received: {line}" for line in words.unreceived(unreceived)], "more kinds")
     return kind("\n".join(lines), stuck, cycle, time)
 
 
-def _states(stuck: Sequence[Stuck], nprocs: int) -> list[str]:
-    """One line for each state that ranks are in, whichever way of naming peers needs fewer lines."""
-    alive = {one.rank for one in stuck}
-    same = _fold(stuck, _absolute)
-    near = _fold(stuck, _relative)
-    naming, groups = (_relative, near) if len(same) > 4 and len(near) < len(same) else (_absolute, same)
-    lines = []
-    for group in groups:
-        first = group[0]
-        since = {one.since for one in group}
-        when = f"since t = {float(min(since)):.6g}" + (f" to {float(max(since)):.6g}" if len(since) > 1 else "")
-        wants = {id(want): want for one in group for want in one.wants}.values()  # ranks may share one, and long lists
-        gone = {rank for want in wants for rank in want.awaits} - alive
-        ended = f"; {ranks_in_words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
-        lines.append(f"{ranks_in_words(one.rank for one in group)}: {_call(first, naming)} at {first.site}, {when}{ended}")
-    return lines
+class Words:
+    """The parts of a report in words. Ranks may share a record and its long list, so that is put into words once."""
 
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.crowds: dict[int, str] = {}  # by the want's identity
 
-def _fold(stuck: Sequence[Stuck], naming: Callable[[int, Want], str]) -> list[list[Stuck]]:
-    groups: dict[Hashable, list[Stuck]] = {}
-    for one in stuck:
-        groups.setdefault((one.site, _call(one, naming)), []).append(one)
-    return list(groups.values())
+    def states(self, stuck: Sequence[Stuck]) -> list[str]:
+        """One line for each state that ranks are in, whichever way of naming peers needs fewer lines."""
+        alive = {one.rank for one in stuck}
+        same = self._fold(stuck, _absolute)
+        near = self._fold(stuck, _relative)
+        naming, groups = (_relative, near) if len(same) > 4 and len(near) < len(same) else (_absolute, same)
+        lines = []
+        for group in groups:
+            first = group[0]
+            since = {one.since for one in group}
+            when = f"since t = {float(min(since)):.6g}" + (f" to {float(max(since)):.6g}" if len(since) > 1 else "")
+            wants = {id(want): want for one in group for want in one.wants}.values()
+            gone = {rank for want in wants for rank in want.awaits} - alive
+            ended = f"; {self.names.words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
+            who = self.names.words(one.rank for one in group)
+            lines.append(f"{who}: {self._call(first, naming)} at {first.site}, {when}{ended}")
+        return lines
+
+    def cycle(self, cycle: Sequence[int]) -> str:
+        """`0 → 3 → 1 → 0`, with the middle left out if it is long."""
+        ranks = [self.names.short(number) for number in cycle]
+        if len(ranks) > 8:
+            return " → ".join([*ranks[:4], "…", *ranks[-2:], ranks[0]]) + f" ({len(ranks)} ranks)"
+        return " → ".join([*ranks, ranks[0]])
+
+    def misses(self, misses: Sequence[NearMiss]) -> list[str]:
+        """Misses for the same reason share a line."""
+        kinds: dict[Hashable, list[NearMiss]] = {}
+        for miss in misses:
+            kinds.setdefault((miss.tag, miss.but), []).append(miss)
+        lines = []
+        for kind in kinds.values():
+            ranks = {miss.rank for miss in kind}
+            has = "has a message" if len(kind) == 1 else "has messages" if len(ranks) == 1 else "have messages"
+            senders = self.names.words((miss.sender for miss in kind), 6)
+            lines.append(f"{self.names.words(ranks, 6)} {has} from {senders} with tag {kind[0].tag}, {kind[0].but}")
+        return lines
+
+    def unreceived(self, messages: Sequence[Unreceived]) -> list[str]:
+        """Messages that differ only in who sent them to whom share a line."""
+        kinds: dict[Hashable, list[Unreceived]] = {}
+        for message in messages:
+            kinds.setdefault((message.tag, message.nbytes, message.where), []).append(message)
+        lines = []
+        for kind in kinds.values():
+            count = "a message" if len(kind) == 1 else f"{len(kind)} messages"
+            senders = self.names.words((message.sender for message in kind), 6)
+            receivers = self.names.words((message.receiver for message in kind), 6)
+            lines.append(f"{count} from {senders} to {receivers}, tag {kind[0].tag}, {kind[0].nbytes} bytes{kind[0].where}")
+        return lines
+
+    def _fold(self, stuck: Sequence[Stuck], naming: Callable[[int, Want], str]) -> list[list[Stuck]]:
+        groups: dict[Hashable, list[Stuck]] = {}
+        for one in stuck:
+            groups.setdefault((one.site, self._call(one, naming)), []).append(one)
+        return list(groups.values())
+
+    def _call(self, one: Stuck, naming: Callable[[int, Want], str]) -> str:
+        """`Recv(source=0, tag=7)`; several wants are joined, and cut short."""
+        rank = self.names.rank(one.rank)
+        words = list(dict.fromkeys(self._want(rank, want, naming) for want in one.wants))
+        if len(words) > 3:
+            words = [*words[:3], f"and {len(words) - 3} more"]
+        return f"{one.call}({(' or ' if one.any_helps else '; ').join(words)})"
+
+    def _want(self, rank: int, want: Want, naming: Callable[[int, Want], str]) -> str:
+        if want.kind == "other":
+            return want.where
+        if want.kind == "meeting":
+            if id(want) not in self.crowds:
+                self.crowds[id(want)] = self.names.words(want.awaits, 6)
+            return f"waits for {self.crowds[id(want)]}{want.where}"
+        tag = "ANY" if want.tag is None else want.tag
+        if want.kind == "receive":
+            return f"source={naming(rank, want)}, tag={tag}{want.where}"
+        return f"dest={naming(rank, want)}, tag={tag}, {want.nbytes} bytes{want.where}"
 
 
 def _absolute(rank: int, want: Want) -> str:
@@ -129,51 +186,6 @@ def _relative(rank: int, want: Want) -> str:
     if want.size and step > want.size // 2:
         step -= want.size
     return f"rank{step:+d}" if step else "rank"
-
-
-def _call(one: Stuck, naming: Callable[[int, Want], str]) -> str:
-    """`Recv(source=0, tag=7)`; several wants are joined, and cut short."""
-    words = list(dict.fromkeys(_want_in_words(one.rank, want, naming) for want in one.wants))
-    if len(words) > 3:
-        words = [*words[:3], f"and {len(words) - 3} more"]
-    return f"{one.call}({(' or ' if one.any_helps else '; ').join(words)})"
-
-
-def _want_in_words(rank: int, want: Want, naming: Callable[[int, Want], str]) -> str:
-    if want.kind == "meeting":
-        return f"waits for {want.crowd}{want.where}"
-    tag = "ANY" if want.tag is None else want.tag
-    if want.kind == "receive":
-        return f"source={naming(rank, want)}, tag={tag}{want.where}"
-    return f"dest={naming(rank, want)}, tag={tag}, {want.nbytes} bytes{want.where}"
-
-
-def _misses_in_words(misses: Sequence[NearMiss]) -> list[str]:
-    """Misses for the same reason share a line."""
-    kinds: dict[Hashable, list[NearMiss]] = {}
-    for miss in misses:
-        kinds.setdefault((miss.tag, miss.but), []).append(miss)
-    lines = []
-    for kind in kinds.values():
-        ranks = {miss.rank for miss in kind}
-        has = "has a message" if len(kind) == 1 else "has messages" if len(ranks) == 1 else "have messages"
-        senders = ranks_in_words((miss.sender for miss in kind), 6)
-        lines.append(f"{ranks_in_words(ranks, 6)} {has} from {senders} with tag {kind[0].tag}, {kind[0].but}")
-    return lines
-
-
-def _unreceived_in_words(messages: Sequence[Unreceived]) -> list[str]:
-    """Messages that differ only in who sent them to whom share a line."""
-    kinds: dict[Hashable, list[Unreceived]] = {}
-    for message in messages:
-        kinds.setdefault((message.tag, message.nbytes, message.where), []).append(message)
-    lines = []
-    for kind in kinds.values():
-        count = "a message" if len(kind) == 1 else f"{len(kind)} messages"
-        senders = ranks_in_words((message.sender for message in kind), 6)
-        receivers = ranks_in_words((message.receiver for message in kind), 6)
-        lines.append(f"{count} from {senders} to {receivers}, tag {kind[0].tag}, {kind[0].nbytes} bytes{kind[0].where}")
-    return lines
 
 
 def _shortened(lines: list[str], rest: str) -> list[str]:
@@ -216,11 +228,3 @@ def _certain(one: Stuck, stuck_ranks: set[int]) -> list[int]:
         elif len(want.awaits) == 1:
             found.add(want.awaits[0])
     return sorted(found)
-
-
-def cycle_in_words(cycle: Sequence[int]) -> str:
-    """`0 → 3 → 1 → 0`, with the middle left out if it is long."""
-    ranks = [str(rank) for rank in cycle]
-    if len(ranks) > 8:
-        return " → ".join([*ranks[:4], "…", *ranks[-2:], ranks[0]]) + f" ({len(ranks)} ranks)"
-    return " → ".join([*ranks, ranks[0]])

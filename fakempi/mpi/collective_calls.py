@@ -172,10 +172,7 @@ class CollectiveCalls(CommState):
         return False
 
     def _rank_in_words(self, side: Any, rank: int) -> str:
-        """By its number in the world, and where that is not its own alone, by the process's."""
-        number = side.members[rank]
-        world_rank = self._process.universe.processes[number].rank
-        return f"rank {world_rank}" if world_rank == number else f"rank {world_rank} (process {number})"
+        return str(self._process.universe.names.name(side.members[rank]))
 
     def _group_in_words(self, side: Any) -> str:
         return f"the group of {self._rank_in_words(side, 0)}"

@@ -275,8 +275,8 @@ class Comm(
             self._raise(complaint(ERR_GROUP, "the group is null: GROUP_NULL, or freed."))
         strangers = wanted.difference(members)  # which all ranks work out once
         if len(strangers):
-            world = self._process.universe.processes[strangers[0]].rank
-            self._raise(complaint(ERR_GROUP, f"the group has world rank {world}, which is not in the communicator."))
+            name = self._process.universe.names.name(strangers[0])
+            self._raise(complaint(ERR_GROUP, f"the group has world {name}, which is not in the communicator."))
         return wanted
 
 

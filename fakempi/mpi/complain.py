@@ -8,7 +8,7 @@ from types import FrameType
 
 from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.errors import MPIError
-from fakempi.mpi.current import current_rank
+from fakempi.mpi.current import current_name
 
 _OURS = ("fakempi", "collectives")
 
@@ -18,8 +18,8 @@ def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
 
     The call is read off the stack, which costs nothing until something is wrong.
     """
-    call, rank = public_call(sys._getframe(1))[0], current_rank()
-    place = call if rank is None else f"{call} on rank {rank}"
+    call, name = public_call(sys._getframe(1))[0], current_name()
+    place = call if name is None else f"{call} on {name}"
     return kind(code, f"{place}: {sentence}")
 
 
@@ -48,10 +48,10 @@ def site_of(frame: FrameType | None) -> str:
     return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def out_of_step(plan: str, rank: int | None, other_plan: str, other_site: str) -> MPIError:
+def out_of_step(plan: str, who: str | None, other_plan: str, other_site: str) -> MPIError:
     """The complaint of a rank that calls one thing where another rank of its communicator called something else."""
     return complaint(
         ERR_NOT_SAME,
-        f"this rank calls {plan} at {call_site()}, but rank {rank} of the same communicator called {other_plan} at "
+        f"this rank calls {plan} at {call_site()}, but {who} of the same communicator called {other_plan} at "
         f"{other_site}: collective calls must come in the same order everywhere.",
     )

@@ -34,7 +34,7 @@ def running_process() -> Any:
     return process
 
 
-def current_rank() -> int | None:
-    """The running process's rank in its world, or None outside a run."""
+def current_name() -> str | None:
+    """The running process in words (`rank 2`), or None outside a run."""
     process = current_process()
-    return None if process is None else process.rank
+    return None if process is None else process.name

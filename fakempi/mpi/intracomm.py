@@ -99,7 +99,7 @@ class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
         groups = peer._context.meetings.setdefault(("groups", min(me, other), max(me, other)), {})
         groups[me] = members
         if common := [number for number in groups.get(other, ()) if number in members]:
-            ranks = ", ".join(str(self._process.universe.processes[number].rank) for number in common[:5])
+            ranks = ", ".join(self._process.universe.names.short(number) for number in common[:5])
             self._raise(complaint(ERR_GROUP, f"the two groups overlap: world rank {ranks} is in both."))
 
     def _meet_leader(self, peer: Any, other: int, tag: int) -> Context:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from fakempi.errors import MPIError
 from fakempi.mpi.complain import call_site, out_of_step
-from fakempi.mpi.current import current_rank
+from fakempi.mpi.current import current_name
 from fakempi.mpi.waiting import Completion
 
 
@@ -27,11 +27,11 @@ class Places(Protocol):
 class Meeting:
     """Those who have come so far, and what each has brought."""
 
-    __slots__ = ("awaits", "came", "conclude", "plan", "site", "values", "world_rank")
+    __slots__ = ("awaits", "came", "conclude", "name", "plan", "site", "values")
 
     def __init__(self, plan: str, awaits: Places, conclude: Callable[[dict[int, Any]], Any]) -> None:
         self.plan = plan  # the call
-        self.site, self.world_rank = call_site(), current_rank()  # of the first to come
+        self.site, self.name = call_site(), current_name()  # of the first to come
         self.awaits = awaits  # the numbers of the processes that have to come, by place
         self.conclude = conclude
         self.came: list[Completion] = []
@@ -68,7 +68,7 @@ def meet(
     if meeting is None:
         meeting = table[key] = Meeting(plan, awaits, conclude)
     elif meeting.plan != plan:
-        raise out_of_step(plan, meeting.world_rank, meeting.plan, meeting.site)
+        raise out_of_step(plan, meeting.name, meeting.plan, meeting.site)
     completion = meeting.join(place, value, now)
     if not meeting.came:
         del table[key]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
+from fakempi.checks.ranks import Names
 from fakempi.kernel.loop import Loop
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
@@ -21,6 +22,7 @@ class Universe:
         if algorithms is not None:
             self._look_up_table()
         self.processes: list[Process] = []
+        self.names = Names()
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
@@ -84,6 +86,11 @@ class Process:
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
         self.thread_level = 3
+
+    @property
+    def name(self) -> str:
+        """The process in words: `rank 2`, and of those that were spawned, where."""
+        return self.universe.names.name(self.number)
 
     def start(self, main: Callable[[], None]) -> None:
         """Let the process run a program."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.mpi.complain import call_site, complaint, out_of_step, public_call_name
-from fakempi.mpi.current import current_rank
+from fakempi.mpi.current import current_name
 
 TAGS = 1 << 20
 """Calls after which tags on a communicator's twin are used again."""
@@ -37,13 +37,13 @@ class Traffic(NamedTuple):
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "mentions", "missing", "plan", "said", "site", "traffic", "world_rank")
+    __slots__ = ("facts", "mentions", "missing", "name", "plan", "said", "site", "traffic")
 
     def __init__(self, plan: str, facts: dict[str, Any], missing: int) -> None:
         self.plan, self.facts, self.missing = plan, facts, missing
-        self.site, self.world_rank = call_site(), current_rank()
-        self.said: dict[str, tuple[str, int | None]] = {}  # where and by whom, of facts that the first one did not know
-        self.traffic: dict[int, tuple[Traffic, str, int | None]] = {}
+        self.site, self.name = call_site(), current_name()
+        self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
+        self.traffic: dict[int, tuple[Traffic, str, str | None]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
 
 
@@ -58,7 +58,7 @@ def enrol(
     if entry is None:
         entry = table[call] = Entry(plan, facts, size)
     elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
-        raise out_of_step(plan, entry.world_rank, entry.plan, entry.site)
+        raise out_of_step(plan, entry.name, entry.plan, entry.site)
     elif entry.facts != facts:
         _compare(entry, facts)
     if traffic is not None:
@@ -90,15 +90,15 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
     for name, value in facts.items():
         if name not in entry.facts:
             entry.facts[name] = value
-            entry.said[name] = call_site(), current_rank()
+            entry.said[name] = call_site(), current_name()
             continue
         other = entry.facts[name]
         if other != value:
-            site, rank = entry.said.get(name, (entry.site, entry.world_rank))
+            site, who = entry.said.get(name, (entry.site, entry.name))
             if isinstance(value, list) and len(value) == len(other):
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
-            here, there = f"{value} here ({call_site()})", f"{other} on rank {rank} ({site})"
+            here, there = f"{value} here ({call_site()})", f"{other} on {who} ({site})"
             raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
 
 
@@ -111,15 +111,15 @@ def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
         for other in partners:
             entry.mentions.setdefault(other, []).append(rank)
     for other in others:
-        theirs, site, world_rank = entry.traffic[other]
+        theirs, site, name = entry.traffic[other]
         if (sent := _at(mine.gives, other)) != (expected := _at(theirs.takes, rank)):
             here, there = f"sends {_words(sent)} to", f"expects {_words(expected)}"
         elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
             here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
         else:
             continue
-        raise complaint(ERR_NOT_SAME, f"this rank {here} rank {world_rank} ({call_site()}), which {there} ({site}).")
-    entry.traffic[rank] = mine, call_site(), current_rank()
+        raise complaint(ERR_NOT_SAME, f"this rank {here} {name} ({call_site()}), which {there} ({site}).")
+    entry.traffic[rank] = mine, call_site(), current_name()
 
 
 def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:

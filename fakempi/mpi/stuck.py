@@ -33,9 +33,10 @@ def diagnose(universe: Universe) -> DeadlockError:
         sorted(stuck, key=lambda one: one.rank),
         len(universe.processes),
         loop.now,
-        list(_near_misses(universe, tasks, boxes)),
-        list(_unreceived(universe, boxes)),
+        list(_near_misses(tasks, boxes)),
+        list(_unreceived(boxes)),
         polling=loop.starved,
+        names=universe.names,
     )
 
 
@@ -47,7 +48,7 @@ def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     operations = [] if polls else list(_operations(task.reason))
     wants = tuple(want for operation in operations if (want := _want(universe, operation)) is not None)
     any_helps = not polls and isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
-    return Stuck(task.owner.rank, call, site, universe.loop.now if polls else task.since, wants, any_helps)
+    return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps)
 
 
 def _operations(reason: Any) -> Iterator[Any]:
@@ -90,7 +91,7 @@ def _missing(universe: Universe, operation: Any) -> Want | None:
 
     known: dict[Any, Want | None] = universe.reported
     if key not in known:
-        away = tuple(_world_rank(universe, number) for number in numbers())
+        away = tuple(numbers())
         known[key] = Want("meeting", awaits=away) if away else None
     return known[key]
 
@@ -102,19 +103,19 @@ def _want(universe: Universe, operation: Any) -> Want | None:
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None
         others = _other_side(side)
-        awaits = (_world_rank(universe, others.members[source]),) if source is not None else ()
+        awaits = (others.members[source],) if source is not None else ()
         tag = operation.tag if operation.tag >= 0 else None
         return Want("receive", source, tag, 0, _ring_size(side), _where(side), awaits)
     if isinstance(operation, Envelope):
         side = operation.box.name
         dest = side.members.index(operation.box.owner)
-        awaits = (_world_rank(universe, operation.box.owner),)
+        awaits = (operation.box.owner,)
         size = _ring_size(side)
         return Want("send", dest, operation.tag, operation.nbytes, size, _where(side), awaits)
     return None
 
 
-def _near_misses(universe: Universe, tasks: list[Any], boxes: list[Mailbox]) -> Iterator[NearMiss]:
+def _near_misses(tasks: list[Any], boxes: list[Mailbox]) -> Iterator[NearMiss]:
     """Messages that lie where a stuck rank could see them, and fit but for tag, source or communicator."""
     held: dict[int, list[tuple[Mailbox, Envelope]]] = {}
     for box in boxes:
@@ -128,7 +129,7 @@ def _near_misses(universe: Universe, tasks: list[Any], boxes: list[Mailbox]) -> 
             for box, envelope in held.get(process.number, ()):
                 but = _one_difference(pattern, box, envelope)
                 if but:
-                    yield NearMiss(process.rank, _world_rank(universe, envelope.out.number), envelope.tag, but)
+                    yield NearMiss(process.number, envelope.out.number, envelope.tag, but)
 
 
 def _one_difference(pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
@@ -147,12 +148,11 @@ def _one_difference(pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
     return ""
 
 
-def _unreceived(universe: Universe, boxes: list[Mailbox]) -> Iterator[Unreceived]:
+def _unreceived(boxes: list[Mailbox]) -> Iterator[Unreceived]:
     for box in boxes:
         for envelope in box.envelopes():
             if envelope.waiter is None or envelope.end is not None:  # otherwise its sender is stuck, and listed as such
-                source, dest = (_world_rank(universe, number) for number in (envelope.out.number, box.owner))
-                yield Unreceived(source, dest, envelope.tag, envelope.nbytes, _where(box.name))
+                yield Unreceived(envelope.out.number, box.owner, envelope.tag, envelope.nbytes, _where(box.name))
 
 
 def _other_side(side: Side) -> Side:
@@ -165,17 +165,19 @@ def _ring_size(side: Side) -> int:
     return 0 if side.context.is_inter else len(side.members)
 
 
-def _world_rank(universe: Universe, number: int) -> int:
-    return universe.processes[number].rank
-
-
 def _name(side: Side) -> str:
     context = side.context
-    if context.number == 1:
+    if _is_world(side):
         return "COMM_WORLD"
     kind = "intercommunicator" if context.is_inter else "communicator"
     return f"{kind} {context.number} ({' + '.join(str(len(one.members)) for one in context.sides)} ranks)"
 
 
 def _where(side: Side) -> str:
-    return "" if side.context.number == 1 else f" on {_name(side)}"
+    return "" if _is_world(side) else f" on {_name(side)}"
+
+
+def _is_world(side: Side) -> bool:
+    """Whether it is its members' own world."""
+    context = side.context
+    return bool(context.universe.processes[side.members[0]].comm_world._context is context)

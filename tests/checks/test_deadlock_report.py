@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakempi.checks.deadlock import LINES, NearMiss, Stuck, Unreceived, Want, cycle_in_words, find_cycle, report
+from fakempi.checks.deadlock import LINES, NearMiss, Stuck, Unreceived, Want, Words, find_cycle, report
+from fakempi.checks.ranks import Names
 from fakempi.errors import DeadlockError, LivelockError
 
 
@@ -201,5 +202,5 @@ def test_a_cycle_is_a_cycle_and_none_is_overlooked(waits: dict[int, list[int]]) 
 def test_a_cycle_of_thousands_is_found_without_recursion() -> None:
     """And told in a line."""
     cycle = find_cycle([waits_for(rank, (rank + 1) % 5000) for rank in range(5000)])
-    assert cycle_in_words(cycle) == "0 → 1 → 2 → 3 → … → 4998 → 4999 → 0 (5000 ranks)"
-    assert cycle_in_words(list(range(8))) == "0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → 0"
+    assert Words(Names()).cycle(cycle) == "0 → 1 → 2 → 3 → … → 4998 → 4999 → 0 (5000 ranks)"
+    assert Words(Names()).cycle(list(range(8))) == "0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → 0"
