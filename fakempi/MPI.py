@@ -244,18 +244,13 @@ from fakempi.mpi.not_emulated import (
     FILE_NULL,
     SESSION_NULL,
     WIN_NULL,
-    Close_port,
     File,
     Get_abi_fortran_info,
     Get_abi_info,
     Get_abi_version,
     Get_hw_resource_info,
-    Lookup_name,
-    Open_port,
-    Publish_name,
     Register_datarep,
     Session,
-    Unpublish_name,
     Win,
 )  # fmt: skip
 from fakempi.mpi.objects import Pickle, pickle
@@ -376,6 +371,7 @@ from fakempi.mpi.predefined_comms import COMM_WORLD as _COMM_WORLD
 from fakempi.mpi.predefined_comms import comm_self, comm_world, resolve
 from fakempi.mpi.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.request import REQUEST_NULL, Request
+from fakempi.mpi.services import Close_port, Lookup_name, Open_port, Publish_name, Unpublish_name
 from fakempi.mpi.status import Status
 from fakempi.mpi.topocomm import Cartcomm, Distgraphcomm, Graphcomm, Topocomm
 from fakempi.mpi.topology import Compute_dims

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import iscoroutinefunction, isgeneratorfunction
 from random import Random
@@ -15,10 +15,8 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.arrival import matched
-from fakempi.mpi.context import Context
+from fakempi.mpi.birth import new_world
 from fakempi.mpi.current import here
-from fakempi.mpi.intracomm import Intracomm
-from fakempi.mpi.members import Members
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
 from fakempi.trace.measures import rounds
@@ -34,23 +32,22 @@ class Run:
 
     Attributes
     ----------
-    returns : what `main` returned, by rank
-    clocks : each rank's virtual clock when it ended, in seconds
+    returns : what `main` returned, by rank; of processes that were spawned nothing is kept
+    clocks : each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth
     time : the largest of them, the modelled makespan
     messages, bytes : how many were transferred
-    sent, received : (messages, bytes) by rank
+    sent, received : (messages, bytes) by rank, in the order of clocks
     trace : what happened, if asked for, else None
     rounds : transfers on the longest chain of those that wait for one another, if there is a trace
     """
 
     def __init__(self, universe: Universe, returns: list[Any], recorder: Recorder | None) -> None:
-        ranks = range(len(returns))
         out, into = universe.wire.out, universe.wire.into
         self.returns = returns
-        self.clocks = [universe.processes[rank].task.clock for rank in ranks]
+        self.clocks = [process.task.clock for process in universe.processes]
         self.time = max(self.clocks)
-        self.sent = [(out[rank].sent, out[rank].bytes_sent) for rank in ranks]
-        self.received = [(into[rank].received, into[rank].bytes_received) for rank in ranks]
+        self.sent = [(port.sent, port.bytes_sent) for port in out]
+        self.received = [(port.received, port.bytes_received) for port in into]
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
         self.trace = None if recorder is None else Trace(recorder, self.clocks)
@@ -63,8 +60,10 @@ class Run:
         return rounds(self.trace.transfers)
 
     def __repr__(self) -> str:
-        ranks, time = len(self.returns), float(self.time)  # a Fraction has no .6g before Python 3.12
-        return f"<Run: {ranks} ranks, time {time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
+        time = float(self.time)  # a Fraction has no .6g before Python 3.12
+        spawned = len(self.clocks) - len(self.returns)
+        ranks = f"{len(self.returns)} ranks{f' and {spawned} spawned' if spawned else ''}"
+        return f"<Run: {ranks}, time {time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
 
 
 def run(
@@ -101,9 +100,10 @@ def run(
     loop = Loop(make_carrier(carrier))
     wire = make_wire(loop, cost, None if recorder is None else recorder.transfer)
     universe = Universe(loop, wire, cost, algorithms, strict)
+    universe.launch, universe.program = _launch, _script
     returns: list[Any] = [None] * nprocs
-    for process in _world(universe, nprocs):
-        process.start(_program(universe, process, main, args, returns))
+    for process in new_world(universe, nprocs):
+        _launch(process, lambda comm: main(comm, *args), returns)
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -166,24 +166,15 @@ def _enter(loop: Loop) -> None:
     here.loop = loop
 
 
-def _world(universe: Universe, nprocs: int) -> Iterator[Process]:
-    """The processes of a new world, each with its handle of COMM_WORLD."""
-    start = len(universe.processes)
-    side = Context(universe, Members(range(start, start + nprocs))).sides[0]
-    for rank in range(nprocs):
-        process = universe.add_process(rank)
-        process.comm_world = Intracomm._make(process, side, side, rank)
-        yield process
-
-
-def _program(
-    universe: Universe, process: Process, main: Callable[..., Any], args: tuple[Any, ...], returns: list[Any]
-) -> Callable[[], None]:
-    """What a process runs: main, and what to do if it fails."""
+def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | None = None) -> None:
+    """Have a process call main with its world from now on; if that fails, so does the run."""
+    universe = process.universe
 
     def program() -> None:
         try:
-            returns[process.rank] = main(process.comm_world, *args)
+            result = main(process.comm_world)
+            if returns is not None:
+                returns[process.rank] = result
         except Ended:
             raise
         except SystemExit as error:
@@ -193,7 +184,12 @@ def _program(
             if all(error is not failure for _, failure in universe.failures):
                 universe.fail(process, error)
 
-    return program
+    process.start(program)
+
+
+def _script(command: Sequence[str]) -> Callable[[Any], Any]:
+    """What a rank runs that is to run a script, given as typed after `python`."""
+    raise NotImplementedError(f"Spawn: running scripts ({' '.join(command)}) is not emulated yet; give a Python function.")
 
 
 def _drive(universe: Universe) -> None:

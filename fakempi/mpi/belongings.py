@@ -108,9 +108,11 @@ class Furnished(CommState, Attributed):
         self._handle_error(MPIError(errorcode))
 
     def _predefined_attr(self, keyval: int) -> Any:
-        size = len(self._process.universe.processes) if self._process else 0
+        process: Any = self._process
+        universe = process.universe
         return {
-            TAG_UB: TAG_LIMIT, IO: ANY_SOURCE, WTIME_IS_GLOBAL: True, UNIVERSE_SIZE: size, APPNUM: 0,
+            TAG_UB: TAG_LIMIT, IO: ANY_SOURCE, WTIME_IS_GLOBAL: True,
+            UNIVERSE_SIZE: universe.cost.places or universe.started, APPNUM: process.appnum,
             LASTUSEDCODE: last_used_code(),
         }.get(keyval)  # fmt: skip
 

@@ -15,11 +15,13 @@ from fakempi.mpi.intercomm import Intercomm
 from fakempi.mpi.meeting import meet
 from fakempi.mpi.members import Members
 from fakempi.mpi.not_emulated import IntracommRefusals
+from fakempi.mpi.services import Connecting
+from fakempi.mpi.spawning import Spawning
 from fakempi.mpi.topology_makers import TopologyMakers
 from fakempi.mpi.waiting import wait_one
 
 
-class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
+class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
     """A communicator of one group: everybody can send to everybody, oneself included."""
 
     __slots__ = ()
@@ -110,7 +112,7 @@ class Intracomm(TopologyMakers, Scans, Comm, IntracommRefusals):
         def conclude(tags: dict[int, int]) -> Context:
             groups = table.pop(("groups", *pair))
             if tags[0] != tags[1]:
-                one, two = (universe.processes[number].rank for number in pair)
+                one, two = (universe.names.short(number) for number in pair)
                 words = f"leader {one} says tag {tags[0]}, leader {two} says {tags[1]}"
                 raise MPIError(ERR_NOT_SAME, f"Create_intercomm: {words}.")
             return Context(universe, *(groups[number] for number in pair))

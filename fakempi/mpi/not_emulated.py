@@ -12,7 +12,7 @@ FAULTS = "fault tolerance"
 FILES = "files that ranks share"
 ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
-PROCESSES = "processes that come and go while a program runs"
+SOCKETS = "sockets between processes: all ranks are in one; Accept and Connect join groups"
 SESSIONS = "sessions"
 LIBRARY = "binary interface and no hardware to tell about"
 
@@ -49,7 +49,7 @@ class CommRefusals(
     calls={
         FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
         PARTITIONED: "Psend_init Precv_init",
-        PROCESSES: "Join",
+        SOCKETS: "Join",
     },
 ):
     """Of any communicator."""
@@ -57,11 +57,7 @@ class CommRefusals(
     __slots__ = ()
 
 
-class IntracommRefusals(
-    Refusing,
-    name="Intracomm",
-    calls={PROCESSES: "Spawn Spawn_multiple Accept Connect", SESSIONS: "Create_from_group"},
-):
+class IntracommRefusals(Refusing, name="Intracomm", calls={SESSIONS: "Create_from_group"}):
     """Of intracommunicators."""
 
     __slots__ = ()
@@ -164,11 +160,6 @@ WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
 
 # -- functions ----------------------------------------------------------------------------------------------------
 
-Open_port = _refusal("MPI.Open_port", PROCESSES)
-Close_port = _refusal("MPI.Close_port", PROCESSES)
-Publish_name = _refusal("MPI.Publish_name", PROCESSES)
-Unpublish_name = _refusal("MPI.Unpublish_name", PROCESSES)
-Lookup_name = _refusal("MPI.Lookup_name", PROCESSES)
 Register_datarep = _refusal("MPI.Register_datarep", FILES)
 Get_abi_version = _refusal("MPI.Get_abi_version", LIBRARY)
 Get_abi_info = _refusal("MPI.Get_abi_info", LIBRARY)

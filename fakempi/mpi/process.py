@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
@@ -22,11 +22,17 @@ class Universe:
         if algorithms is not None:
             self._look_up_table()
         self.processes: list[Process] = []
+        self.started = 0  # how many of them by `run`
         self.names = Names()
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.failures: list[tuple[Process, BaseException]] = []
+        self.ports: dict[str, Any] = {}  # that are open, by name
+        self.opened = 0  # how many have been
+        self.services: dict[str, str] = {}  # published names, and the ports they stand for
+        self.launch: Callable[[Process, Callable[[Any], Any]], None]  # let a process run a program: given by `world`
+        self.program: Callable[[Sequence[str]], Callable[[Any], Any]]  # of a script and its arguments, likewise
 
     def choose(self, **facts: Any) -> Any:
         """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
@@ -64,8 +70,8 @@ class Process:
     """One virtual rank. Most never need most of these, so what is rare starts as None."""
 
     __slots__ = (
-        "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances", "loop",
-        "number", "out", "parent", "pickle", "rank", "task", "thread_level", "universe", "wire",
+        "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
+        "loop", "number", "out", "parent", "pickle", "rank", "task", "thread_level", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -78,7 +84,8 @@ class Process:
         self.task: Any = None
         self.comm_world: Any = None
         self.comm_self: Any = None
-        self.parent: Any = None
+        self.parent: Any = None  # the intercommunicator to those who spawned it
+        self.appnum = 0  # which of the programs that were spawned together it runs
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend

@@ -14,6 +14,7 @@ from fakempi.mpi.context import Side
 from fakempi.mpi.meeting import Meeting
 from fakempi.mpi.process import Universe
 from fakempi.mpi.roll import PREPARED, TAGS, absent
+from fakempi.mpi.services import Visit
 from fakempi.mpi.waiting import AllOf, Completion
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
@@ -99,6 +100,8 @@ def _missing(universe: Universe, operation: Any) -> Want | None:
 def _want(universe: Universe, operation: Any) -> Want | None:
     if isinstance(operation, (Pattern, Envelope, Completion)) and (missing := _missing(universe, operation)):
         return missing
+    if isinstance(operation, Completion) and isinstance(operation.why, Visit):
+        return Want("other", where=operation.why.in_words())
     if isinstance(operation, Pattern):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None

@@ -24,6 +24,7 @@ class CostModel:
     duplex : whether a process can send and receive at the same time
     ports : how many transfers a process can take part in at a time, each way
     network_ports : how many transfers to and from other nodes a node can take part in at a time, each way
+    places : how many processes there is room for, those that are born later included; None is any number
     compute_per_byte : modelled seconds to combine one byte in a reduction
     linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
     in_order : True if transfers to one process arrive in the order in which they start, so that nothing need be booked
@@ -33,6 +34,7 @@ class CostModel:
     duplex: bool = True
     ports: int = 1
     network_ports: int = 1
+    places: int | None = None
     compute_per_byte: Time = 0
     in_order: bool = False
     linear: tuple[Time, Time] | None = None

@@ -16,7 +16,7 @@ from typing import Any
 from fakempi.wire.cost import CostModel, Time
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
-from fakempi.wire.ports import Clock, Ports
+from fakempi.wire.ports import FOREVER, Clock, Port, Ports
 
 
 class Delivery:
@@ -77,6 +77,13 @@ class Delivery:
         else:
             envelope.pattern = pattern
             self._depart(envelope)
+
+    def clear_at(self, box: Mailbox) -> Time:
+        """When all that travels to a mailbox is there; with costs that keep the order, to any mailbox of its process."""
+        if not self.in_order:
+            return max(box.latest.values()) if box.latest else self.clock.now
+        into: Port = box.into
+        return max(into.free_at, into.latest) if into.free_at < FOREVER else into.latest  # taken, but it has not started
 
     def close(self, refusal: Callable[[], None]) -> None:
         """From now on nothing is sent or received: whoever tries is refused."""
@@ -182,7 +189,7 @@ class Delivery:
             if box.latest is None:
                 box.latest = {}
             arrived = box.latest[envelope.source] = max(arrived, box.latest.get(envelope.source, arrived))
-        envelope.arrived = arrived
+        envelope.arrived = into.latest = arrived
         if self.emit is not None:
             self.emit(envelope, self.clock.now, sent, arrived)
         pattern: Pattern | None = envelope.pattern

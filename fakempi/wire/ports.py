@@ -8,8 +8,9 @@ keeps them all until it is over, so transfers never wait for one another in a ci
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any, Protocol
 
 from fakempi.wire.cost import CostModel, Time
@@ -31,7 +32,7 @@ class Port:
     """Serves one transfer at a time. `free_at` is known once the transfer that holds it travels."""
 
     __slots__ = (
-        "bytes_received", "bytes_sent", "clock", "free_at", "number", "onward", "queue", "received", "sent",
+        "bytes_received", "bytes_sent", "clock", "free_at", "latest", "number", "onward", "queue", "received", "sent",
     )  # fmt: skip
 
     def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None]) -> None:
@@ -39,6 +40,7 @@ class Port:
         self.number = number  # of the process, or of the node, counted down from -1
         self.onward = onward
         self.free_at: Time = 0
+        self.latest: Time = 0  # when what came last is there, if that is not when the port is free
         self.queue: deque[Envelope] | None = None
         self.sent = self.received = 0
         self.bytes_sent = self.bytes_received = 0
@@ -60,6 +62,10 @@ class Port:
         self.free_at = until
         if self.queue:
             self.clock.book(until, self._serve)
+
+    def waiting(self) -> list[Envelope]:
+        """The envelopes that wait for the port."""
+        return list(self.queue or ())
 
     def _serve(self) -> None:
         assert self.queue
@@ -130,6 +136,10 @@ class SharedPort(Port):
         if self.idle and self.claims:
             self.clock.book(self.clock.now, self._look)
 
+    def waiting(self) -> list[Envelope]:
+        """The envelopes that have a claim."""
+        return [envelope for _, envelope in self.claims]
+
     def _serve(self) -> None:
         self.idle += 1
         self._look()
@@ -162,6 +172,11 @@ class Ports:
         out, into = self.out[source], self.into[dest]
         ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
         return ports if self.cost.duplex else tuple(dict.fromkeys(ports))
+
+    def waiting(self) -> Iterator[Envelope]:
+        """All envelopes that wait for a port of a process or of a node."""
+        for port in chain(self.out, self.into, *self.nodes.values()):
+            yield from port.waiting()
 
     def _node(self, node: Any) -> tuple[Port, Port]:
         if node not in self.nodes:

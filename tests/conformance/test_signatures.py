@@ -45,12 +45,11 @@ INSIDE = """
 
 REFUSED = {
     "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init Join",
-    "Intracomm": "Spawn Spawn_multiple Accept Connect Create_from_group",
+    "Intracomm": "Create_from_group",
     "Intercomm": "Create_from_groups",
     "Prequest": "Pready Pready_range Pready_list Parrived",
     "": """
-        Open_port Close_port Publish_name Unpublish_name Lookup_name Register_datarep Get_abi_version Get_abi_info
-        Get_abi_fortran_info Get_hw_resource_info
+        Register_datarep Get_abi_version Get_abi_info Get_abi_fortran_info Get_hw_resource_info
     """,
 }
 """What is there to say that it is not emulated. Of Win, File and Session that is everything."""

@@ -59,7 +59,7 @@ class Datatype(Attributed):
 @contextmanager
 def running(number: int, attributes: dict[int, Any] | None = None) -> Iterator[SimpleNamespace]:
     """As if a rank were running."""
-    process = SimpleNamespace(number=number, rank=number, attributes=attributes)
+    process = SimpleNamespace(number=number, name=f"rank {number}", attributes=attributes)
     here.loop = SimpleNamespace(running=SimpleNamespace(owner=process))
     try:
         yield process

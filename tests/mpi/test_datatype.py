@@ -24,7 +24,7 @@ from fakempi.mpi.predefined import from_code, from_dtype
 @pytest.fixture
 def on_rank() -> Iterator[Callable[[int], None]]:
     """A switch between two ranks that are not really there."""
-    ranks = [SimpleNamespace(attributes=None, rank=rank) for rank in range(2)]
+    ranks = [SimpleNamespace(attributes=None, name=f"rank {rank}") for rank in range(2)]
 
     def switch(rank: int) -> None:
         here.loop = SimpleNamespace(running=SimpleNamespace(owner=ranks[rank]))

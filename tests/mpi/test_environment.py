@@ -130,9 +130,8 @@ def test_pcontrol_does_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "arguments"),
     [
-        ("Open_port", ()), ("Close_port", ("p",)), ("Publish_name", ("s", "p")), ("Unpublish_name", ("s", "p")),
-        ("Lookup_name", ("s",)), ("Register_datarep", ("d", None, None, None)), ("Get_abi_version", ()),
-        ("Get_abi_info", ()), ("Get_abi_fortran_info", ()), ("Get_hw_resource_info", ()),
+        ("Register_datarep", ("d", None, None, None)), ("Get_abi_version", ()), ("Get_abi_info", ()),
+        ("Get_abi_fortran_info", ()), ("Get_hw_resource_info", ()),
     ],
 )  # fmt: skip
 def test_what_is_not_emulated_says_so(call: str, arguments: tuple[Any, ...]) -> None:

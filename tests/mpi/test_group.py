@@ -36,7 +36,7 @@ def numbers_of(group: Group) -> list[int]:
 def running(number: int, world: Group) -> Iterator[None]:
     """As if a rank of this world were running."""
     comm_world = SimpleNamespace(Get_group=lambda: world)
-    process = SimpleNamespace(number=number, rank=number - 10, comm_world=comm_world)
+    process = SimpleNamespace(number=number, name=f"rank {number - 10}", comm_world=comm_world)
     here.loop = SimpleNamespace(running=SimpleNamespace(owner=process))
     try:
         yield

@@ -212,7 +212,7 @@ def test_settings_made_outside_a_run_hold_for_all_that_have_none() -> None:
 @pytest.fixture
 def ranks() -> Iterator[list[Any]]:
     """Two processes, of which the one in front is running."""
-    processes = [SimpleNamespace(rank=i, pickle=None) for i in range(2)]
+    processes = [SimpleNamespace(name=f"rank {i}", pickle=None) for i in range(2)]
     before = here.loop
     here.loop = SimpleNamespace(running=SimpleNamespace(owner=processes[0]))
     yield processes

@@ -37,6 +37,7 @@ class TwoLevel(CostModel):
     ) -> None:
         self.ranks_per_node = ranks_per_node
         self.placement = None if placement is None else tuple(placement)
+        self.places = None if self.placement is None else len(self.placement)
         self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
         self.inter = inter or Hockney(t_s=2e-6, t_w=1e-9)
         self.network_ports = network_ports
