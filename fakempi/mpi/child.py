@@ -12,12 +12,13 @@ from fakempi.mpi.waiting import Completion
 
 
 class Child:
-    """The body of a child task: it does the work and tells the request. It knows who started it, and where."""
+    """The body of a child task: it does the work and tells the request. It knows who started it, where, and for what."""
 
-    __slots__ = ("call", "completion", "process", "site", "task", "work")
+    __slots__ = ("call", "completion", "context", "process", "site", "task", "work")
 
-    def __init__(self, process: Any, work: Callable[[], Any], call: str) -> None:
+    def __init__(self, process: Any, context: Any, work: Callable[[], Any], call: str) -> None:
         self.process: Any = process
+        self.context = context  # of the communicator on which it works
         self.work: Any = work
         self.call, self.site = call or public_call_name(), call_site()
         self.completion = Completion(self)
@@ -38,8 +39,8 @@ class Child:
         self.work = self.task = self.completion.why = None  # or each call were a circle that holds its buffers
 
 
-def start_child(process: Any, work: Callable[[], Any], call: str = "") -> Completion:
+def start_child(process: Any, context: Any, work: Callable[[], Any], call: str = "") -> Completion:
     """Start to work in the background; returns what to wait for. Of a persistent request, `call` is what prepared it."""
-    child = Child(process, work, call)
+    child = Child(process, context, work, call)
     child.task = process.loop.spawn(child, process)
     return child.completion

@@ -53,7 +53,7 @@ class CollectiveCalls(CommState):
 
     def _launch(self, plan: Plan) -> Request:
         """Have a child task carry the plan out."""
-        return Request._of(self, start_child(self._process, plan))
+        return Request._of(self, start_child(self._process, self._context, plan))
 
     def _prepared(self, plan: Plan) -> Prequest:
         """A request that has a child task carry the plan out at each start."""
@@ -64,7 +64,7 @@ class CollectiveCalls(CommState):
 
         def start() -> Any:
             starts[place] = starts.get(place, 0) + 1
-            return start_child(process, plan, call)
+            return start_child(process, side.context, plan, call)
 
         return Prequest._prepared(self, None, start)
 

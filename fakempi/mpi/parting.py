@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fakempi.mpi.child import Child
 from fakempi.mpi.comm_state import CommState
 from fakempi.mpi.waiting import wait_all
 from fakempi.wire.matching import Mailbox
@@ -21,24 +22,27 @@ def wait_until_quiet(comm: CommState, at: Any) -> None:
     """Wait until then or, if that is not known, until my own sends and receives have ended.
 
     All ranks are here, so what nobody has matched by now nobody will: a receive that is still posted, or a send that waits
-    for one, is a deadlock. But a nonblocking collective goes on in the background, and is looked for until it has ended.
+    for one, is a deadlock. But nonblocking collectives go on in the background, and what they wait for is theirs.
     """
     loop = comm._loop
     while at is None:
-        mine = list(_unfinished(comm, comm._process.number))
-        free = [operation for operation in mine if operation.waiter is None]
-        if free:
-            wait_all(loop, free)
-        elif mine:
-            loop.poll()
-        else:
-            at = max(comm._wire.clear_at(box) for box in _boxes(comm))
+        mine = [operation for operation in _unfinished(comm, comm._process.number) if operation.waiter is None]
+        wait_all(loop, mine)
+        if not mine:
+            at = max((comm._wire.clear_at(box) for box in _boxes(comm)), default=0)
     if at > loop.now:
         loop.sleep_until(at)
 
 
 def _unfinished(comm: CommState, whose: int | None = None) -> Iterator[Any]:
-    """Receives that are posted, sends that wait for a receive, and what queues for a port: a process's, or all of them."""
+    """Collectives in the background, receives that are posted, sends that wait for a receive, and what queues for a port.
+
+    Of one process, or of all.
+    """
+    for task in comm._loop.tasks.values():
+        child = task.body
+        if isinstance(child, Child) and child.context is comm._context and whose in (None, child.process.number):
+            yield child.completion
     boxes = _boxes(comm)
     for box in boxes:
         if whose in (None, box.owner):

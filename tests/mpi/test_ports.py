@@ -1,0 +1,367 @@
+"""Ports and published names: how groups meet that do not know each other; and how they part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, CostModel, Hockney, LogGP, TwoLevel
+
+UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+@contextmanager
+def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
+    """The block must raise an MPI error of this class that says exactly these words."""
+    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
+        yield
+    assert isinstance(caught.value, MPI.Exception)
+    assert caught.value.Get_error_class() == code
+
+
+def port_of_rank_0(comm: Any) -> str:
+    """A port that rank 0 opens and that all know."""
+    name: str = comm.bcast(MPI.Open_port() if comm.rank == 0 else None)
+    return name
+
+
+# -- meeting -------------------------------------------------------------------------------------------------------
+
+
+@given(p=st.integers(1, 4), q=st.integers(1, 4), delays=st.tuples(st.integers(0, 3), st.integers(0, 3)), data=st.data())
+@settings(max_examples=15)
+def test_two_groups_of_a_world_connect(
+    carrier: str, p: int, q: int, delays: tuple[int, int], data: st.DataObject
+) -> None:
+    """Whoever comes first, and whoever is the root; both go on when the later one has come."""
+    root = data.draw(st.integers(0, q - 1))
+
+    def main(comm: Any) -> Any:
+        port = port_of_rank_0(comm)
+        start, side = Fraction(MPI.Wtime()), int(comm.rank >= p)
+        mine = comm.Split(side)
+        fakempi.compute(delays[side])
+        if side:
+            inter = mine.Connect(port if mine.rank == root else "whatever", root=root)
+        else:
+            inter = mine.Accept(port if mine.rank == 0 else "whatever")
+        assert (inter.size, inter.remote_size, inter.Is_inter()) == ((q, p, True) if side else (p, q, True))
+        assert round(MPI.Wtime() - start) == max(delays)
+        everybody = inter.Merge(bool(side))
+        inter.Disconnect()
+        return everybody.allgather(comm.rank)
+
+    free = Hockney(t_s=0, t_w=0)
+    assert run(main, p + q, carrier, cost=free) == [list(range(p + q))] * (p + q)
+
+
+def test_several_accept_on_one_port_in_turn(carrier: str) -> None:
+    """Clients are served in the order in which they came."""
+
+    def main(comm: Any) -> Any:
+        port = port_of_rank_0(comm)
+        if comm.rank:
+            fakempi.compute(10 - comm.rank)
+            server = MPI.COMM_SELF.Connect(port)
+            server.send(comm.rank, 0)
+            server.Disconnect()
+            return None
+        fakempi.compute(20)
+        served = []
+        for _ in range(3):
+            client = MPI.COMM_SELF.Accept(port)
+            served.append(client.recv())
+            client.Disconnect()
+        MPI.Close_port(port)
+        return served
+
+    assert run(main, 4, carrier)[0] == [3, 2, 1]
+
+
+def test_parents_connect_to_children_and_children_to_each_other(carrier: str) -> None:
+    """By a published name, and by a port that somebody sends."""
+
+    def server(comm: Any) -> None:
+        port = MPI.Open_port() if comm.rank == 0 else ""
+        if comm.rank == 0:
+            MPI.Publish_name("sums", port)
+        comm.Get_parent().send("ready", 0)
+        for _ in range(2):
+            inter = comm.Accept(port)
+            if comm.rank == 0:
+                inter.send(inter.recv(source=0) + comm.size, 0)
+            inter.Disconnect()
+        if comm.rank == 0:
+            MPI.Unpublish_name("sums", port)
+            MPI.Close_port(port)
+
+    def client(comm: Any) -> int:
+        inter = comm.Connect(MPI.Lookup_name("sums"))
+        answer = 0
+        if comm.rank == 0:
+            inter.send(comm.size, 0)
+            answer = inter.recv(source=0)
+        inter.Disconnect()
+        if comm.Get_parent() != MPI.COMM_NULL and comm.rank == 0:
+            comm.Get_parent().send(answer, 0)
+        return answer
+
+    def main(comm: Any) -> Any:
+        servers = comm.Spawn(server, maxprocs=3)
+        if comm.rank == 0:
+            for _ in range(3):
+                servers.recv()
+        comm.Barrier()
+        mine = client(comm)
+        clients = comm.Spawn(client, maxprocs=4)
+        return mine, clients.recv(source=0) if comm.rank == 0 else None
+
+    assert run(main, 2, carrier) == [(5, 7), (0, None)]
+
+
+def test_names_of_ports_are_unique_and_the_same_on_every_run() -> None:
+    """However many."""
+
+    def main(comm: Any) -> list[str]:
+        return [MPI.Open_port() for _ in range(3)]
+
+    first = run(main, 3)
+    assert first == run(main, 3) == run(main, 3, "threads")
+    assert len({name for names in first for name in names}) == 9
+    assert max(len(name) for names in first for name in names) <= MPI.MAX_PORT_NAME
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_a_port_that_is_not_there() -> None:
+    """Everybody in the group is told, by the root."""
+
+    def main(comm: Any) -> None:
+        words = "there is no port 'nowhere': it was never opened, or was closed."
+        for call in ("Accept", "Connect"):
+            with fails(f"{call} on rank 1: {words}", MPI.ERR_PORT):
+                getattr(comm, call)("nowhere", root=1)
+        with fails(f"Close_port on rank {comm.rank}: {words}", MPI.ERR_PORT):
+            MPI.Close_port("nowhere")
+        port = port_of_rank_0(comm)
+        if comm.rank == 0:
+            MPI.Close_port(port)
+        comm.Barrier()
+        with fails(f"Connect on rank 0: there is no port {port!r}: it was never opened, or was closed.", MPI.ERR_PORT):
+            comm.Connect(port)
+
+    run(main, 2)
+
+
+def test_a_port_is_accepted_on_where_it_was_opened() -> None:
+    """Nowhere else."""
+
+    def main(comm: Any) -> None:
+        port = port_of_rank_0(comm)
+        words = f"Accept on rank 1: port {port!r} was opened by rank 0: only there can one accept."
+        with fails(words, MPI.ERR_PORT):
+            comm.Accept(port, root=1)
+
+    run(main, 2)
+
+
+def test_a_port_that_is_closed_lets_nobody_wait(carrier: str) -> None:
+    """Those who connect to it are told."""
+
+    def main(comm: Any) -> None:
+        port = port_of_rank_0(comm)
+        if comm.rank == 0:
+            fakempi.compute(5)
+            MPI.Close_port(port)
+        else:
+            with fails(f"Connect on rank {comm.rank}: port {port!r} was closed.", MPI.ERR_PORT):
+                MPI.COMM_SELF.Connect(port)
+
+    run(main, 3, carrier)
+
+
+def test_names_that_are_not_published_or_twice() -> None:
+    """Names are the universe's, not the process's."""
+
+    def main(comm: Any) -> None:
+        if comm.rank:
+            comm.Barrier()
+            assert MPI.Lookup_name("a") == "port 1"
+            return
+        with fails("Lookup_name on rank 0: service 'a' is not published.", MPI.ERR_NAME):
+            MPI.Lookup_name("a")
+        with fails("Unpublish_name on rank 0: service 'a' is not published.", MPI.ERR_SERVICE):
+            MPI.Unpublish_name("a", "port 1")
+        MPI.Publish_name("a", "port 1", MPI.INFO_NULL)
+        with fails("Publish_name on rank 0: service 'a' is published already, for port 'port 1'.", MPI.ERR_SERVICE):
+            MPI.Publish_name("a", "port 2")
+        words = "Unpublish_name on rank 0: service 'a' is published for port 'port 1', not for 'port 2'."
+        with fails(words, MPI.ERR_SERVICE):
+            MPI.Unpublish_name("a", "port 2")
+        MPI.Unpublish_name("a", "port 1")
+        MPI.Publish_name("a", "port 1")
+        comm.Barrier()
+
+    run(main, 2)
+
+
+def test_names_are_strings_and_info_is_an_info() -> None:
+    """Anything else is of the wrong type."""
+
+    def main(comm: Any) -> None:
+        with fails("Publish_name on rank 0: service_name is 5, not a string.", MPI.ERR_ARG, TypeError):
+            MPI.Publish_name(5, "p")  # type: ignore[arg-type]
+        with fails("Connect on rank 0: port_name is None, not a string.", MPI.ERR_ARG, TypeError):
+            comm.Connect(None)
+        with fails("Open_port on rank 0: info is 'soft', not an Info.", MPI.ERR_INFO, TypeError):
+            MPI.Open_port("soft")  # type: ignore[arg-type]
+        assert MPI.Open_port(MPI.Info.Create({"ip_port": "1"}))
+
+    run(main, 1)
+
+
+def test_nothing_is_published_for_the_next_run() -> None:
+    """Names end with the run."""
+
+    def main(comm: Any) -> None:
+        with pytest.raises(MPI.Exception):
+            MPI.Lookup_name("leftover")
+        MPI.Publish_name("leftover", MPI.Open_port())
+
+    run(main, 1)
+    run(main, 1)
+
+
+def test_a_lonely_accept_is_a_deadlock_that_says_so(carrier: str) -> None:
+    """And a lonely Connect."""
+
+    def main(comm: Any) -> None:
+        port = port_of_rank_0(comm)
+        if comm.rank < 2:
+            comm.Split(0).Accept(port)
+        else:
+            other = comm.Split(1).bcast(MPI.Open_port())
+            MPI.COMM_SELF.Connect(other)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        run(main, 3, carrier, cost=Hockney(t_s=0, t_w=0))
+    lines = [line.partition(" at test_ports.py")[0] for line in str(caught.value).splitlines()[1:]]
+    assert lines == [
+        "  rank 0: Accept(waits for a Connect to port 'fakempi-port-1')",
+        "  rank 1: Accept(waits for rank 0)",
+        "  rank 2: Connect(waits for an Accept on port 'fakempi-port-2')",
+    ]
+
+
+def test_ranks_that_disagree_on_the_root() -> None:
+    """Before anybody goes to the port."""
+
+    def main(comm: Any) -> None:
+        port = MPI.Open_port()
+        with fails("Accept: root is 0 on rank 0 but 1 on rank 1.", MPI.ERR_NOT_SAME):
+            comm.Accept(port, root=comm.rank)
+
+    run(main, 2)
+
+
+# -- parting -------------------------------------------------------------------------------------------------------
+
+
+def test_all_leave_together(carrier: str) -> None:
+    """Disconnect is collective; Free is not."""
+
+    def main(comm: Any) -> Any:
+        twin, other = comm.Dup(), comm.Dup()
+        fakempi.compute(comm.rank)
+        other.Free()
+        before = MPI.Wtime()
+        twin.Disconnect()
+        assert twin == other == MPI.COMM_NULL
+        return before, MPI.Wtime()
+
+    assert run(main, 3, carrier) == [(0, 2), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("cost", "end"),
+    [
+        (UNIT, 108),
+        (Hockney(t_s=0, t_w=1, eager_limit=0, duplex=False), 108),
+        (Hockney(t_s=0, t_w=1, ports=3), 100),
+        (LogGP(L=50, o=0, g=0, G=1, eager_limit=0), (100 - 1) + (8 - 1) + 50),
+        (TwoLevel(1, intra=UNIT, inter=UNIT, eager_limit=0), 108),
+    ],
+)
+def test_what_is_under_way_is_waited_for(carrier: str, cost: CostModel, end: float) -> None:
+    """Whatever has to queue, and however long it travels: nobody leaves before all is there."""
+
+    def main(comm: Any) -> Any:
+        twin = comm.Dup()
+        data = np.zeros(100, np.uint8)
+        if comm.rank == 0:
+            requests = [twin.Isend(data, 1), twin.Isend(data[:8], 1)]
+        else:
+            requests = [twin.Irecv(data, 0), twin.Irecv(data[:8].copy(), 0)]
+        twin.Disconnect()
+        left = MPI.Wtime()
+        assert MPI.Request.Testall(requests)
+        return left
+
+    assert run(main, 2, carrier, cost=cost) == [end, end]
+
+
+def test_a_background_collective_is_waited_for(carrier: str) -> None:
+    """It is communication too."""
+
+    def main(comm: Any) -> Any:
+        twin = comm.Dup()
+        total = np.zeros(8)
+        request = twin.Iallreduce(np.ones(8), total)
+        twin.Disconnect()
+        assert request.Test()
+        return total.tolist()
+
+    assert run(main, 4, carrier, cost=UNIT) == [[4.0] * 8] * 4
+
+
+def test_what_never_comes_is_a_deadlock(carrier: str) -> None:
+    """The report says what Disconnect waits for."""
+
+    def main(comm: Any) -> None:
+        twin = comm.Dup()
+        if comm.rank == 0:
+            twin.Irecv(np.zeros(1), 1, 7)
+        twin.Disconnect()
+
+    words = r"\n  rank 0: Disconnect\(source=1, tag=7 on communicator 2 \(2 ranks\)\) at test_ports.py:.*; rank 1 has ended$"
+    with pytest.raises(fakempi.DeadlockError, match=words):
+        run(main, 2, carrier)
+
+
+def test_mpis_own_cannot_be_disconnected() -> None:
+    """Nor can what is gone."""
+
+    def main(comm: Any) -> None:
+        with fails("Disconnect on rank 0: COMM_WORLD cannot be freed.", MPI.ERR_COMM):
+            comm.Disconnect()
+        twin = comm.Dup()
+        twin.Free()
+        with pytest.raises(MPI.Exception, match="^Disconnect on rank 0: the communicator is null"):
+            twin.Disconnect()
+
+    run(main, 1)

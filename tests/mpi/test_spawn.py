@@ -1,0 +1,512 @@
+"""Spawn: processes that are born while a program runs."""
+
+from __future__ import annotations
+
+import gc
+import re
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, Hockney, TwoLevel
+
+UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
+
+
+def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
+    """What the ranks return."""
+    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+
+
+@contextmanager
+def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
+    """The block must raise an MPI error of this class that says exactly these words."""
+    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
+        yield
+    assert isinstance(caught.value, MPI.Exception)
+    assert caught.value.Get_error_class() == code
+
+
+def line(function: Callable[..., Any], text: str) -> str:
+    """File and line at which a text stands in a function of this file."""
+    with open(__file__, encoding="utf-8") as file:
+        for number, each in enumerate(file, 1):
+            if number >= function.__code__.co_firstlineno and text in each:
+                return f"test_spawn.py:{number}"
+    raise AssertionError(text)
+
+
+def idle(comm: Any) -> None:
+    """A process that does nothing."""
+
+
+# -- who is who ----------------------------------------------------------------------------------------------------
+
+
+@given(n=st.integers(1, 5), m=st.integers(1, 6), data=st.data())
+@settings(max_examples=15)
+def test_parents_and_children_reach_each_other(carrier: str, n: int, m: int, data: st.DataObject) -> None:
+    """Each child has a message for each parent and gets one back, whoever is the root."""
+    root = data.draw(st.integers(0, n - 1))
+
+    def child(comm: Any, greeting: str) -> None:
+        parent = MPI.Comm.Get_parent()
+        assert (comm.Get_name(), comm.rank, comm.size, parent.size) == ("MPI_COMM_WORLD", parent.rank, m, m)
+        assert MPI.COMM_WORLD == comm
+        for rank in range(parent.remote_size):
+            parent.send((greeting, comm.rank, rank), rank)
+            assert parent.recv(source=rank) == (rank, comm.rank)
+
+    def main(comm: Any) -> Any:
+        codes: list[int] = [7]
+        children = comm.Spawn(child if comm.rank == root else None, ["hello"], m, root=root, errcodes=codes)
+        assert (codes, children.rank, children.size) == ([MPI.SUCCESS] * m, comm.rank, comm.size)
+        assert MPI.Comm.Get_parent() == MPI.COMM_NULL
+        heard = []
+        for rank in range(children.remote_size):
+            heard.append(children.recv(source=rank))
+            children.send((comm.rank, rank), rank)
+        return heard
+
+    done = fakempi.run(main, n, carrier=carrier)
+    assert done.returns == [[("hello", child, parent) for child in range(m)] for parent in range(n)]
+    assert done.messages == 2 * n * m
+    assert len(done.clocks) == n + m
+
+
+def test_children_begin_at_the_moment_when_the_last_parent_has_come(carrier: str) -> None:
+    """And spawning takes no time."""
+    began = []
+
+    def child(comm: Any) -> None:
+        began.append((comm.rank, MPI.Wtime()))
+        fakempi.compute(comm.rank)
+
+    def main(comm: Any) -> float:
+        fakempi.compute(3 * comm.rank)
+        comm.Spawn(child, None, 2)
+        return MPI.Wtime()
+
+    done = fakempi.run(main, 3, carrier=carrier)
+    assert began == [(0, 6), (1, 6)]
+    assert done.returns == [6, 6, 6]
+    assert done.clocks == [6, 6, 6, 6, 7]
+    assert (done.time, repr(done)) == (7, "<Run: 3 ranks and 2 spawned, time 7 s, 0 messages, 0 bytes>")
+
+
+@given(generations=st.integers(1, 4), width=st.integers(1, 3))
+@settings(max_examples=10)
+def test_children_spawn_children(carrier: str, generations: int, width: int) -> None:
+    """Each generation as wide as the one before and one more; the sum of all that live comes back up."""
+
+    def live(comm: Any, left: int) -> int:
+        total = comm.size
+        if left:
+            children = comm.Spawn(live, [left - 1], comm.size + 1)
+            if comm.rank == 0:
+                total += children.recv(source=0)
+        parent = comm.Get_parent()
+        if comm.rank == 0 and parent != MPI.COMM_NULL:
+            parent.send(total, 0)
+        return total
+
+    done = fakempi.run(live, width, generations, carrier=carrier)
+    assert done.returns[0] == sum(range(width, width + generations + 1)) == len(done.clocks)
+
+
+def test_both_groups_merge_split_and_work_together(carrier: str) -> None:
+    """As of any intercommunicator."""
+
+    def everybody(inter: Any, high: bool) -> Any:
+        both = inter.Merge(high)
+        total = both.allreduce(both.rank)
+        odd = inter.Split(inter.rank % 2)
+        sizes = (odd.size, odd.remote_size) if odd != MPI.COMM_NULL else None
+        copy = inter.Dup()
+        peer = inter.rank if inter.rank < inter.remote_size else MPI.PROC_NULL
+        heard = copy.sendrecv(inter.rank * 10 + high, peer, source=peer)
+        inter.Free()
+        copy.Disconnect()
+        return both.rank, both.size, total, sizes, heard
+
+    def child(comm: Any) -> None:
+        found = everybody(comm.Get_parent(), True)
+        assert comm.Get_parent() == MPI.COMM_NULL  # it was freed
+        assert found == (comm.rank + 2, 5, 10, [(2, 1), (1, 1), (2, 1)][comm.rank], [0, 10, None][comm.rank])
+
+    def main(comm: Any) -> Any:
+        return everybody(comm.Spawn(child, maxprocs=3), False)
+
+    assert run(main, 2, carrier) == [(0, 5, 10, (1, 2), 1), (1, 5, 10, (1, 1), 11)]
+
+
+def test_buffers_go_to_children() -> None:
+    """Straight to their place, in modelled time."""
+
+    def child(comm: Any) -> None:
+        data = np.empty(4)
+        comm.Get_parent().Recv(data, 0)
+        assert data.tolist() == [0, 1, 2, 3]
+
+    def main(comm: Any) -> None:
+        children = MPI.COMM_SELF.Spawn(child, maxprocs=3)
+        for rank in range(3):
+            children.Send(np.arange(4.0), rank)
+
+    done = fakempi.run(main, 1, cost=UNIT, trace=True)
+    assert done.clocks == [96, 32, 64, 96]
+    assert done.trace is not None
+    assert [(one.source, one.dest) for one in done.trace.transfers] == [(0, 1), (0, 2), (0, 3)]
+    assert done.sent == [(3, 96), (0, 0), (0, 0), (0, 0)]
+
+
+def test_several_programs_at_once_share_a_world(carrier: str) -> None:
+    """Each knows the number of its program."""
+
+    def worker(comm: Any, *args: Any) -> None:
+        parent = comm.Get_parent()
+        parent.send((comm.rank, comm.size, comm.Get_attr(MPI.APPNUM), args), 0)
+
+    def other(comm: Any) -> None:
+        worker(comm, "other")
+
+    def main(comm: Any) -> Any:
+        codes: list[list[int]] = []
+        children = comm.Spawn_multiple([worker, other], [["a", 1], None], [2, 1], errcodes=codes)
+        alone = comm.Spawn_multiple([other], errcodes=[])
+        assert alone.remote_size == 1
+        if comm.rank:
+            return codes
+        return [children.recv(source=rank) for rank in range(3)], alone.recv()
+
+    programs = [(0, 3, 0, ("a", 1)), (1, 3, 0, ("a", 1)), (2, 3, 1, ("other",))]
+    assert run(main, 2, carrier) == [(programs, (0, 1, 0, ("other",))), [[0, 0], [0]]]
+
+
+def test_a_thousand_children(carrier: str) -> None:
+    """Of one parent."""
+
+    def child(comm: Any) -> None:
+        parent = comm.Get_parent()
+        parent.send(comm.rank, 0)
+        parent.Disconnect()
+
+    def main(comm: Any) -> int:
+        children = comm.Spawn(child, maxprocs=1000)
+        total = sum(children.recv() for _ in range(1000))
+        children.Disconnect()
+        return total
+
+    assert run(main, 1, carrier) == [sum(range(1000))]
+
+
+def test_the_universe_has_as_many_places_as_the_placement() -> None:
+    """Where there is none, as many as were started."""
+
+    def main(comm: Any) -> Any:
+        comm.Spawn(idle)
+        return MPI.COMM_WORLD.Get_attr(MPI.UNIVERSE_SIZE), comm.Get_attr(MPI.APPNUM)
+
+    assert run(main, 2) == [(2, 0)] * 2
+    assert run(main, 1, cost=TwoLevel(placement="aabb")) == [(4, 0)]
+
+
+def test_children_take_the_next_places() -> None:
+    """Of a cluster; there must be some left."""
+
+    def child(comm: Any) -> None:
+        comm.Get_parent().send(MPI.Get_processor_name(), 0)
+
+    def main(comm: Any) -> Any:
+        children = comm.Spawn(child, maxprocs=3)
+        return [children.recv(source=rank) for rank in range(3)]
+
+    assert run(main, 1, cost=TwoLevel(2)) == [["node0", "node1", "node1"]]
+    assert run(main, 1, cost=TwoLevel(placement="abab")) == [["b", "a", "b"]]
+
+    def crowded(comm: Any) -> None:
+        site = line(crowded, "comm." + "Spawn(idle, maxprocs=3)")
+        words = (
+            f"Spawn at {site}: no place for 3 new processes, 2 are there. "
+            "TwoLevel: placement names the nodes of 4 ranks, there is none for 4."
+        )
+        with fails(words, MPI.ERR_SPAWN):
+            comm.Spawn(idle, maxprocs=3)
+        comm.Spawn(idle, maxprocs=2)
+
+    run(crowded, 2, cost=TwoLevel(placement="aabb"))
+
+
+def test_the_same_program_gives_the_same_record(carrier: str) -> None:
+    """On every run and on both carriers."""
+
+    def child(comm: Any) -> None:
+        parent = comm.Get_parent()
+        comm.sendrecv(b"x" * comm.rank, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        parent.send(b"y" * 100, comm.rank % parent.remote_size)
+
+    def main(comm: Any) -> Any:
+        groups = [comm.Spawn(child, maxprocs=number) for number in (3, 2)]
+        status = MPI.Status()
+        order = []
+        for group in groups:
+            for _ in range(sum(rank % 2 == comm.rank for rank in range(group.remote_size))):
+                group.recv(status=status)
+                order.append((status.source, MPI.Wtime()))
+        return order
+
+    first, second = (fakempi.run(main, 2, carrier=each, trace=True) for each in (carrier, "threads"))
+    assert first.trace is not None
+    assert second.trace is not None
+    assert (first.returns, first.clocks, first.trace.transfers) == (second.returns, second.clocks, second.trace.transfers)
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_a_child_that_fails_ends_the_run_and_is_named(carrier: str) -> None:
+    """By its rank, its group and where that was spawned."""
+
+    def child(comm: Any) -> None:
+        if comm.rank == 2:
+            raise ValueError("no luck")
+        comm.recv()
+
+    def main(comm: Any) -> None:
+        comm.Spawn(child, maxprocs=3).recv()
+
+    with pytest.raises(fakempi.RankError) as caught:
+        run(main, 2, carrier)
+    name = f"rank 2 of the group spawned at {line(main, 'comm.Spawn(child')}"
+    assert str(caught.value) == f"{name} failed with ValueError: no luck"
+    assert (caught.value.rank, caught.value.name) == (4, name)
+
+
+def test_a_deadlock_names_children_unmistakably(carrier: str) -> None:
+    """Two groups from one line are counted."""
+
+    def child(comm: Any, number: int) -> None:
+        comm.Get_parent().recv(tag=number)
+
+    def main(comm: Any) -> None:
+        for number in range(2):
+            children = comm.Spawn(child, [number], 2)
+        children.recv(source=1, tag=5)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        run(main, 1, carrier)
+    spawned, receives = line(main, "comm.Spawn(child"), line(child, "recv(tag=number)")
+    first, second = (f"of the {which} group spawned at {spawned}" for which in ("1st", "2nd"))
+    assert str(caught.value).splitlines() == [
+        "deadlock at t = 0 s: 5 of 5 ranks wait, and nothing else can happen.",
+        "  rank 0: recv(source=1, tag=5 on intercommunicator 5 (1 + 2 ranks)) at " + line(main, "tag=5") + ", since t = 0",
+        f"  ranks 0-1 {first}: recv(source=ANY, tag=0 on intercommunicator 3 (1 + 2 ranks)) at {receives}, since t = 0",
+        f"  ranks 0-1 {second}: recv(source=ANY, tag=1 on intercommunicator 5 (1 + 2 ranks)) at {receives}, since t = 0",
+    ]
+    assert [one.rank for one in caught.value.stuck] == [0, 1, 2, 3, 4]
+
+
+def test_a_deadlock_within_a_childs_world_speaks_of_its_ranks(carrier: str) -> None:
+    """The circle too."""
+
+    def child(comm: Any) -> None:
+        comm.recv(source=(comm.rank + 1) % comm.size)
+
+    def main(comm: Any) -> None:
+        comm.Spawn(child, maxprocs=2)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        run(main, 1, carrier)
+    group = f"of the group spawned at {line(main, 'comm.Spawn(child')}"
+    receives = line(child, "comm.recv(source=(")
+    assert str(caught.value).splitlines() == [
+        "deadlock at t = 0 s: 2 of 3 ranks wait, and nothing else can happen.",
+        f"  rank 0 {group}: recv(source=1, tag=ANY) at {receives}, since t = 0",
+        f"  rank 1 {group}: recv(source=0, tag=ANY) at {receives}, since t = 0",
+        f"  cycle: 0 {group} → 1 {group} → 0 {group}",
+    ]
+
+
+def test_complaints_name_children_too() -> None:
+    """By the same rule."""
+
+    def child(comm: Any) -> None:
+        group = f"rank 0 of the group spawned at {line(main, 'comm.Spawn(child')}"
+        with fails(f"Send on {group}: dest 5 is not in 0..0: the communicator has 1 ranks.", MPI.ERR_RANK):
+            comm.Send(b"", 5)
+
+    def main(comm: Any) -> None:
+        comm.Spawn(child)
+
+    run(main, 1)
+
+
+def test_a_parent_that_does_not_come() -> None:
+    """Is awaited, by name."""
+
+    def main(comm: Any) -> None:
+        if comm.rank:
+            comm.Spawn(idle)
+
+    words = r"\n  ranks 1-2: Spawn\(waits for rank 0\) at .*; rank 0 has ended$"
+    with pytest.raises(fakempi.DeadlockError, match=words):
+        run(main, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind", "words"),
+    [
+        ({"maxprocs": 0}, MPI.ERR_ARG, ValueError, "maxprocs is 0; at least 1 process must be spawned."),
+        ({"maxprocs": -3}, MPI.ERR_ARG, ValueError, "maxprocs is -3; at least 1 process must be spawned."),
+        ({"maxprocs": 1.5}, MPI.ERR_ARG, TypeError, "maxprocs is 1.5, not an integer."),
+        ({"maxprocs": "2"}, MPI.ERR_ARG, TypeError, "maxprocs is '2', not an integer."),
+        ({"command": 7}, MPI.ERR_ARG, TypeError, "command is 7: neither a function nor the path of a script."),
+        ({"info": {}}, MPI.ERR_INFO, TypeError, "info is {}, not an Info."),
+        ({"command": "a.py", "args": [1]}, MPI.ERR_ARG, TypeError, "a script's args are strings, not 1."),
+        (
+            {"command": "ls"}, MPI.ERR_SPAWN, MPI.Exception,
+            "'ls' is no Python script (.py), and other programs cannot be run in this process.",
+        ),
+        (
+            {"command": "python3"}, MPI.ERR_SPAWN, MPI.Exception,
+            "python3 is to run nothing: args must begin with a script, or -m and a module.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_spawned(arguments: dict[str, Any], code: int, kind: type[BaseException], words: str) -> None:
+    """Everybody is told what the root was."""
+
+    def main(comm: Any) -> None:
+        with fails(f"Spawn on rank 1: {words}", code, kind):
+            comm.Spawn(**{"command": idle, "root": 1, **arguments})
+        comm.Barrier()
+
+    run(main, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        (("a.py",), TypeError, "command is 'a.py', not a sequence of commands."),
+        ((idle,), TypeError, f"command is {idle!r}, not a sequence of commands."),
+        (([],), ValueError, "there are no commands."),
+        (([idle, idle], [[]]), ValueError, "expecting 2 items of args, one for each command, got 1."),
+        (([idle], None, [1, 2]), ValueError, "expecting 1 items of maxprocs, one for each command, got 2."),
+        (([idle], None, None, []), ValueError, "expecting 1 items of info, one for each command, got 0."),
+        (([idle], None, [0]), ValueError, "maxprocs is 0; at least 1 process must be spawned."),
+    ],
+)
+def test_lists_that_do_not_fit(arguments: tuple[Any, ...], kind: type[BaseException], words: str) -> None:
+    """Of several commands."""
+
+    def main(comm: Any) -> None:
+        with fails(f"Spawn_multiple on rank 0: {words}", MPI.ERR_ARG, kind):
+            comm.Spawn_multiple(*arguments)
+
+    run(main, 2)
+
+
+def test_ranks_that_disagree_on_the_root() -> None:
+    """Or on the call."""
+
+    def main(comm: Any) -> None:
+        with fails("Spawn: root is 0 on rank 0 but 1 on rank 1.", MPI.ERR_NOT_SAME):
+            comm.Spawn(idle, root=comm.rank)
+        with fails(f"Spawn on rank {comm.rank}: root 2 is not in 0..1.", MPI.ERR_ROOT):
+            comm.Spawn(idle, root=2)
+
+    run(main, 2)
+
+    def mixed(comm: Any) -> None:
+        if comm.rank:
+            comm.Spawn_multiple([idle])
+        else:
+            comm.Spawn(idle)
+
+    with pytest.raises(fakempi.RankError, match="this rank calls Spawn_multiple at .*, but rank 0 of the same .* Spawn at"):
+        run(mixed, 2)
+
+
+def test_info_that_changes_nothing_is_accepted() -> None:
+    """Hosts and soft limits, for instance; all that was asked for are started."""
+
+    def main(comm: Any) -> int:
+        info = MPI.Info.Create({"host": "elsewhere", "soft": "1:2"})
+        size: int = comm.Spawn(idle, maxprocs=3, info=info).remote_size
+        return size
+
+    assert run(main, 1) == [3]
+
+
+def test_sockets_are_not_emulated() -> None:
+    """And the refusal says what is."""
+    words = "MPI.Comm.Join is not emulated: fakempi has no sockets between processes: "
+    with pytest.raises(NotImplementedError, match=f"^{re.escape(words)}"):
+        MPI.Comm.Join(0)
+
+
+# -- the end -------------------------------------------------------------------------------------------------------
+
+
+class Held:
+    """Something that a process holds."""
+
+
+@pytest.mark.parametrize("how", ["returns", "fails", "hangs"])
+def test_what_children_held_is_gone_after_the_run(carrier: str, how: str) -> None:
+    """However it ended."""
+    held: list[weakref.ref[Held]] = []
+
+    def child(comm: Any) -> None:
+        mine = Held()
+        held.append(weakref.ref(mine))
+        parent = comm.Get_parent()
+        parent.send(mine.__class__.__name__, 0)
+        if how == "fails" and comm.rank == 1:
+            raise ValueError
+        if how != "returns":
+            parent.recv()
+
+    def main(comm: Any) -> None:
+        children = comm.Spawn(child, maxprocs=3)
+        if comm.rank == 0:
+            for rank in range(3):
+                children.recv(source=rank)
+
+    with suppress(fakempi.RunError):
+        fakempi.run(main, 2, carrier=carrier)
+    gc.collect()
+    assert len(held) == 3
+    assert [one() for one in held] == [None] * 3
+
+
+def test_a_parent_may_end_before_its_children(carrier: str) -> None:
+    """The run lasts until the last of them."""
+
+    def child(comm: Any) -> None:
+        fakempi.compute(9)
+
+    done = fakempi.run(lambda comm: bool(comm.Spawn(child)), 1, carrier=carrier)
+    assert (done.returns, done.clocks, done.time) == ([True], [0, 9], 9)
+
+
+def test_any_abort_ends_all(carrier: str) -> None:
+    """Parents and other children as well."""
+
+    def child(comm: Any) -> None:
+        if comm.rank:
+            comm.Abort(3)
+        comm.recv()
+
+    def main(comm: Any) -> None:
+        comm.Spawn(child, maxprocs=2).recv()
+
+    with pytest.raises(fakempi.RankError, match=r"^rank 1 of the group spawned at .* failed with Aborted: Abort\(3\)"):
+        run(main, 1, carrier)
