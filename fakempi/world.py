@@ -189,7 +189,9 @@ def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | N
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:
     """What a rank runs that is to run a script, given as typed after `python`."""
-    raise NotImplementedError(f"Spawn: running scripts ({' '.join(command)}) is not emulated yet; give a Python function.")
+    from fakempi.script.program import program  # not before it is needed
+
+    return program(command)
 
 
 def _drive(universe: Universe) -> None:

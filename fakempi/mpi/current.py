@@ -38,3 +38,9 @@ def current_name() -> str | None:
     """The running process in words (`rank 2`), or None outside a run."""
     process = current_process()
     return None if process is None else process.name
+
+
+def current_rank() -> int | None:
+    """The running process's number, None outside a run; in the world that was started, its rank there."""
+    process = current_process()
+    return None if process is None else process.number

@@ -18,7 +18,7 @@ from fakempi.mpi.current import running_process
 from fakempi.mpi.info import INFO_NULL, Info
 from fakempi.mpi.intercomm import Intercomm
 from fakempi.mpi.members import Members
-from fakempi.mpi.spawning import one_root
+from fakempi.mpi.spawning import checked_root, one_root
 from fakempi.mpi.waiting import Completion, wait_one
 
 
@@ -82,7 +82,7 @@ class Connecting(Comm):
 
     def _visit(self, call: str, port_name: str, info: Info, root: int) -> Intercomm:
         """All of the group meet, then the root goes to the port, then all meet again and are told."""
-        root, _ = self._check_root(root)
+        root = checked_root(self, root)
         _check_info(info)
         self._meet(call, (root,), lambda values: one_root(call, values))
         found: Any = None

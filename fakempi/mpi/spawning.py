@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_NOT_SAME, ERR_SPAWN, SUCCESS
+from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_NOT_SAME, ERR_ROOT, ERR_SPAWN, SUCCESS
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.birth import Order, spawn
 from fakempi.mpi.comm import Comm
@@ -76,7 +76,7 @@ class Spawning(Comm):
 
     def _spawn(self, call: str, root: int, read: Callable[[], list[Order]]) -> Intercomm:
         """Meet; the root says what is to be run, or what is wrong with it, which all are told then."""
-        root, _ = self._check_root(root)
+        root = checked_root(self, root)
         orders: Any = None
         if self._rank == root:
             try:
@@ -101,6 +101,14 @@ class Spawning(Comm):
             there = f"{len(universe.processes)} are there"
             words = f"{call} at {site}: no place for {count} new processes, {there}. {error}"
             raise MPIError(ERR_SPAWN, words) from None
+
+
+def checked_root(comm: Comm, root: Any) -> int:
+    """The root, which must be one of the communicator's ranks."""
+    root, size = integer("root", root), comm.Get_size()
+    if not 0 <= root < size:
+        comm._raise(complaint(ERR_ROOT, f"root {root} is not in 0..{size - 1}."))
+    return int(root)
 
 
 def one_root(call: str, values: dict[int, Any]) -> int:
@@ -146,7 +154,11 @@ def _order(universe: Any, command: Command, args: Any, maxprocs: Any, info: Any)
     if not _is_path(command):
         raise complaint(ERR_ARG, f"command is {command!r}: neither a function nor the path of a script.", MPITypeError)
     _check_info(info)
-    return Order(universe.program(_typed(os.fsdecode(command), args)), count)
+    typed = _typed(os.fsdecode(command), args)
+    try:
+        return Order(universe.program(typed), count)
+    except MPIError as error:
+        raise complaint(ERR_SPAWN, f"cannot run {' '.join(typed)!r}. {error}") from None
 
 
 def _typed(command: str, args: Any) -> list[str]:
