@@ -17,6 +17,7 @@ from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.arrival import matched
 from fakempi.mpi.birth import new_world
 from fakempi.mpi.current import here
+from fakempi.mpi.parting import excuse
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
 from fakempi.trace.measures import rounds
@@ -183,6 +184,8 @@ def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | N
         except BaseException as error:
             if all(error is not failure for _, failure in universe.failures):
                 universe.fail(process, error)
+        if universe.partings:
+            excuse(universe, process.number)
 
     process.start(program)
 

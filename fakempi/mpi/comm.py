@@ -29,7 +29,7 @@ from fakempi.mpi.info import INFO_NULL, Info
 from fakempi.mpi.meeting import meet
 from fakempi.mpi.members import Members
 from fakempi.mpi.not_emulated import CommRefusals
-from fakempi.mpi.parting import quiet_at, wait_until_quiet
+from fakempi.mpi.parting import part
 from fakempi.mpi.persistent import Persistent
 from fakempi.mpi.point import PointToPoint
 from fakempi.mpi.point_objects import PointToPointObjects
@@ -201,10 +201,10 @@ class Comm(
             self.Free()
 
     def Disconnect(self) -> None:
-        """Free, by all ranks together: not before all have come, and what they have under way on it has ended."""
+        """Free, by all ranks together: when all have come, or ended, and what they have under way on it is over."""
         self._check_alive()
         if not self._predefined():
-            wait_until_quiet(self, self._meet("Disconnect", None, lambda values: quiet_at(self)))
+            part(self)
         self.Free()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:

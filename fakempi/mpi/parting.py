@@ -1,4 +1,7 @@
-"""Disconnect: what ranks have under way on a communicator, and how they wait for that."""
+"""Disconnect: ranks meet for the last time on a communicator, and wait for what they have under way on it.
+
+A process that has ended has parted by that, as MPI libraries have it: they disconnect what is left in Finalize.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,45 @@ from typing import Any
 
 from fakempi.mpi.child import Child
 from fakempi.mpi.comm_state import CommState
-from fakempi.mpi.waiting import wait_all
+from fakempi.mpi.meeting import Meeting
+from fakempi.mpi.waiting import wait_all, wait_one
 from fakempi.wire.matching import Mailbox
 
 
-def quiet_at(comm: CommState) -> Any:
+def part(comm: Any) -> None:
+    """Meet all ranks but those that have ended, and wait until nothing is under way."""
+    universe, loop = comm._process.universe, comm._loop
+    arrival = comm._arrive("Disconnect", None, lambda values: _quiet_at(comm))
+    meeting: Meeting = arrival.why
+    if arrival.end is None and meeting not in universe.partings:  # the first to come
+        universe.partings[meeting] = comm._context.meetings, comm._side.calls[comm._rank]
+        for number in meeting.missing():
+            if universe.processes[number].task.number not in loop.tasks:
+                excuse(universe, number)
+    if arrival.end is not None:
+        universe.partings.pop(meeting, None)
+    wait_one(loop, arrival)
+    _wait_until_quiet(comm, arrival.result)
+
+
+def excuse(universe: Any, number: int) -> None:
+    """A process has ended: nobody waits for it to part."""
+    for meeting, (table, key) in list(universe.partings.items()):
+        place = next((place for place, other in enumerate(meeting.awaits) if other == number), None)
+        if place is not None and place not in meeting.values:
+            meeting.join(place, None, universe.loop.now)
+            if not meeting.came:
+                del table[key], universe.partings[meeting]
+
+
+def _quiet_at(comm: CommState) -> Any:
     """When all that travels on it is there; None if something has not begun to travel. Once for all ranks, who have met."""
     if next(_unfinished(comm), None) is not None:
         return None
     return max((comm._wire.clear_at(box) for box in _boxes(comm)), default=0)
 
 
-def wait_until_quiet(comm: CommState, at: Any) -> None:
+def _wait_until_quiet(comm: CommState, at: Any) -> None:
     """Wait until then or, if that is not known, until my own sends and receives have ended.
 
     All ranks are here, so what nobody has matched by now nobody will: a receive that is still posted, or a send that waits

@@ -28,6 +28,7 @@ class Universe:
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.failures: list[tuple[Process, BaseException]] = []
+        self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been
         self.services: dict[str, str] = {}  # published names, and the ports they stand for

@@ -353,6 +353,44 @@ def test_what_never_comes_is_a_deadlock(carrier: str) -> None:
         run(main, 2, carrier)
 
 
+def test_whoever_has_ended_has_parted(carrier: str) -> None:
+    """Before the others disconnect or after, as MPI libraries have it."""
+
+    def child(comm: Any) -> None:
+        fakempi.compute(10 * comm.rank)
+
+    def main(comm: Any) -> float:
+        children = comm.Spawn(child, maxprocs=3)
+        fakempi.compute(5)
+        children.Disconnect()
+        return MPI.Wtime()
+
+    assert run(main, 2, carrier) == [20, 20]
+
+    def late(comm: Any) -> float:
+        children = comm.Spawn(child, maxprocs=3)
+        fakempi.compute(50 + comm.rank)
+        children.Disconnect()
+        return MPI.Wtime()
+
+    assert run(late, 2, carrier) == [51, 51]
+
+
+def test_who_neither_ends_nor_disconnects_is_waited_for(carrier: str) -> None:
+    """By name."""
+
+    def child(comm: Any) -> None:
+        if comm.rank:
+            comm.recv(source=0)
+
+    def main(comm: Any) -> None:
+        comm.Spawn(child, maxprocs=2).Disconnect()
+
+    words = r"\n  rank 0: Disconnect\(waits for rank 1 of the group spawned at test_ports.py:\d+\) at test_ports.py:"
+    with pytest.raises(fakempi.DeadlockError, match=words):
+        run(main, 1, carrier)
+
+
 def test_mpis_own_cannot_be_disconnected() -> None:
     """Nor can what is gone."""
 
