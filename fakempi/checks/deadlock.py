@@ -8,7 +8,7 @@ was started is its rank; `Names` puts it into words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -97,9 +97,9 @@ class Words:
         self.names = names
         self.crowds: dict[int, str] = {}  # by the want's identity
 
-    def states(self, stuck: Sequence[Stuck]) -> list[str]:
-        """One line for each state that ranks are in, whichever way of naming peers needs fewer lines."""
-        alive = {one.rank for one in stuck}
+    def states(self, stuck: Sequence[Stuck], others: Set[int] = frozenset()) -> list[str]:
+        """One line for each state that ranks are in, whichever way of naming peers needs fewer lines; `others` live too."""
+        alive = {one.rank for one in stuck} | others
         same = self._fold(stuck, _absolute)
         near = self._fold(stuck, _relative)
         naming, groups = (_relative, near) if len(same) > 4 and len(near) < len(same) else (_absolute, same)

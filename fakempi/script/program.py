@@ -41,7 +41,7 @@ class Program:
     Attributes
     ----------
     command : as given
-    codes : exit codes of the ranks that have ended, by process number
+    codes : exit codes of the ranks that have ended, by process number; those of spawned ones come after the others'
     universe : that of the run, once a rank has started
     """
 
@@ -71,6 +71,7 @@ class Program:
         """Run it on the rank whose communicator this is."""
         process = running_process()
         self.universe = process.universe
+        self.universe.program = self.another
         STAGE.open(process.loop, self.seed)
         STAGE.enter(process, self._place(process), self.folder)
         try:
@@ -79,12 +80,18 @@ class Program:
         finally:
             STAGE.leave(process)
 
+    def another(self, command: Sequence[str]) -> Program:
+        """What a rank spawns that runs this program: labelled alike, and its exit codes count among these."""
+        spawned = Program(command, self.label, self.seed)
+        spawned.codes = self.codes
+        return spawned
+
     def _place(self, process: Any) -> Place:
         """What a process has that has just started."""
         path = [self.folder, *(entry for entry in sys.path if entry not in ("", self.folder))]
         streams = (STAGE.input if process.number == 0 else no_input(), STAGE.out, STAGE.err)
         seats = (list(self.argv), path, *streams, sys.__excepthook__)
-        place = Place(process.number, self.label.format(rank=process.rank), seats)
+        place = Place(process.number, self.label.format(rank=process.universe.names.short(process.number)), seats)
         place.root = new_root()
         place.own.add("__main__")
         place.modules["__main__"] = ModuleType("__main__")

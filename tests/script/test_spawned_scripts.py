@@ -12,6 +12,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.script import program
 from tests.script.harness import COMM, Capture, play
 
 CHILD = """
@@ -86,6 +87,18 @@ def test_a_script_that_fails_is_named(tmp_path: Path, carrier: str) -> None:
             tmp_path, script, 2, carrier, str(tmp_path / "child.py"),
             beside={"child.py": "if comm.rank == 1: raise ValueError('no')\ncomm.Barrier()\n"},
         )  # fmt: skip
+
+
+def test_labels_and_exit_codes_of_spawned_scripts(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """Nobody is mistaken for a rank of those that spawned it, and whoever started the run sees all codes."""
+    (tmp_path / "child.py").write_text(COMM + "print('here')\nraise SystemExit(4 + comm.rank)\n", encoding="utf-8")
+    spawning = COMM + f"comm.Spawn({str(tmp_path / 'child.py')!r}, maxprocs=2)\nprint('there')\n"
+    (tmp_path / "work.py").write_text(spawning, encoding="utf-8")
+    work = program([str(tmp_path / "work.py")], label="[{rank}] ")
+    assert fakempi.run(work, 1, carrier=carrier).returns == [0]
+    group = "of the group spawned at work.py:3"
+    assert capsys.readouterr().out.splitlines() == ["[0] there", f"[0 {group}] here", f"[1 {group}] here"]
+    assert work.codes == {0: 0, 1: 4, 2: 5}
 
 
 def test_a_script_that_is_not_there(tmp_path: Path) -> None:
