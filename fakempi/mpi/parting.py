@@ -81,7 +81,7 @@ def _unfinished(comm: CommState, whose: int | None = None) -> Iterator[Any]:
             if whose in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
     known = set(boxes)
-    for envelope in comm._wire.ports.waiting():
+    for envelope in comm._wire.ports.waiting(comm._local().context.everybody()):
         if envelope.box in known:
             if whose in (None, envelope.out.number):
                 yield envelope

@@ -8,7 +8,7 @@ keeps them all until it is over, so transfers never wait for one another in a ci
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import chain
 from typing import Any, Protocol
@@ -173,9 +173,10 @@ class Ports:
         ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
         return ports if self.cost.duplex else tuple(dict.fromkeys(ports))
 
-    def waiting(self) -> Iterator[Envelope]:
-        """All envelopes that wait for a port of a process or of a node."""
-        for port in chain(self.out, self.into, *self.nodes.values()):
+    def waiting(self, processes: Iterable[int]) -> Iterator[Envelope]:
+        """All envelopes that wait for a port of one of these processes, or of a node."""
+        own = (port for number in processes for port in (self.out[number], self.into[number]))
+        for port in chain(own, *self.nodes.values()):
             yield from port.waiting()
 
     def _node(self, node: Any) -> tuple[Port, Port]:
