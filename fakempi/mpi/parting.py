@@ -90,7 +90,8 @@ def _unfinished(comm: CommState, whose: int | None = None) -> Iterator[Any]:
 
 
 def _boxes(comm: CommState) -> list[Mailbox]:
-    """All mailboxes of the communicator and of its hidden twin."""
+    """All mailboxes of the communicator, of its hidden twin, and of its groups' own."""
     context = comm._local().context
     sides = [*context.sides, *(context.twin.sides if context.twin is not None else ())]
+    sides += [side.alone for side in context.sides if side.alone is not None]
     return [box for side in sides for box in side.boxes if box is not None]

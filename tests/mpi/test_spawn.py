@@ -147,6 +147,35 @@ def test_both_groups_merge_split_and_work_together(carrier: str) -> None:
     assert run(main, 2, carrier) == [(0, 5, 10, (1, 2), 1), (1, 5, 10, (1, 1), 11)]
 
 
+@given(n=st.integers(1, 4), m=st.integers(1, 5))
+@settings(max_examples=10)
+def test_parents_and_children_call_collectives(carrier: str, n: int, m: int) -> None:
+    """Between the two groups, as between any."""
+
+    def everybody(inter: Any, mine: int) -> Any:
+        total = np.zeros(1)
+        inter.Allreduce(np.array([float(mine)]), total)
+        return inter.allgather(mine), total[0]
+
+    def child(comm: Any) -> None:
+        parent = comm.Get_parent()
+        assert parent.bcast(None, 0) == "go"
+        assert everybody(parent, 10 + comm.rank) == (list(range(n)), sum(range(n)))
+        assert parent.Split(0).gather(comm.rank, n - 1) is None
+        parent.Disconnect()
+
+    def main(comm: Any) -> Any:
+        children = comm.Spawn(child, maxprocs=m)
+        children.bcast("go", MPI.ROOT if comm.rank == 0 else MPI.PROC_NULL)
+        found = everybody(children, comm.rank)
+        gathered = children.Split(0).gather(None, MPI.ROOT if comm.rank == n - 1 else MPI.PROC_NULL)
+        children.Disconnect()
+        return *found, gathered
+
+    theirs = list(range(10, 10 + m))
+    assert run(main, n, carrier) == [(theirs, sum(theirs), list(range(m)) if rank == n - 1 else None) for rank in range(n)]
+
+
 def test_buffers_go_to_children() -> None:
     """Straight to their place, in modelled time."""
 

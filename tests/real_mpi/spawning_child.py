@@ -17,7 +17,7 @@ if what == "merge":
 elif what == "tell":
     parent.send(facts, 0)
 else:
-    port = parent.recv(source=0)
+    port = parent.bcast(None, 0)
     for turn in range(2):
         inter = comm.Connect(port, root=1)
         if comm.rank == 1:

@@ -38,9 +38,7 @@ def connected(comm: MPI.Intracomm) -> list[Any]:
     """Children that connect to a port of their parents', twice."""
     port = MPI.Open_port() if comm.rank == 0 else ""
     children = comm.Spawn(sys.executable, [CHILD, "connect"], 2)
-    if comm.rank == 0:
-        for rank in range(2):
-            children.send(port, rank)
+    children.bcast(port, MPI.ROOT if comm.rank == 0 else MPI.PROC_NULL)
     found = []
     for _ in range(2):
         inter = comm.Accept(port)
