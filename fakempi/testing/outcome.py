@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ class Outcome:
     errors: dict[int, BaseException] = field(default_factory=dict)
     clocks: dict[int, float] = field(default_factory=dict)
     stuck: DeadlockError | None = None
+    names: dict[int, str] = field(default_factory=dict)  # of processes that the test has spawned
     output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
 
     @property
@@ -42,14 +43,21 @@ class Outcome:
         lines = []
         if self.failed:
             first, *others = self.failed
-            everybody = 1 < self.size == len(self.failed)
-            who = f"all {self.size} ranks" if everybody else f"{ranks_in_words(self.failed)} of {self.size}"
-            lines.append(f"{who} failed; above is rank {first}'s traceback")
+            everybody = 1 < self.size == len(self.failed) and not self.names
+            who = f"all {self.size} ranks" if everybody else self._words(self.failed)
+            whose = "its" if first in self.names and not others else f"{self.names.get(first, f'rank {first}')}'s"
+            lines.append(f"{who} failed; above is {whose} traceback")
             for error, ranks in _alike(self.failed, others, _headline(self.failed[first])).items():
                 lines.append(f"  {ranks_in_words(ranks)}: {error}")
             if self.stuck:
                 lines += ["the others waited for ever then:", *(f"  {line}" for line in str(self.stuck).splitlines())]
         return "\n".join([*lines, *[warning] * bool(warning), f"replay: {replay}"])
+
+    def _words(self, ranks: Iterable[int]) -> str:
+        """`ranks 0-1 of 4`, and those that were spawned, by their names."""
+        started = [rank for rank in ranks if rank not in self.names]
+        words = [f"{ranks_in_words(started)} of {self.size}"] if started else []
+        return " and ".join([*words, *self.names.values()])
 
     def written(self, stream: str) -> str | None:
         """What the first failing rank wrote, and how much more there is; None if no rank failed by itself."""
@@ -59,7 +67,8 @@ class Outcome:
         text = "".join(by_rank.get(first, []))
         others = [rank for rank in by_rank if rank != first]
         more = f"({len(others)} other rank{'s' * (len(others) > 1)} wrote too: pytest -s shows all)\n" if others else ""
-        return (f"(rank {first})\n{text}{chr(10) * (not text.endswith(chr(10)))}" if text else "") + more
+        who = self.names.get(first, f"rank {first}")
+        return (f"({who})\n{text}{chr(10) * (not text.endswith(chr(10)))}" if text else "") + more
 
 
 def _headline(error: BaseException) -> str:
@@ -97,4 +106,6 @@ def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]
             outcome.stuck = error
         except RankError as error:  # Abort, sys.exit: they end everybody
             outcome.errors.setdefault(error.rank, error.exception)
+            if error.rank >= size:
+                outcome.names[error.rank] = error.name
     return outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.metadata import entry_points
 
 import hypothesis.strategies  # noqa: F401  loaded once, before runs in this process come and go
@@ -250,6 +251,17 @@ def test_abort_fails_the_test(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(pytester, source)
     result.assert_outcomes(failed=1)
     assert "rank 2 of 3 failed" in text
+
+
+def test_a_spawned_process_that_fails_fails_the_test(pytester: pytest.Pytester) -> None:
+    source = (
+        "def child(comm):\n    print('I am', comm.rank)\n    assert comm.rank == 0\n\n"
+        "@pytest.mark.mpi(ranks=2)\ndef test_it(comm):\n    comm.Spawn(child, maxprocs=2).recv()\n"
+    )
+    result, text = run_pytest(pytester, source)
+    result.assert_outcomes(failed=1)
+    assert re.search(r"\nrank 1 of the group spawned at \w+.py:\d+ failed; above is its traceback\n", text)
+    assert re.search(r"\n\(rank 1 of the group spawned at \w+.py:\d+\)\nI am 1\n", text)
 
 
 def test_stopping_at_the_first_failure_works(pytester: pytest.Pytester) -> None:
