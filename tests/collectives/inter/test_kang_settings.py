@@ -10,12 +10,14 @@ this in "without having significant completion time overhead".
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from collectives import Case, find
 from tests.collectives.inter.harness import modelled
-from tests.collectives.inter.test_kang_claims import PARTS, claimed, least
+from tests.collectives.inter.test_kang_claims import FULL_DUPLEX_V, MPICH_V, PARTS, claimed, least
 
 PUBLISHED = {1: 7.00, 2: 4.84, 3: 4.21, 4: 6.68, 5: 7.00, 6: 7.00, 7: 4.84, 8: 4.84}
 K = 3 * 65536  # of the default blocks of the blocked ring, thirds and fourths of 4 K come out even
@@ -42,6 +44,7 @@ def setting(number: int, ranks: int) -> Case:
     }[number]
 
 
+@cache
 def times(number: int, ranks: int, parts: str, emulated: bool = False) -> tuple[float, float, int]:
     """Root gathering, full_duplex, and the lower bound."""
     case = setting(number, ranks)
@@ -76,6 +79,21 @@ def test_the_ratio_tends_to_what_is_published(number: int) -> None:
     assert ratios[-1] <= PUBLISHED[number] + 0.005
 
 
+def limit(number: int, ranks: int) -> float:
+    """Eq. 5 for the setting as it is on so many ranks."""
+    a, b = setting(number, ranks).groups
+    totals = a.layout.size(0, a.p), b.layout.size(0, b.p)
+    return (max(totals) + 3 * sum(totals)) / max(totals)
+
+
+@pytest.mark.parametrize("number", PUBLISHED)
+def test_the_distance_to_the_limit_shrinks_with_the_ranks(number: int) -> None:
+    """Eq. 5 gives what is published, to two digits; four times the ranks, at most 0.3 of the distance."""
+    assert limit(number, 256) == pytest.approx(PUBLISHED[number], abs=0.01)
+    at_64, _, at_256 = below(number)
+    assert 0 <= limit(number, 256) - at_256 <= 0.3 * (limit(number, 64) - at_64)
+
+
 @pytest.mark.parametrize(("number", "plain"), [(2, 1.12), (3, 1.12), (4, 1.20)])
 def test_unequal_parts_need_the_blocked_ring(number: int, plain: float) -> None:
     """full_duplex to M at 256 ranks: ring and Bruck pay the larger part at every hop, the blocked ring does not."""
@@ -95,3 +113,23 @@ def test_a_ring_to_the_root_explains_part_of_what_was_measured() -> None:
     ring = claimed(find("allgatherv", "root_gathering_ring", kind="inter"), turns)
     new = claimed(find("allgatherv", "full_duplex", kind="inter"), case)
     assert 7.8 < ring / new < 8.0
+
+
+@pytest.mark.parametrize(("number", "linear", "binomial"), [(6, 6.92, 7.57), (8, 4.80, 5.07)])
+def test_a_tree_to_the_root_costs_more_where_blocks_rise_with_the_rank(
+    number: int, linear: float, binomial: float
+) -> None:
+    """Why `root_gathering_mpich` gathers linearly by default: the root takes in the total, no more.
+
+    In a binomial tree the last to arrive is the subtree of the upper half of the ranks, which has three quarters of the
+    bytes where block i is proportional to i, and the root waits while they are collected. A yardstick should not be worse
+    than Eq. 2 says, so the tree's figures, above what is published, are kept here and not in the table.
+    """
+    case = replace(setting(number, 256), parameters={"first": True})
+    new = claimed(FULL_DUPLEX_V, replace(case, parameters=PARTS["blocked_ring"]))
+    ratios = []
+    for name in ("linear", "binomial"):
+        turns = replace(case, parameters={"first": True, "gatherv": find("gatherv", name)})
+        ratios.append(claimed(MPICH_V, turns) / new)
+    assert ratios == pytest.approx([linear, binomial], abs=0.006)
+    assert ratios[0] < PUBLISHED[number] < ratios[1]
