@@ -50,7 +50,7 @@ class Layout:
     @classmethod
     def of(cls, counts: Sequence[int]) -> Layout:
         """Blocks of the given sizes."""
-        return cls(len(counts), 0, 0, [0, *accumulate(int(count) for count in counts)])
+        return cls(len(counts), 0, 0, [0, *accumulate(map(int, counts))])
 
     @classmethod
     def of_ranks(cls, counts: Sequence[int] | None, p: int) -> Layout:

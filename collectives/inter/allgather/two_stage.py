@@ -26,7 +26,7 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
@@ -93,7 +93,9 @@ def schedule(case: Case) -> Schedule | None:
 
 
 def fits(case: Case) -> str | None:
-    return misfit(_parts(case))
+    s = on_paper(case).sides
+    # The first and the last of each stage are all the kinds there are; every rank asks, so all p would be p times p.
+    return misfit(_parts(case, {0, s.q - 1}, {0, s.p // s.q - 1}))
 
 
 def closed_sent(case: Case, rank: int) -> int | None:
@@ -127,12 +129,13 @@ def _exchanges(case: Case) -> Iterator[Round]:
         yield without_empty(there + back)
 
 
-def _parts(case: Case) -> list[Placed]:
+def _parts(case: Case, across: Iterable[int] | None = None, along: Iterable[int] | None = None) -> list[Placed]:
+    """What is gathered in A across, in A along, and in B; some of the sets or all."""
     s, a, b, _ = on_paper(case)
-    across = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case, ALGORITHM) for j in range(s.q)]
-    sets = [_along(s, g) for g in range(s.p // s.q)]
-    along = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
-    return [*across, *along, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
+    first = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case, ALGORITHM) for j in across or range(s.q)]
+    sets = [_along(s, g) for g in along or range(s.p // s.q)]
+    second = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
+    return [*first, *second, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
 
 
 ALGORITHM = Algorithm(

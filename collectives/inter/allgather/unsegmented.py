@@ -26,7 +26,7 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from collectives.algorithm import Algorithm, Case
 from collectives.full_duplex import (
@@ -81,7 +81,8 @@ def schedule(case: Case) -> Schedule | None:
 
 
 def fits(case: Case) -> str | None:
-    return misfit(_parts(case))
+    s = on_paper(case).sides
+    return misfit(_parts(case, {0, s.p // s.q - 1}))  # all the kinds of sets there are; every rank asks
 
 
 def closed_sent(case: Case, rank: int) -> int | None:
@@ -115,9 +116,9 @@ def _exchanges(case: Case) -> Iterator[Round]:
         yield without_empty(there + (back if c < s.p // s.q else []))
 
 
-def _parts(case: Case) -> list[Placed]:
+def _parts(case: Case, sets_of: Iterable[int] | None = None) -> list[Placed]:
     s, a, b, _ = on_paper(case)
-    sets = [_set(s, c) for c in range(s.p // s.q)]
+    sets = [_set(s, c) for c in sets_of or range(s.p // s.q)]
     parts = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
     return [*parts, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
 
