@@ -1,0 +1,132 @@
+"""Rings on clusters without their messages: a ring of 1,600 ranks is 2.5 million of them, or 1,599 lines of numpy.
+
+Where the ranks of a ring fill their nodes in order, one rank a node sends off its node and one receives from off it. So
+nobody queues for the network, and the clocks of all ranks follow from those of the round before: a hop begins when both
+its ends have come to the round. `ShortRings` makes algorithms of that. Their ranks come together (making a communicator
+is free in modelled time), the first to go on works out when everybody will be done, and each computes until then.
+
+All other parts of an algorithm run as ever, in the same run. The ends are exact as long as no other message crosses the
+ring's; tests/demos/test_kang_model.py compares them with runs of every message.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import fakempi
+from collectives import Algorithm, find
+from collectives.binomial import scatter_pieces
+from collectives.blocks import Layout
+from collectives.groups import Subset
+from fakempi import MPI, TwoLevel
+
+Bytes = npt.NDArray[np.int64]
+
+
+def ring(sizes: Bytes) -> Iterator[Bytes]:
+    """What each rank sends to its right, round by round: in round k rank r block r-k."""
+    for k in range(len(sizes) - 1):
+        yield np.roll(sizes, k)
+
+
+def blocked_ring(sizes: Bytes, longest: int) -> Iterator[Bytes]:
+    """The same for `blocked_ring`: rank r's last block, then the ones before it, until its right neighbour has all."""
+    blocks = [min(longest, size - at) for size in sizes.tolist() for at in range(0, size or 1, longest)]
+    numbers = np.maximum(1, -(-sizes // longest))
+    stops, total = np.cumsum(numbers), len(blocks)
+    rounds = total - np.roll(numbers, -1)
+    table = np.array(blocks)
+    for k in range(total - 1):
+        yield np.where(k < rounds, table[(stops - 1 - k) % total], 0)
+
+
+class ShortRings:
+    """Rings within two groups, A of p ranks and B of the others, on the nodes of a cost model. For one run."""
+
+    def __init__(self, p: int, cost: TwoLevel, block_bytes: int) -> None:
+        self.p, self.cost, self.block_bytes = p, cost, block_bytes
+        self.turns: Counter[int] = Counter()  # rings that a process has been in
+        self.entered: dict[tuple[int, ...], dict[int, float]] = defaultdict(dict)
+        self.ends: dict[tuple[int, ...], list[float]] = {}
+
+    def allgather(self) -> Algorithm:
+        """In place of `ring`; across nodes, where ranks of a node would queue, the ring itself."""
+        plain = find("allgather", "ring")
+
+        def run(comm: Any, sendbuf: None, recvbuf: Any, *, tag: int = 0) -> None:
+            if stride(comm) > 1:
+                plain.run(comm, sendbuf, recvbuf, tag=tag)
+            else:
+                self.pass_around(comm, lambda: ring(np.full(comm.Get_size(), recvbuf.nbytes // comm.Get_size())))
+
+        return replace(plain, run=run)
+
+    def allgatherv(self, name: str) -> Algorithm:
+        """In place of `ring` or `blocked_ring`."""
+        plain = find("allgatherv", name)
+        options = {"block_bytes": self.block_bytes} if name == "blocked_ring" else {}
+
+        def run(comm: Any, sendbuf: None, recvbuf: Any, counts: Sequence[int], *, tag: int = 0) -> None:
+            if stride(comm) > 1:
+                plain.run(comm, sendbuf, recvbuf, counts, tag=tag, **options)
+                return
+
+            def rounds() -> Iterator[Bytes]:
+                sizes = np.array(counts, np.int64) * recvbuf.itemsize
+                return blocked_ring(sizes, self.block_bytes) if options else ring(sizes)
+
+            self.pass_around(comm, rounds)
+
+        return replace(plain, run=run)
+
+    def bcast(self) -> Algorithm:
+        """In place of `scatter_ring_allgather`, from root 0: the scatter as it is, then the ring."""
+
+        def run(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
+            pieces = Layout.nearly_equal(buf.size, comm.Get_size())
+            scatter_pieces(comm, buf, pieces, root, tag)
+
+            def rounds() -> Iterator[Bytes]:
+                return ring(np.array([pieces.size(r) for r in range(pieces.p)], np.int64) * buf.itemsize)
+
+            self.pass_around(comm, rounds)
+
+        return replace(find("bcast", "scatter_ring_allgather"), run=run)
+
+    def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]]) -> None:
+        """Let the running rank come out of a ring when it would."""
+        subset = isinstance(comm, Subset)
+        process, rank = MPI.COMM_WORLD.Get_rank(), comm.Get_rank()
+        first = process - rank
+        key = (first, self.turns[process])
+        self.turns[process] += 1
+        self.entered[key][rank] = MPI.Wtime()
+        (comm._comm if subset else comm).Split(0, 0).Free()
+        if key not in self.ends:
+            entered = self.entered.pop(key)
+            clocks = np.array([entered[r] for r in range(len(entered))])
+            self.ends[key] = self.done(first, clocks, rounds()).tolist()
+        fakempi.compute(self.ends[key][rank] - MPI.Wtime())
+
+    def done(self, first: int, clocks: npt.NDArray[np.float64], rounds: Iterable[Bytes]) -> npt.NDArray[np.float64]:
+        """When processes first, first+1, ... are done, if they begin at these clocks."""
+        nodes = np.array([self.cost.node(first + r) for r in range(len(clocks))])
+        inside = nodes == np.roll(nodes, -1)
+        t_s = np.where(inside, self.cost.intra.t_s, self.cost.inter.t_s)
+        t_w = np.where(inside, self.cost.intra.t_w, self.cost.inter.t_w)
+        for sent in rounds:
+            ends = np.maximum(clocks, np.roll(clocks, -1)) + (t_s + sent * t_w)
+            ends = np.where(sent > 0, ends, 0)
+            clocks = np.maximum(clocks, np.maximum(ends, np.roll(ends, 1)))
+        return clocks
+
+
+def stride(comm: Any) -> int:
+    """How far apart the ranks of a communicator are."""
+    return comm._ranks.step if isinstance(comm, Subset) else 1
