@@ -16,8 +16,8 @@ from collectives import find
 from fakempi import Hockney
 from fakempi.view.plot import plot
 
-Q, K_A, K_B = 4, 8, 1024  # p k_A < q k_B as long as p < 512
-RATIOS = (1, 2, 4, 8, 16, 32, 64)
+Q, K_A, K_B = 4, 8, 1024  # p k_A < q k_B: M is 4,096 throughout
+RATIOS = (1, 2, 4, 8, 16, 32)
 NAMES = {"unsegmented": "unsegmented", "two_stage": "two stages", "full_duplex": "full duplex"}
 
 

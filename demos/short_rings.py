@@ -50,7 +50,9 @@ class ShortRings:
     """Rings within two groups, A of p ranks and B of the others, on the nodes of a cost model. For one run."""
 
     def __init__(self, p: int, cost: TwoLevel, block_bytes: int) -> None:
-        self.p, self.cost, self.block_bytes = p, cost, block_bytes
+        if cost.node(p - 1) == cost.node(p):
+            raise ValueError(f"ranks {p - 1} and {p} are in different groups on one node, {cost.node(p)}: their rings would queue")
+        self.cost, self.block_bytes = cost, block_bytes
         self.turns: Counter[int] = Counter()  # rings that a process has been in
         self.entered: dict[tuple[int, ...], dict[int, float]] = defaultdict(dict)
         self.ends: dict[tuple[int, ...], list[float]] = {}

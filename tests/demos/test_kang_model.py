@@ -1,0 +1,73 @@
+"""What the demo of Kang et al.'s figures computes without messages is what the emulator gives with every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collectives import find
+from fakempi import Hockney, TwoLevel
+
+ROOT = Path(__file__).parents[2]
+COST = TwoLevel(4, intra=Hockney(2.0**-20, 2.0**-31), inter=Hockney(2.0**-19, 2.0**-32), eager_limit=0)  # sums are exact
+
+
+@pytest.fixture(scope="module")
+def kang() -> Iterator[Any]:
+    """demos/kang_settings.py, imported as the demo does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "demos"))
+        yield import_module("kang_settings")
+
+
+def both(kang: Any, number: int, name: str, largest: int) -> tuple[float, float]:
+    """The time of one call on 32 nodes of 4 with rings in short form, and with all their messages."""
+    algorithm = find(kang.operation(number), name, kind="inter")
+    case, block = kang.setting(number, 128, largest), 4096
+    ring = "blocked_ring" if number in (2, 3, 4) else "ring"
+    rings = kang.ShortRings(case.p, COST, block)
+    short = kang.simulate(algorithm, case, COST, kang.short(rings, algorithm, ring))
+    return short, kang.simulate(algorithm, case, COST, kang.plain(algorithm, ring, block))
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_root_gathering_with_short_rings_takes_exactly_as_long(kang: Any, number: int) -> None:
+    """One message at a time but for the rings, so nothing crosses them."""
+    short, whole = both(kang, number, "root_gathering_mpich", 12288)
+    assert short == whole
+
+
+@pytest.mark.parametrize("name", ["full_duplex", "two_stage"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_equal_exchanges_and_short_rings_take_exactly_as_long(kang: Any, number: int, name: str) -> None:
+    """Where the last exchange of a node is over, its ring begins."""
+    short, whole = both(kang, number, name, 12288)
+    assert short == whole
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(4, "full_duplex"), (4, "two_stage"), *((number, "full_duplex") for number in (5, 6, 7, 8))]
+)
+def test_where_exchanges_cross_a_ring_short_ones_leave_out_the_queueing(kang: Any, number: int, name: str) -> None:
+    """Some ranks of a node go round already while others still exchange: never longer, and at most 2 % shorter."""
+    short, whole = both(kang, number, name, 12288)
+    assert 0.98 * whole <= short <= whole
+
+
+def test_groups_that_share_a_node_are_refused(kang: Any) -> None:
+    """Their rings would queue for its port."""
+    with pytest.raises(ValueError, match=r"^ranks 49 and 50 are in different groups on one node, 12"):
+        kang.ShortRings(50, COST, 4096)
+
+
+def test_one_rank_a_node_is_what_the_claims_say(kang: Any) -> None:
+    """So the two ways of the demo agree where both apply."""
+    algorithm, cluster = find("allgather", "full_duplex", kind="inter"), kang.Cluster(64, 1)
+    case = kang.setting(2, 64, 65536)
+    parameters = kang.plain(algorithm, "blocked_ring", 65536)
+    claimed = kang.seconds(kang.Job(2, cluster, 65536, "full_duplex"))
+    assert kang.simulate(algorithm, case, cluster.cost, parameters) == pytest.approx(claimed, rel=1e-12)
