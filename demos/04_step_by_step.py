@@ -67,7 +67,8 @@ def observe(p, q):
 
         note(None)
         algorithm = collectives.find("allgather", "full_duplex", kind="inter")
-        between, within = Watched(inter, lambda source: note(other + source)), Watched(local, lambda source: note(own + source))
+        between = Watched(inter, lambda source: note(other + source))
+        within = Watched(local, lambda source: note(own + source))
         algorithm.run(between, within, mine, held)
 
     return seen, fakempi.run(main, p + q, cost=Hockney(t_s=0, t_w=1, eager_limit=0))
@@ -85,7 +86,8 @@ def steps(p, q):
     bound = max(p, q) * K
     promise = f"Theorem 1 promises {bound + K}." if p % q == 0 else "Theorem 1 is for q that divide p."
     yield Text(
-        f"{run.messages} messages, done at {run.time:g}. Nobody in B can have received {p} blocks before M = {bound}. {promise}"
+        f"{run.messages} messages, done at {run.time:g}. Nobody in B can have received {p} blocks before M = {bound}. "
+        f"{promise}"
     )
 
 
@@ -130,12 +132,14 @@ def style_of(block, new):
         colour = COLOURS_OF_A[BLOCKS_OF_A.index(block) % len(COLOURS_OF_A)]
     else:
         colour = COLOURS_OF_B[BLOCKS_OF_B.index(block) % len(COLOURS_OF_B)]
-    return f"{'bold underline' if new else 'not bold'} black on color({colour})"
+    return f"{'bold underline' if new else 'not bold'} color(16) on color({colour})"
 
 
 def main():
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("groups", nargs="*", type=int, default=[6, 2, 8, 3], metavar="p q", help="sizes of the groups, in pairs")
+    reader.add_argument(
+        "groups", nargs="*", type=int, default=[6, 2, 8, 3], metavar="p q", help="sizes of the groups, in pairs"
+    )
     reader.add_argument("--animate", action="store_true", help="on a terminal: one step after the other in one place")
     said = reader.parse_args()
     screen = console()

@@ -17,11 +17,11 @@ from rich.table import Table
 from screen import console
 
 from fakempi.view.numbers import short_binary
-from fakempi.view.plot import plot
+from fakempi.view.plot import colour, plot
 
 OLD, EUROMPI, NEW = "root_gathering_mpich", "two_stage", "full_duplex"
 CURVES = {OLD: "root gathering", EUROMPI: "two stages", NEW: "full duplex"}
-STYLES = {OLD: "", EUROMPI: "dim", NEW: "green"}
+STYLES = {OLD: colour(0), NEW: colour(1), EUROMPI: colour(2)}  # as in the plots, by the order of the curves
 FEWER = tuple(SIZES[i] for i in (0, 2, 4, 6, 7))
 SETTINGS = {
     1: "1:1, equal blocks",
@@ -123,18 +123,21 @@ def ratios_figure(screen, clusters, points, even):
 
 
 WORDS = """
-[bold]Where the numbers come from.[/] Links are an estimate of Cori's: 1.3 us and 8 GB/s between nodes, 0.5 us and 5 GB/s inside
-them. Only shapes and ratios compare. One rank a node: [bold]computed[/] from the algorithms' claims, which the tests hold equal
-to the emulator's times. More ranks a node: [bold]simulated[/] with phantom payloads, but for the hops of rings, which are
-[bold]computed[/] from their recurrence. Of the paper's curves its text has the limits of Eq. 5, that two stages (the version of
-2018) take as long as one, and a measured peak of 23.67 at 256 nodes; the rest are pictures.
+[bold]Where the numbers come from.[/] Links are an estimate of Cori's: 1.3 us and 8 GB/s between nodes, 0.5 us and 5
+GB/s inside them. Only shapes and ratios compare. One rank a node: [bold]computed[/] from the algorithms' claims, which
+the tests hold equal to the emulator's times. More ranks a node: [bold]simulated[/] with phantom payloads, but for the
+hops of rings, which are [bold]computed[/] from their recurrence. Of the paper's curves its text has the limits of Eq.
+5, that two stages (the version of 2018) take as long as one, and a measured peak of 23.67 at 256 nodes; the rest are
+pictures. Where the two stages do take longer (setting 4), p mod q ranks of A are left over in the second, a case that
+the text of 2018 leaves open.
 
-[bold]Why many ranks a node are different.[/] They share one network port. The exchange between the groups squeezes through the
-nodes of the smaller group: with 32 ranks on each of 64 nodes it costs 1/32 or 1/14 of the lower bound M, where it was
-1/1024 or 1/448. After that, full duplex is one ring, and a ring is as fast as its slowest hop: here that inside a node,
-5 GB/s. Root gathering passes all data up to seven times, and all but two of these cross the faster network. In the
-column marked * links inside a node are as fast as the network. What is left is the exchange, and start-ups: 8 MB a node
-are 256 KB a rank, so a start-up is 4 % of a hop, and 16 % of a blocked ring's hop of 64 KB (settings 2 to 4).
+[bold]Why many ranks a node are different.[/] They share one network port. The exchange between the groups squeezes
+through the nodes of the smaller group: with 32 ranks on each of 64 nodes it costs 1/32 or 1/14 of the lower bound M,
+where it was 1/1024 or 1/448. After that, full duplex is one ring, and a ring is as fast as its slowest hop: here that
+inside a node, 5 GB/s. Root gathering passes all data up to seven times, and all but two of these cross the faster
+network. In the column marked * links inside a node are as fast as the network. What is left is the exchange, and start-
+ups: 8 MB a node are 256 KB a rank, so a start-up is 4 % of a hop, and 16 % of a blocked ring's hop of 64 KB (settings 2
+to 4).
 """
 
 

@@ -44,7 +44,9 @@ def reduce_between(size):
     def call(inter, local, in_a):
         algorithm = find("reduce", "wmpi", kind="inter")
         data = fakempi.phantom(size)
-        algorithm.run(inter, local, None if in_a else data, data if in_a else None, op=MPI.SUM, root=Part.ROOT if in_a else 0)
+        algorithm.run(
+            inter, local, None if in_a else data, data if in_a else None, op=MPI.SUM, root=Part.ROOT if in_a else 0
+        )
 
     return between(1, NETWORK, call)
 
@@ -112,8 +114,8 @@ def table_1(screen):
     table.add_row("one group, mean", f"{INTRA_MEAN / 1e6:.3f}", "1.000", f"{mean(one.clocks):.3f}", "1.000")
     screen.print(Padding(table, (0, 0, 1, 0)))
     screen.print(
-        "Half of the processes reduce each operand, and the leaders scatter straight across: 3 passes over 2 MB in place of 3 "
-        "7/8. The leaders, 0 and 4, are done last in both. Times are lower here: nothing but the wire and the adding costs."
+        "Half of the processes reduce each operand, and the leaders scatter straight across: 3 passes over 2 MB, not "
+        "3 7/8. The leaders, 0 and 4, are done last in both. Times are lower here: only the wire and the adding cost."
     )
 
 
@@ -133,9 +135,9 @@ def figure_4(screen):
         screen,
         "Fig. 4 · Reduce on 8 processes, mean of all",
         {"between groups, 1 + 7": two, "in one group of 8": one},
-        f"Paper: about as long on average; numbers not in the text. Modelled: {min(ratios):.3f} to {max(ratios):.3f} times as "
-        "long, all of it at the root and the leader, which make one hop more. Who only sends takes exactly as long, as the "
-        "paper says.",
+        f"Paper: about as long on average; numbers not in the text. Modelled: {min(ratios):.3f} to {max(ratios):.3f} "
+        "times as long, all of it at the root and the leader, which make one hop more. Who only sends takes exactly as "
+        "long, as the paper says.",
     )
 
 
@@ -164,9 +166,9 @@ def figure_5(screen):
         table.add_row(name, *(f"{measure(two[at][1]) / measure(one[at][1]):.2f}" for at in some))
     screen.print(Padding(table, (1, 0)))
     screen.print(
-        "With a port for every process the ring wins for long blocks: eight copies at a time cost it no more than one. But two "
-        f"processors did all the copying. The leaders' way has {two[0][1].messages} messages with 32 blocks in all, the ring "
-        f"{one[0][1].messages} with 56: below at every size, as the paper reports."
+        "With a port for every process the ring wins for long blocks: eight copies at a time cost it no more than one. "
+        f"But two processors did all the copying. The leaders' way has {two[0][1].messages} messages with 32 blocks in "
+        f"all, the ring {one[0][1].messages} with 56: below at every size, as the paper reports."
     )
 
 
@@ -176,6 +178,7 @@ if __name__ == "__main__":
     figure_4(screen)
     figure_5(screen)
     screen.print(
-        "\nLinks: switch 200 us and 100 Mbit/s, adding 1e-8 s a byte; memory 20 us and 100 MB/s. But for the 100 Mbit/s these are "
-        "estimates, so only shapes and ratios compare. Every message is simulated; the times of the two processors come from the count of messages and bytes."
+        "\nLinks: switch 200 us and 100 Mbit/s, adding 1e-8 s a byte; memory 20 us and 100 MB/s. But for the 100 Mbit/s "
+        "these are estimates, so only shapes and ratios compare. Every message is simulated; the times of two processors "
+        "come from the runs' messages and bytes."
     )

@@ -51,7 +51,9 @@ class ShortRings:
 
     def __init__(self, p: int, cost: TwoLevel, block_bytes: int) -> None:
         if cost.node(p - 1) == cost.node(p):
-            raise ValueError(f"ranks {p - 1} and {p} are in different groups on one node, {cost.node(p)}: their rings would queue")
+            raise ValueError(
+                f"ranks {p - 1} and {p} are in different groups on one node, {cost.node(p)}: their rings would queue"
+            )
         self.cost, self.block_bytes = cost, block_bytes
         self.turns: Counter[int] = Counter()  # rings that a process has been in
         self.entered: dict[tuple[int, ...], dict[int, float]] = defaultdict(dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -71,3 +72,23 @@ def test_one_rank_a_node_is_what_the_claims_say(kang: Any) -> None:
     parameters = kang.plain(algorithm, "blocked_ring", 65536)
     claimed = kang.seconds(kang.Job(2, cluster, 65536, "full_duplex"))
     assert kang.simulate(algorithm, case, cluster.cost, parameters) == pytest.approx(claimed, rel=1e-12)
+
+
+def test_the_readme_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
+    """The published ones and 64 x 1 of all settings, 64 x 32 of the first; the picture is the step-by-step demo's."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| [1-8] \| .*$", readme, re.M)]
+    rows = [row for row in rows if len(row) == 7]
+    assert {int(row[0]): float(row[3]) for row in rows} == kang.PUBLISHED
+
+    def ratio(number: int, cluster: Any) -> str:
+        jobs = [kang.Job(number, cluster, 2**23, name) for name in ("root_gathering_mpich", "full_duplex")]
+        old, new = map(kang.seconds, jobs)
+        return f"{old / new:.2f}"
+
+    assert [row[4] for row in rows] == [ratio(number, kang.Cluster(64, 1)) for number in kang.PUBLISHED]
+    assert rows[0][6] == ratio(1, kang.Cluster(64, 32))
+    steps = (ROOT / "demos" / "04_step_by_step.out").read_text(encoding="utf-8")
+    picture = next(block for block in readme.split("```text\n") if block.startswith("t = 9")).split("```")[0]
+    printed = "".join(line.rstrip() + "\n" for line in steps.splitlines())
+    assert picture in printed
