@@ -2,7 +2,7 @@
 
 kernel/       time and tasks                    wire/    envelopes, mailboxes, ports, cost models
 mpi/          what a rank's program touches     checks/  what is wrong with a program
-trace/        what happened                     world    builds all of it, starts the ranks: `run`
+trace/        what happened, view/ pictures     world    builds all of it, starts the ranks: `run`
 MPI           the mpi4py-shaped namespace       errors   every exception of ours
 
     >>> import fakempi
@@ -23,6 +23,7 @@ _HOMES = {
     "run": "fakempi.world",
     "compute": "fakempi.mpi.environment",
     "phantom": "fakempi.mpi.phantom",
+    "region": "fakempi.mpi.region",
     "CostModel": "fakempi.wire.cost",
     "Free": "fakempi.wire.models.free",
     "Hockney": "fakempi.wire.models.hockney",
@@ -34,6 +35,7 @@ _HOMES = {
     "LivelockError": "fakempi.errors",
     "RankError": "fakempi.errors",
     "RunError": "fakempi.errors",
+    "TraceError": "fakempi.errors",
 }
 __all__ = sorted([*_HOMES, "__version__"])
 
@@ -44,8 +46,10 @@ if TYPE_CHECKING:
     from fakempi.errors import LivelockError as LivelockError
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
+    from fakempi.errors import TraceError as TraceError
     from fakempi.mpi.environment import compute as compute
     from fakempi.mpi.phantom import phantom as phantom
+    from fakempi.mpi.region import region as region
     from fakempi.wire.cost import CostModel as CostModel
     from fakempi.wire.models import presets as presets
     from fakempi.wire.models.free import Free as Free

@@ -16,12 +16,14 @@ from fakempi.errors import MPITypeError, MPIValueError, RankError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.arrival import matched
 from fakempi.mpi.birth import new_world
+from fakempi.mpi.complain import is_ours
 from fakempi.mpi.current import here
 from fakempi.mpi.parting import excuse
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
 from fakempi.trace.measures import rounds
-from fakempi.trace.recorder import Recorder, Trace
+from fakempi.trace.record import Trace
+from fakempi.trace.recorder import Recorder
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -51,14 +53,14 @@ class Run:
         self.received = [(port.received, port.bytes_received) for port in into]
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
-        self.trace = None if recorder is None else Trace(recorder, self.clocks)
+        self.trace = None if recorder is None else Trace.of(recorder, self.clocks)
 
     @property
     def rounds(self) -> int:
         """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
-        return rounds(self.trace.transfers)
+        return rounds(self.trace.transfer_rows)
 
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
@@ -84,7 +86,7 @@ def run(
     ----------
     cost : the cost model; Hockney with 1 microsecond and 1 GB/s unless given
     carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
-    trace : whether to record every transfer
+    trace : whether to record what happens: messages, computing, and collectives, each with its place in the program
     seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
     algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
         {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit
@@ -97,11 +99,10 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     """
     cost = _checked(main, nprocs, cost)
-    recorder = Recorder() if trace else None
     loop = Loop(make_carrier(carrier))
-    wire = make_wire(loop, cost, None if recorder is None else recorder.transfer)
-    universe = Universe(loop, wire, cost, algorithms, strict)
-    universe.launch, universe.program = _launch, _script
+    recorder = Recorder(loop, is_ours) if trace else None
+    universe = Universe(loop, make_wire(loop, cost, recorder), cost, algorithms, strict)
+    universe.recorder, universe.launch, universe.program = recorder, _launch, _script
     returns: list[Any] = [None] * nprocs
     for process in new_world(universe, nprocs):
         _launch(process, lambda comm: main(comm, *args), returns)
@@ -157,9 +158,12 @@ def make_carrier(name: str) -> Carrier:
     return Threads(_enter)
 
 
-def make_wire(loop: Loop, cost: CostModel, emit: Callable[..., None] | None) -> Delivery:
-    """The express way if it serves, else the ordinary one."""
-    return Express(loop, cost, matched) if Express.serves(cost, emit) else Delivery(loop, cost, matched, emit)
+def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None) -> Delivery:
+    """The express way if it serves, else the ordinary one; watched if there is a recorder."""
+    wire = (Express if Express.serves(cost) else Delivery)(loop, cost, matched)
+    if recorder is not None:
+        recorder.watch(wire)
+    return wire
 
 
 def _enter(loop: Loop) -> None:

@@ -19,6 +19,7 @@ from fakempi.mpi.op import Op
 from fakempi.mpi.persistent import Prequest
 from fakempi.mpi.places import InPlaceType
 from fakempi.mpi.raw import address_of
+from fakempi.mpi.region import recorded
 from fakempi.mpi.request import Request
 from fakempi.mpi.roll import PREPARED, TAGS, Traffic, enrol, starts_of
 from fakempi.mpi.span import integer
@@ -111,7 +112,9 @@ class CollectiveCalls(CommState):
         if name != fits:
             words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
-        return choice.on(twins, tag=tag, **options)  # type: ignore[no-any-return]
+        run = choice.on(twins, tag=tag, **options)
+        where = -1 if root is None or self._there is not side else root.rank
+        return recorded(self, run, operation, algorithm=name, nbytes=nbytes, root=where)
 
     def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
         """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""

@@ -26,11 +26,16 @@ def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
 def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     """What the program called, and the frame of the program that called it: the first above all of ours."""
     name = "MPI"
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+    while frame is not None and is_ours(frame):
         if not frame.f_code.co_name.startswith("_"):
             name = frame.f_code.co_name
         frame = frame.f_back
     return name, frame
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame is not the program's."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in _OURS
 
 
 def public_call_name() -> str:

@@ -15,8 +15,11 @@ def compute(seconds: float) -> None:
     """Let the running rank compute for so many seconds of virtual time."""
     if not seconds >= 0:
         raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
-    loop = running_process().loop
+    process = running_process()
+    loop = process.loop
     if seconds:
+        if process.universe.recorder is not None:
+            process.universe.recorder.computed(process.number, loop.now, loop.now + seconds)
         loop.sleep_until(loop.now + seconds)
 
 

@@ -13,6 +13,7 @@ from fakempi.mpi.constants import CART, PROC_NULL
 from fakempi.mpi.flat import blocks_w, is_in_place
 from fakempi.mpi.info import INFO_NULL, Info
 from fakempi.mpi.persistent import Prequest
+from fakempi.mpi.region import recorded
 from fakempi.mpi.request import Request
 from fakempi.mpi.roll import TAGS, Traffic
 from fakempi.mpi.span import parse
@@ -149,7 +150,7 @@ class NeighborCollectives(CollectiveCalls):
             requests += [twin.Isend(out[i], dest, label) for i, dest, label in send]
             Request.Waitall(requests)
 
-        return work
+        return recorded(self, work, "neighbors", nbytes=sum(block.nbytes for block in out))
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = self.inoutedges

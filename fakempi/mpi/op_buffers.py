@@ -114,7 +114,10 @@ def charge(nbytes: int) -> None:
     if process is not None:
         rate = process.universe.cost.compute_per_byte
         if rate and nbytes:
-            process.loop.sleep_until(process.loop.now + rate * nbytes)
+            now = process.loop.now
+            if process.universe.recorder is not None:
+                process.universe.recorder.computed(process.number, now, now + rate * nbytes)
+            process.loop.sleep_until(now + rate * nbytes)
 
 
 def _bytes(memory: Bytes | Phantom) -> Bytes:

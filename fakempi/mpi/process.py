@@ -27,6 +27,7 @@ class Universe:
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
+        self.recorder: Any = None  # of what happens, if there is to be a trace
         self.failures: list[tuple[Process, BaseException]] = []
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name

@@ -1,1 +1,7 @@
-"""What happened: records of transfers, and who collects them."""
+"""What happened: a recorder that packs it into rows of numbers, the record of a run, and what can be read off it.
+
+columns     what is kept of a transfer, an interval of computing, a region
+recorder    watches a run
+record      Trace: the columns, and records for those who want one at a time
+measures    what can be read off a trace
+"""

@@ -20,17 +20,20 @@ from fakempi.wire.ports import FOREVER, Clock, Port, Ports
 
 
 class Delivery:
-    """Moves envelopes. `matched(envelope, pattern)` is called when the two have met, `emit(...)`, if there is one, for
-    every transfer."""
+    """Moves envelopes. `matched(envelope, pattern)` is called when the two have met.
 
-    def __init__(
-        self,
-        clock: Clock,
-        cost: CostModel,
-        matched: Callable[[Envelope, Pattern], None],
-        emit: Callable[..., None] | None = None,
-    ) -> None:
-        self.clock, self.cost, self.emit = clock, cost, emit
+    Whoever watches puts a `watcher` here, which is told when an envelope is sent (`posted(envelope)`), when its transfer
+    starts (`started(envelope, pattern, start, sent, arrived)`, with None for a pattern that is not known yet), or both at
+    once (`started_at_once(envelope, pattern, now, end)`), and when it meets its pattern only on its way (`met(envelope,
+    pattern)`). What is met at the doors of the receiver, `expect` and `join`, shows there.
+    """
+
+    calls_to_send = 1
+    """From the caller of `send` to where `posted` is called, for a watcher that looks at the stack."""
+
+    def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]) -> None:
+        self.clock, self.cost = clock, cost
+        self.watcher: Any = None
         self.matched = matched
         self.linear = cost.linear
         self.price = cost.transfer
@@ -46,8 +49,8 @@ class Delivery:
     def send(self, envelope: Envelope) -> None:
         """A message is sent now."""
         box: Mailbox = envelope.box
-        if self.emit is not None:
-            envelope.posted = self.clock.now
+        if self.watcher is not None:
+            self.watcher.posted(envelope)
         if box.delayed is not None and envelope.source in box.delayed:
             box.delayed[envelope.source].append(envelope)  # not before those that were sent before it
             if envelope.eager:
@@ -190,9 +193,9 @@ class Delivery:
                 box.latest = {}
             arrived = box.latest[envelope.source] = max(arrived, box.latest.get(envelope.source, arrived))
         envelope.arrived = into.latest = arrived
-        if self.emit is not None:
-            self.emit(envelope, self.clock.now, sent, arrived)
         pattern: Pattern | None = envelope.pattern
+        if self.watcher is not None:
+            self.watcher.started(envelope, pattern, self.clock.now, sent, arrived)
         if pattern is None:  # eager: only now does it meet its pattern, if there is one
             if not self.in_order:  # or not before it has arrived, if others may overtake it
                 self.clock.book(arrived, partial(self._meet_first, box, envelope.source))
@@ -210,6 +213,8 @@ class Delivery:
         if pattern is not None:
             pattern.envelope = envelope
             self.matched(envelope, pattern)
+            if self.watcher is not None:
+                self.watcher.met(envelope, pattern)
             self._settle(pattern, arrived)
         elif box.probes:
             self._show(envelope, arrived)

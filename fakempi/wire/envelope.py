@@ -14,11 +14,13 @@ class Envelope:
     """A message on its way from one process to a mailbox of another."""
 
     __slots__ = (
-        "arrived", "box", "content", "eager", "end", "last", "nbytes", "next", "number", "out", "pattern", "posted",
-        "route", "source", "stage", "tag", "waiter",
+        "arrived", "box", "call", "content", "eager", "end", "last", "nbytes", "next", "number", "out", "pattern",
+        "posted", "region", "route", "source", "stage", "tag", "waiter",
     )  # fmt: skip
 
-    posted: Any  # when it was sent, if somebody watches
+    posted: Any  # three things that whoever watches wants to remember of it
+    call: Any
+    region: Any
     route: Any  # its ports, and how many of them it has
     stage: int
     number: int  # its turn at shared ports, or its place among all that came to the mailbox
@@ -43,9 +45,12 @@ class Pattern:
     """A message that somebody waits for: from a source, with a tag; a negative number means any."""
 
     __slots__ = (
-        "box", "capacity", "end", "envelope", "last", "next", "number", "place", "source", "tag", "waiter",
+        "box", "call", "capacity", "end", "envelope", "last", "next", "number", "place", "posted", "source", "tag",
+        "waiter",
     )  # fmt: skip
 
+    posted: Any  # two things that whoever watches wants to remember of it
+    call: Any
     number: int  # its place among all that came to the mailbox
     next: Any
     last: Any

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, CostModel, Free, Hockney, LogGP, TwoLevel, compute, phantom, presets
+from fakempi.wire.express import Express
 
 CARRIERS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
 
@@ -45,7 +46,7 @@ def record(
 def check_agreement(
     main: Callable[..., Any], nprocs: int, *args: Any, cost: CostModel, seed: int | None = None
 ) -> Record:
-    """Twice on each carrier, watched and unwatched."""
+    """Twice on each carrier, watched and unwatched, and once the ordinary way where the express way serves."""
     first = record(main, nprocs, *args, cost=cost, carrier=CARRIERS[0], seed=seed)
     for carrier in CARRIERS:
         again = record(main, nprocs, *args, cost=cost, carrier=carrier, seed=seed)
@@ -53,6 +54,9 @@ def check_agreement(
         assert repr(again) == repr(first)  # 1 and 1.0 are equal, and not the same
         unwatched = record(main, nprocs, *args, cost=cost, carrier=carrier, seed=seed, trace=False)
         assert unwatched == first._replace(transfers=[])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Express, "serves", staticmethod(lambda cost: False))
+            assert record(main, nprocs, *args, cost=cost, carrier=carrier, seed=seed) == first
     return first
 
 

@@ -42,22 +42,37 @@ class Yard:
     ) -> None:
         self.clock = Agenda()
         self.seen: list[Any] = []
-        self.met: list[tuple[float, Any, Any]] = []
+        self.caught: list[Any] = []
+        self.meetings: list[tuple[float, Any, Any]] = []
         if express:
             self.wire: Delivery = Express(self.clock, cost, self.matched)
         else:
-            self.wire = Delivery(self.clock, cost, self.matched, self.moved if watched else None)
+            self.wire = Delivery(self.clock, cost, self.matched)
+        if watched:
+            self.wire.watcher = self
         for _ in range(processes):
             self.wire.ports.add_process()
         self.boxes = [Mailbox(number, self.wire.into[number]) for number in range(processes)]
 
     def matched(self, envelope: Envelope, pattern: Pattern) -> None:
         """An envelope has met its pattern."""
-        self.met.append((self.clock.now, envelope.content, pattern.place))
+        self.meetings.append((self.clock.now, envelope.content, pattern.place))
 
-    def moved(self, envelope: Envelope, start: float, sent: float, arrived: float) -> None:
+    def posted(self, envelope: Envelope) -> None:
+        """A message is sent."""
+        envelope.posted = self.clock.now
+
+    def started(self, envelope: Envelope, pattern: Any, start: float, sent: float, arrived: float) -> None:
         """A transfer has started."""
-        self.seen.append((envelope.content, envelope.posted, start, sent, arrived))
+        self.seen.append((envelope.content, envelope.posted, pattern and pattern.place, start, sent, arrived))
+
+    def started_at_once(self, envelope: Envelope, pattern: Any, now: float, end: float) -> None:
+        """A transfer has started when it was sent."""
+        self.seen.append((envelope.content, now, pattern and pattern.place, now, end, end))
+
+    def met(self, envelope: Envelope, pattern: Pattern) -> None:
+        """It has met its pattern on its way."""
+        self.caught.append((envelope.content, pattern.place))
 
     def send(
         self, at: float, source: int, dest: int, nbytes: int, *, tag: int = 0, eager: bool = True, name: Any = None
@@ -220,12 +235,31 @@ def test_what_is_received_is_not_shown_to_those_who_look() -> None:
 
 
 def test_a_watcher_is_told_of_every_transfer_when_it_starts() -> None:
-    """What, when posted, when started, when over at either side."""
+    """What, when posted, by whom awaited, when started, when over at either side; and of patterns met on the way."""
     yard = Yard(LogGP(L=100, o=1, g=3, G=1), watched=True)
     yard.send(0, 0, 1, 11, name="a")
     yard.send(5, 0, 2, 1, name="b")
+    yard.send(40, 3, 2, 1, name="c", eager=False)
+    yard.expect(4, 2, 0, name="x")
+    yard.expect(50, 2, 3, name="y")
     yard.go()
-    assert yard.seen == [("a", 0, 0, 11, 112), ("b", 5, 13, 14, 115)]
+    assert yard.seen == [
+        ("a", 0, None, 0, 11, 112),
+        ("b", 5, None, 13, 14, 115),
+        ("c", 40, "y", 50, 51, 152),
+    ]
+    assert yard.caught == [("b", "x")]
+
+
+def test_a_watcher_of_the_express_way_is_told_too() -> None:
+    """At once, if a message travels when it is sent; what is received later shows at the door."""
+    yard = Yard(express=True, watched=True)
+    yard.expect(1, 1, 0, name="x")
+    yard.send(2, 0, 1, 10, name="a")
+    yard.send(3, 2, 1, 10, name="b")
+    yard.expect(30, 1, 2, name="y")
+    yard.go()
+    assert yard.seen == [("a", 2, "x", 2, 12, 12), ("b", 3, None, 12, 22, 22)]
 
 
 def test_whoever_gets_a_synchronous_message_that_was_taken_out_of_its_box_has_it_sent() -> None:
@@ -309,7 +343,7 @@ def played(posts: list[Post], **how: Any) -> tuple[Any, ...]:
     both = yard.wire.out + yard.wire.into
     ports = [(port.sent, port.bytes_sent, port.received, port.bytes_received) for port in both]
     ends = [(half.end, half.waiter and half.waiter.told) for half in halves]
-    return ends, yard.met, ports, yard.clock.now
+    return ends, yard.meetings, ports, yard.clock.now
 
 
 @given(POSTS)
@@ -349,5 +383,5 @@ def test_a_port_serves_one_transfer_at_a_time(posts: list[Post]) -> None:
     for side in ("process", "peer"):
         for process in range(3):
             here = [seen for seen in yard.seen if max(getattr(posts[seen[0]], side), 0) == process]
-            spans = sorted((start, end) for _, _, start, end, _ in here)
+            spans = sorted((start, end) for _, _, _, start, end, _ in here)
             assert all(before[1] <= after[0] for before, after in pairwise(spans))

@@ -1,0 +1,100 @@
+"""What recording a trace costs: the same programs with and without one, per message, and the bytes it takes.
+
+    python benchmarks/trace.py
+
+Processor time, the least of many short runs taken in turns, so that others on the machine matter little.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+import collectives
+import fakempi
+from fakempi import MPI, Hockney, LogGP
+
+RANKS, ROUNDS, REPEATS = 32, 10, 150
+
+
+def timed(comm: Any, once: Callable[[], None]) -> float:
+    """Seconds for all rounds but the first, as the first rank sees it."""
+    once()
+    start = process_time()
+    for _ in range(ROUNDS):
+        once()
+    return process_time() - start
+
+
+def ring(comm: Any) -> float:
+    """Everybody sends to the right and receives from the left."""
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    mine, other = np.zeros(1), np.zeros(1)
+    return timed(comm, lambda: comm.Sendrecv(mine, right, 0, other, left, 0))
+
+
+def nonblocking(comm: Any) -> float:
+    """The same with Irecv, Isend and Waitall."""
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    mine, other = np.zeros(1), np.zeros(1)
+    return timed(comm, lambda: MPI.Request.Waitall([comm.Irecv(other, left), comm.Isend(mine, right)]))
+
+
+def allreduce(comm: Any) -> float:
+    """A collective call."""
+    mine, other = np.zeros(1), np.zeros(1)
+    return timed(comm, lambda: comm.Allreduce(mine, other))
+
+
+def algorithm(comm: Any) -> float:
+    """An algorithm, called by name."""
+    mine, all_of_it = np.zeros(1), np.zeros(comm.size)
+    return timed(comm, lambda: collectives.find("allgather", "bruck").run(comm, mine, all_of_it))
+
+
+def slower(main: Callable[..., float], **options: Any) -> tuple[float, float, float]:
+    """Microseconds per message without and with a trace, and bytes of trace per message."""
+    best = [float("inf"), float("inf")]
+    for _ in range(REPEATS):
+        for traced in (False, True):
+            run = fakempi.run(main, RANKS, trace=traced, **options)
+            best[traced] = min(best[traced], float(run.returns[0]) * (1 + 1 / ROUNDS) / run.messages * 1e6)
+    assert run.trace is not None
+    return *best, run.trace.nbytes / run.messages
+
+
+def memory(ranks: int = 256, rounds: int = 200) -> float:
+    """Bytes per message by which a traced run's memory grows, all counted, from one length of run to twice that."""
+
+    def main(comm: Any, rounds: int) -> None:
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        mine, other = np.zeros(1), np.zeros(1)
+        for _ in range(rounds):
+            comm.Sendrecv(mine, right, 0, other, left, 0)
+
+    held = []
+    for length in (rounds, 2 * rounds):
+        tracemalloc.start()
+        run = fakempi.run(main, ranks, length, trace=True)
+        held.append((tracemalloc.get_traced_memory()[1], run.messages))
+        tracemalloc.stop()
+    return (held[1][0] - held[0][0]) / (held[1][1] - held[0][1])
+
+
+if __name__ == "__main__":
+    print(f"{'program':34} {'us off':>7} {'us on':>7} {'slower':>7} {'bytes':>6}")
+    for name, main, options in (
+        ("ring of Sendrecv", ring, {}),
+        ("ring of Sendrecv, synchronous", ring, {"cost": Hockney(eager_limit=0)}),
+        ("ring of Sendrecv, LogGP", ring, {"cost": LogGP(L=1e-6, o=1e-7, g=1e-7, G=1e-9)}),
+        ("ring of Irecv, Isend, Waitall", nonblocking, {}),
+        ("Allreduce", allreduce, {}),
+        ("allgather by bruck, called directly", algorithm, {}),
+    ):
+        off, on, nbytes = slower(main, **options)
+        print(f"{name:34} {off:7.2f} {on:7.2f} {on / off - 1:7.0%} {nbytes:6.0f}")
+    print(f"peak memory per message, all counted: {memory():.0f} bytes")

@@ -1,0 +1,199 @@
+"""The record of a run: what happened when, as columns of numbers, and as records for those who want one at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Rows
+from fakempi.trace.recorder import Recorder
+
+
+class Call(NamedTuple):
+    """What the program called, and where."""
+
+    name: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {os.path.basename(self.file)}:{self.line}" if self.line else "?"
+
+
+class Transfer(NamedTuple):
+    """One message: who sent how much to whom, when it was posted on either side, started, and was over on either side.
+
+    `call` and `receive_call` are numbers in `Trace.calls`; `region` is one in `Trace.regions`, or -1.
+    """
+
+    source: int
+    dest: int
+    tag: int
+    nbytes: int
+    context: int
+    posted: float
+    start: float
+    sent: float
+    arrived: float
+    awaited: float
+    call: int
+    receive_call: int
+    region: int
+
+
+class Compute(NamedTuple):
+    """An interval in which a rank computes."""
+
+    rank: int
+    call: int
+    start: float
+    end: float
+
+
+class Region(NamedTuple):
+    """A part of what a rank does that has a name: a collective, done by an algorithm, or a phase of the program."""
+
+    rank: int
+    name: str
+    algorithm: str
+    call: int
+    lane: int
+    parent: int
+    context: int
+    number: int
+    root: int
+    nbytes: int
+    start: float
+    end: float
+
+
+Record = TypeVar("Record", bound=tuple[Any, ...])
+
+
+class Records(Sequence[Record], Generic[Record]):
+    """Rows as a sequence of records, each made when it is asked for."""
+
+    def __init__(self, rows: Rows, make: type[Record], names: Sequence[str] = ()) -> None:
+        self._rows, self._make, self._names = rows, make, names
+        self._columns = list(make._fields)  # type: ignore[attr-defined]
+        self._words = [self._columns.index(name) for name in ("name", "algorithm") if name in self._columns and names]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        if isinstance(index, slice):
+            return list(Records(self._rows[index], self._make, self._names))
+        return next(iter(Records(self._rows[[index]], self._make, self._names)))
+
+    def __iter__(self) -> Iterator[Record]:
+        make: Any = self._make
+        for start in range(0, len(self._rows), 4096):  # not all at once: a record takes ten times the room of a row
+            rows = self._rows[start : start + 4096]
+            columns: list[list[Any]] = [rows[name].tolist() for name in self._columns]
+            for index in self._words:
+                columns[index] = [self._names[number] for number in columns[index]]
+            yield from map(make, *columns)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self._make.__name__} records>"
+
+
+class Trace:
+    """The record of a run.
+
+    Attributes
+    ----------
+    clocks : each rank's clock at its end
+    calls : what the program called, and where; others mean it by number
+    names : names of regions and algorithms; others mean them by number
+    transfer_rows, compute_rows, region_rows : numpy arrays with the columns of `fakempi.trace.columns`
+    transfers, computes, regions : the same as sequences of records; transfers in the order in which they started
+
+    Times are floats, whatever numbers the cost model is made of.
+    """
+
+    def __init__(
+        self,
+        clocks: Sequence[float],
+        calls: Sequence[tuple[str, str, int]],
+        names: Sequence[str],
+        transfers: Rows,
+        computes: Rows,
+        regions: Rows,
+    ) -> None:
+        self.clocks = [float(clock) for clock in clocks]
+        self.calls = [Call(*call) for call in calls]
+        self.names = list(names)
+        self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
+
+    @classmethod
+    def of(cls, recorder: Recorder, clocks: Sequence[float]) -> Trace:
+        """What a recorder has seen."""
+        return cls(
+            clocks,
+            recorder.calls.things,
+            recorder.names.things,
+            TRANSFERS.read(recorder.transfers),
+            COMPUTES.read(recorder.computes),
+            REGIONS.read(recorder.regions),
+        )
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return len(self.clocks)
+
+    @property
+    def time(self) -> float:
+        """When the last rank ended."""
+        return max(self.clocks)
+
+    @property
+    def transfers(self) -> Records[Transfer]:
+        """Every message, in the order in which they started."""
+        return Records(self.transfer_rows, Transfer)
+
+    @property
+    def computes(self) -> Records[Compute]:
+        """Every interval in which a rank computes."""
+        return Records(self.compute_rows, Compute)
+
+    @property
+    def regions(self) -> Records[Region]:
+        """Every region, in the order in which they were entered."""
+        return Records(self.region_rows, Region, self.names)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the rows take."""
+        return sum(rows.nbytes for rows in (self.transfer_rows, self.compute_rows, self.region_rows))
+
+    def __len__(self) -> int:
+        return len(self.transfer_rows)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return self._all() == other._all()
+
+    def _all(self) -> tuple[Any, ...]:
+        rows = (self.transfer_rows, self.compute_rows, self.region_rows)
+        return (self.clocks, self.calls, self.names, *(one.tobytes() for one in rows))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self.ranks} ranks, {len(self)} transfers>"

@@ -1,0 +1,232 @@
+"""What a trace keeps of a run."""
+
+from __future__ import annotations
+
+import inspect
+from importlib.util import find_spec
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import collectives
+import fakempi
+from fakempi import MPI, Hockney, LogGP, compute, phantom
+from fakempi.trace.record import Trace, Transfer
+
+CARRIERS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
+UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
+
+
+@pytest.fixture(params=CARRIERS)
+def carrier(request: pytest.FixtureRequest) -> str:
+    """Each in turn."""
+    return str(request.param)
+
+
+def traced(main: Any, ranks: int, carrier: str = CARRIERS[0], **options: Any) -> Trace:
+    """The trace of a run."""
+    trace = fakempi.run(main, ranks, trace=True, carrier=carrier, **options).trace
+    assert trace is not None
+    return trace
+
+
+def line_of(function: Any, words: str) -> int:
+    """The line in a function with these words."""
+    lines, first = inspect.getsourcelines(function)
+    (found,) = (index for index, line in enumerate(lines) if words in line)
+    return first + found
+
+
+def test_a_transfer_has_both_sides(carrier: str) -> None:
+    """When it was sent, awaited, started and over, and where either side called."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            compute(5)
+            comm.Send(phantom(10), 1, tag=7)
+        else:
+            compute(2)
+            comm.Recv(phantom(10), 0)
+
+    trace = traced(main, 2, carrier, cost=UNIT)
+    (one,) = trace.transfers
+    assert one[:5] == (0, 1, 7, 10, 1)
+    assert (one.posted, one.awaited, one.start, one.sent, one.arrived, one.region) == (5, 2, 5, 15, 15, -1)
+    assert trace.calls[one.call] == ("Send", __file__, line_of(main, "comm.Send"))
+    assert trace.calls[one.receive_call] == ("Recv", __file__, line_of(main, "comm.Recv"))
+    assert str(trace.calls[one.call]) == f"Send at test_recorder.py:{line_of(main, 'comm.Send')}"
+
+
+@pytest.mark.parametrize("cost", [Hockney(0, 1), UNIT, LogGP(L=3, o=1, g=1, G=1)], ids=repr)
+def test_the_same_line_for_every_call_there(cost: Any, carrier: str) -> None:
+    """However the message goes, and however deep below the line the call is."""
+
+    def main(comm: Any) -> None:
+        other = comm.rank ^ 1
+        for _ in range(3):
+            comm.Sendrecv(phantom(8), other, 1, phantom(8), other, 1)
+            requests = [comm.Irecv(phantom(8), other, 2)]
+            requests.append(comm.Isend(phantom(8), other, 2))
+            MPI.Request.Waitall(requests)
+            comm.sendrecv("object", other, 3, None, other, 3)
+            collectives.find("allgather", "ring").run(comm, phantom(8), phantom(16), tag=4)
+
+    trace = traced(main, 2, carrier, cost=cost)
+    where = {1: ("Sendrecv", "Sendrecv"), 2: ("Isend", "Irecv"), 3: ("sendrecv", "sendrecv"), 4: ("allgather_ring",) * 2}
+    words = {"Sendrecv": "comm.Sendrecv", "Isend": "comm.Isend", "Irecv": "comm.Irecv", "sendrecv": "comm.sendrecv"}
+    words["allgather_ring"] = "collectives.find"
+    assert len(trace) == 24
+    for one in trace.transfers:
+        for number, name in zip((one.call, one.receive_call), where[one.tag], strict=True):
+            assert trace.calls[number] == (name, __file__, line_of(main, words[name]))
+
+
+def test_a_message_that_nobody_awaits(carrier: str) -> None:
+    """It is never awaited, and one that comes first is awaited later than it arrives."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.Send(phantom(3), 1, tag=1)
+            comm.Send(phantom(3), 1, tag=2)
+        else:
+            compute(100)
+            comm.Recv(phantom(3), 0, tag=2)
+
+    trace = traced(main, 2, carrier, cost=Hockney(0, 1))
+    assert [(one.tag, one.start, one.arrived, one.awaited) for one in trace.transfers] == [(1, 0, 3, inf), (2, 3, 6, 100)]
+
+
+def test_what_a_probe_found_is_awaited_when_it_is_received(carrier: str) -> None:
+    """Where the program says so."""
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.Send(phantom(3), 1)
+        else:
+            message = comm.Mprobe()
+            compute(10)
+            message.Recv(phantom(3))
+
+    trace = traced(main, 2, carrier, cost=Hockney(0, 1))
+    (one,) = trace.transfers
+    assert (one.awaited, trace.calls[one.receive_call].line) == (13, line_of(main, "message.Recv"))
+
+
+def test_computing_is_recorded(carrier: str) -> None:
+    """What the program says, and what a reduction costs."""
+
+    def main(comm: Any) -> None:
+        compute(2)
+        MPI.SUM.Reduce_local(phantom(10), phantom(10))
+
+    trace = traced(main, 1, carrier, cost=Hockney(0, 1, compute_per_byte=3))
+    assert [(one.rank, one.start, one.end) for one in trace.computes] == [(0, 0, 2), (0, 2, 32)]
+    assert [trace.calls[one.call].line for one in trace.computes] == [line_of(main, "compute(2)"), line_of(main, "SUM")]
+
+
+def test_collectives_are_regions_that_hold_their_messages(carrier: str) -> None:
+    """Named, with the algorithm, around what belongs to them, inside the program's own."""
+
+    def main(comm: Any) -> None:
+        with fakempi.region("setup"):
+            compute(1)
+            comm.Bcast(phantom(8), root=2)
+        comm.Barrier()
+
+    trace = traced(main, 3, carrier, cost=UNIT, algorithms={"bcast": "linear", "barrier": "dissemination"})
+    mine = [one for one in trace.regions if one.rank == 0]
+    assert [(one.name, one.algorithm, one.root) for one in mine] == [
+        ("setup", "", -1),
+        ("bcast", "linear", 2),
+        ("barrier", "dissemination", -1),
+    ]
+    setup, bcast, barrier = mine
+    assert setup.start <= bcast.start <= bcast.end <= setup.end <= barrier.start <= barrier.end == trace.clocks[0]
+    regions = list(trace.regions)
+    assert regions[bcast.parent] == setup
+    assert (setup.parent, barrier.parent) == (-1, -1)
+    assert trace.calls[bcast.call] == ("Bcast", __file__, line_of(main, "comm.Bcast"))
+    # One call on one communicator has one number, on all ranks.
+    assert {(one.context, one.number) for one in regions if one.name == "bcast"} == {(1, 1)}
+    assert {(one.context, one.number) for one in regions if one.name == "barrier"} == {(1, 2)}
+    for one in trace.transfers:
+        region = regions[one.region]
+        assert region.rank == one.source
+        assert one.call == region.call
+
+
+def test_a_nonblocking_collective_has_a_lane_of_its_own(carrier: str) -> None:
+    """It overlaps with what its rank does."""
+
+    def main(comm: Any) -> None:
+        request = comm.Ibarrier()
+        compute(100)
+        request.Wait()
+
+    trace = traced(main, 2, carrier, cost=UNIT)
+    assert len({one.lane for one in trace.regions} - {0}) == 2
+    assert {str(trace.calls[one.call]) for one in trace.transfers} == {
+        f"Ibarrier at test_recorder.py:{line_of(main, 'Ibarrier')}"
+    }
+
+
+def test_without_a_trace_a_region_is_nothing() -> None:
+    """The program need not know."""
+
+    def main(comm: Any) -> str:
+        with fakempi.region("here"):
+            return "done"
+
+    run = fakempi.run(main, 2)
+    assert (run.returns, run.trace) == (["done"] * 2, None)
+
+
+def test_a_message_takes_no_more_than_120_bytes() -> None:
+    """All that is kept of it; of its objects nothing."""
+
+    def main(comm: Any) -> None:
+        for _ in range(50):
+            comm.Sendrecv(phantom(8), (comm.rank + 1) % comm.size, 0, phantom(8), (comm.rank - 1) % comm.size, 0)
+
+    trace = traced(main, 20)
+    assert trace.nbytes / len(trace) <= 120
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 50)), max_size=20))
+def test_records_are_the_rows(messages: list[tuple[int, int, int]]) -> None:
+    """One by one, by slices, from the end, and all of them."""
+
+    def main(comm: Any) -> None:
+        requests = [comm.Irecv(phantom(50), source, 1) for source, dest, _ in messages if dest == comm.rank]
+        requests += [comm.Isend(phantom(size), dest, 1) for source, dest, size in messages if source == comm.rank]
+        MPI.Request.Waitall(requests)
+
+    trace = traced(main, 4, cost=Hockney(0, 1))
+    transfers = trace.transfers
+    assert len(transfers) == len(trace) == len(messages)
+    assert [transfers[i] for i in range(len(transfers))] == list(transfers) == transfers[:]
+    assert transfers == list(transfers)
+    assert sorted((one.source, one.dest, one.nbytes) for one in transfers) == sorted(messages)
+    assert [one.start for one in transfers] == sorted(one.start for one in transfers)
+    for one in transfers:
+        assert isinstance(one, Transfer)
+        assert one.posted <= one.start <= one.sent <= one.arrived
+    if transfers:
+        assert transfers[-1] == list(transfers)[-1]
+
+
+def test_both_carriers_give_the_same_trace() -> None:
+    """All of it, down to the places in the program."""
+
+    def main(comm: Any) -> None:
+        with fakempi.region("one"):
+            comm.allgather("x" * comm.rank)
+        comm.Ibarrier().Wait()
+        comm.Allreduce(phantom(80), phantom(80))
+
+    first, *others = (traced(main, 5, carrier, cost=Hockney(1, 1, compute_per_byte=1)) for carrier in CARRIERS)
+    assert all(other == first for other in others)
+    assert first != traced(main, 4)
