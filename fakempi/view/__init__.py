@@ -4,4 +4,5 @@ Every view is legible at 80 columns, in 16 colours, without colour, and in a fil
 
 numbers     numbers for people, and the ticks of an axis
 plot        lines over numbers
+timeline    what every rank does when; two runs side by side
 """

@@ -1,0 +1,40 @@
+"""What tests of views share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+HERE = Path(__file__).parent
+
+
+def _printed(thing: object, width: int = 80) -> str:
+    file = StringIO()
+    Console(file=file, width=width).print(thing)
+    return "".join(line.rstrip() + "\n" for line in file.getvalue().splitlines())
+
+
+@pytest.fixture
+def printed() -> Callable[..., str]:
+    """What a file gets: plain characters, at a width."""
+    return _printed
+
+
+@pytest.fixture
+def golden() -> Callable[..., Any]:
+    """Compares what a file gets with what is beside the tests. `FAKEMPI_GOLDEN=write pytest ...` writes it: look at it!"""
+    import os
+
+    def check(thing: object, name: str, width: int = 80) -> None:
+        text, path = _printed(thing, width), HERE / f"{name}.txt"
+        if os.environ.get("FAKEMPI_GOLDEN") == "write":
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+        assert max(map(len, text.splitlines())) <= width
+
+    return check

@@ -1,0 +1,113 @@
+"""Timelines: what they look like, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import collectives
+import fakempi
+from fakempi import Hockney, TraceError, compute, phantom
+from fakempi.trace.record import Trace
+from fakempi.view.timeline import fold, side_by_side, timeline
+
+
+def traced(main: Any, ranks: int, cost: Any = None) -> Trace:
+    """The trace of a run."""
+    trace = fakempi.run(main, ranks, cost=cost or Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace
+    assert trace is not None
+    return trace
+
+
+def allgatherv(name: str, counts: Sequence[int]) -> Trace:
+    """The trace of an allgatherv of so many bytes from each rank."""
+
+    def main(comm: Any) -> None:
+        send, into = phantom(counts[comm.rank]), phantom(sum(counts))
+        collectives.find("allgatherv", name).run(comm, send, into, counts)
+
+    return traced(main, len(counts))
+
+
+def working(comm: Any) -> None:
+    """Some computing, some collectives."""
+    for index in range(3):
+        compute(1e-5 * (1 + (comm.rank + index) % 4))
+        comm.Allreduce(phantom(8000), phantom(8000))
+
+
+COMPUTING = Hockney(1e-6, 1e-9, compute_per_byte=1e-9)
+
+
+def test_a_timeline_looks_like_this(golden: Any) -> None:
+    """The linear ring on a linear distribution: the wave of large blocks."""
+    golden(timeline(allgatherv("ring", [1000 * (rank + 1) for rank in range(16)]), title="Linear ring"), "timeline")
+
+
+def test_computing_looks_different(golden: Any) -> None:
+    """At 60 columns, because it is there that things get tight."""
+    golden(timeline(traced(working, 8, COMPUTING), width=60), "timeline_computing", width=60)
+
+
+def test_many_ranks_are_folded_into_rows(golden: Any) -> None:
+    """And each row says which."""
+    golden(timeline(allgatherv("ring", [100_000] + [0] * 199), height=10), "timeline_folded")
+
+
+def test_a_window_of_time_and_ranks_looks_like_this(golden: Any) -> None:
+    """Its percentages are the window's."""
+    trace = traced(working, 8, COMPUTING)
+    golden(timeline(trace, start=2e-5, end=8e-5, ranks=[1, 3, 5]), "timeline_window")
+
+
+def test_two_runs_side_by_side_look_like_this(golden: Any) -> None:
+    """On one scale of time: the shorter one ends earlier."""
+    counts = [10_000] + [100] * 11
+    pair = [allgatherv(name, counts) for name in ("ring", "bruck")]
+    golden(side_by_side(*pair, titles=("ring", "bruck")), "timeline_side_by_side")
+
+
+def test_two_runs_of_different_sizes_have_labels_of_their_own(golden: Any) -> None:
+    """Or nobody knew which is which."""
+    golden(side_by_side(allgatherv("ring", [10] * 3), allgatherv("ring", [10] * 9), height=4), "timeline_unequal")
+
+
+@given(st.integers(1, 40), st.integers(24, 130), st.integers(1, 30))
+def test_a_timeline_keeps_to_its_width_and_height(ranks: int, width: int, height: int) -> None:
+    """With a line above, and times and legend below."""
+    trace = traced(lambda comm: comm.Barrier(), ranks)
+    lines = timeline(trace, width=width, height=height).plain.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= width
+    assert len(lines) - len(fold(range(ranks), height)) in (3, 4)
+    for line in lines[1 : 1 + len(fold(range(ranks), height))]:
+        assert len(line) == width
+
+
+@given(st.integers(1, 5000), st.integers(1, 100))
+def test_folding_keeps_all_ranks_in_order(ranks: int, height: int) -> None:
+    """In no more rows than there are."""
+    groups = fold(range(ranks), height)
+    assert [rank for group in groups for rank in group] == list(range(ranks))
+    assert len(groups) <= height
+
+
+def test_a_run_that_takes_no_time_can_be_drawn() -> None:
+    """It is one idle moment."""
+    assert "idle" in timeline(traced(lambda comm: None, 3)).plain
+
+
+def test_a_window_that_is_not_there_is_refused() -> None:
+    """With the numbers that clash."""
+    trace = traced(working, 4)
+    with pytest.raises(TraceError, match=r"^timeline: ranks 2 to 9 were asked for, but the trace has ranks 0 to 3\.$"):
+        timeline(trace, ranks=range(2, 10))
+    with pytest.raises(TraceError, match=r"^timeline: no ranks were asked for, but the trace has ranks 0 to 3\.$"):
+        timeline(trace, ranks=[])
+    with pytest.raises(TraceError, match=r"^timeline: there is no time from 2 s to 1 s\.$"):
+        timeline(trace, start=2, end=1)
+    with pytest.raises(TraceError, match=r"^timeline: 9 columns and 24 rows are too few; there must be at least 24"):
+        timeline(trace, width=9)
