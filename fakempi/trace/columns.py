@@ -6,8 +6,10 @@ and meant by their number there.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,3 +77,67 @@ REGIONS = Table(
     number="i4",  # of the call on that communicator: the same on all ranks
     root="i4",  # or -1
 )
+
+
+class Call(NamedTuple):
+    """What the program called, and where."""
+
+    name: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {os.path.basename(self.file)}:{self.line}" if self.line else "?"
+
+
+class Columns:
+    """All that is kept of a run.
+
+    Attributes
+    ----------
+    clocks : each rank's clock at its end
+    calls : what the program called, and where; others mean it by number
+    names : names of regions and algorithms; others mean them by number
+    transfer_rows, compute_rows, region_rows : numpy arrays with the columns above
+    """
+
+    def __init__(
+        self,
+        clocks: Sequence[float],
+        calls: Sequence[tuple[str, str, int]],
+        names: Sequence[str],
+        transfers: Rows,
+        computes: Rows,
+        regions: Rows,
+    ) -> None:
+        self.clocks = [float(clock) for clock in clocks]
+        self.calls = [Call(*call) for call in calls]
+        self.names = list(names)
+        self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return len(self.clocks)
+
+    @property
+    def time(self) -> float:
+        """When the last rank ended."""
+        return max(self.clocks)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the rows take."""
+        return sum(rows.nbytes for rows in (self.transfer_rows, self.compute_rows, self.region_rows))
+
+    def __len__(self) -> int:
+        return len(self.transfer_rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == other._all() if isinstance(other, Columns) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _all(self) -> tuple[Any, ...]:
+        rows = (self.transfer_rows, self.compute_rows, self.region_rows)
+        return (self.clocks, self.calls, self.names, *(one.tobytes() for one in rows))

@@ -6,19 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
-from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Rows
+from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns, Rows
+from fakempi.trace.files import read, write
 from fakempi.trace.recorder import Recorder
-
-
-class Call(NamedTuple):
-    """What the program called, and where."""
-
-    name: str
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.name} at {os.path.basename(self.file)}:{self.line}" if self.line else "?"
 
 
 class Transfer(NamedTuple):
@@ -111,33 +101,16 @@ class Records(Sequence[Record], Generic[Record]):
         return f"<{len(self)} {self._make.__name__} records>"
 
 
-class Trace:
-    """The record of a run.
+class Trace(Columns):
+    """The record of a run: `Columns`, and what one does with them.
 
     Attributes
     ----------
-    clocks : each rank's clock at its end
-    calls : what the program called, and where; others mean it by number
-    names : names of regions and algorithms; others mean them by number
-    transfer_rows, compute_rows, region_rows : numpy arrays with the columns of `fakempi.trace.columns`
-    transfers, computes, regions : the same as sequences of records; transfers in the order in which they started
+    transfers, computes, regions : sequences of records; transfers in the order in which they started
+    ranks, time : how many ranks, and when the last one ended
 
     Times are floats, whatever numbers the cost model is made of.
     """
-
-    def __init__(
-        self,
-        clocks: Sequence[float],
-        calls: Sequence[tuple[str, str, int]],
-        names: Sequence[str],
-        transfers: Rows,
-        computes: Rows,
-        regions: Rows,
-    ) -> None:
-        self.clocks = [float(clock) for clock in clocks]
-        self.calls = [Call(*call) for call in calls]
-        self.names = list(names)
-        self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
 
     @classmethod
     def of(cls, recorder: Recorder, clocks: Sequence[float]) -> Trace:
@@ -150,16 +123,6 @@ class Trace:
             COMPUTES.read(recorder.computes),
             REGIONS.read(recorder.regions),
         )
-
-    @property
-    def ranks(self) -> int:
-        """How many ranks there are."""
-        return len(self.clocks)
-
-    @property
-    def time(self) -> float:
-        """When the last rank ended."""
-        return max(self.clocks)
 
     @property
     def transfers(self) -> Records[Transfer]:
@@ -176,24 +139,16 @@ class Trace:
         """Every region, in the order in which they were entered."""
         return Records(self.region_rows, Region, self.names)
 
-    @property
-    def nbytes(self) -> int:
-        """How much memory the rows take."""
-        return sum(rows.nbytes for rows in (self.transfer_rows, self.compute_rows, self.region_rows))
-
-    def __len__(self) -> int:
-        return len(self.transfer_rows)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Trace):
-            return NotImplemented
-        return self._all() == other._all()
-
-    def _all(self) -> tuple[Any, ...]:
-        rows = (self.transfer_rows, self.compute_rows, self.region_rows)
-        return (self.clocks, self.calls, self.names, *(one.tobytes() for one in rows))
-
-    __hash__ = None  # type: ignore[assignment]
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones. `fakempi.load` reads both."""
+        write(self, path)
 
     def __repr__(self) -> str:
         return f"<Trace: {self.ranks} ranks, {len(self)} transfers>"
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """The trace in a file that `Trace.save` wrote."""
+    found = read(path)
+    rows = (found.transfer_rows, found.compute_rows, found.region_rows)
+    return Trace(found.clocks, found.calls, found.names, *rows)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fakempi.trace.record import Trace
+from fakempi.trace.columns import Columns
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Spans:
         return found
 
 
-def busy_spans(trace: Trace, ranks: Sequence[int]) -> Iterator[tuple[Spans, Spans]]:
+def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Spans]]:
     """For each rank: when it computes, and when it computes or communicates."""
     transfers, computes = trace.transfer_rows, trace.compute_rows
     whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
@@ -56,7 +56,7 @@ def busy_spans(trace: Trace, ranks: Sequence[int]) -> Iterator[tuple[Spans, Span
         yield Spans(starts[work], ends[work]), Spans(starts[mine], ends[mine])
 
 
-def shares(trace: Trace, edges: Floats, groups: Sequence[Sequence[int]]) -> Floats:
+def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Floats:
     """By group of ranks, by stretch of time between edges: the shares of communicating, idle and computing.
 
     Time after the run's end counts for nothing: the shares of a stretch that begins after it are all 0.

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from fakempi.errors import TraceError
-from fakempi.trace.record import Trace
+from fakempi.trace.columns import Columns
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
 from fakempi.view.numbers import linear_ticks, percent, seconds
 
@@ -29,7 +29,7 @@ _KEY = (
 
 
 def timeline(
-    trace: Trace,
+    trace: Columns,
     *,
     width: int = 80,
     height: int = 24,
@@ -46,8 +46,8 @@ def timeline(
 
 
 def side_by_side(
-    left: Trace,
-    right: Trace,
+    left: Columns,
+    right: Columns,
     *,
     titles: tuple[str, str] = ("", ""),
     width: int = 80,
@@ -77,7 +77,7 @@ def side_by_side(
 
 
 def _lines(
-    trace: Trace,
+    trace: Columns,
     width: int,
     height: int,
     start: float,
@@ -169,7 +169,7 @@ def _legend(overall: Floats, width: int) -> list[Text]:
     return lines
 
 
-def _label_width(trace: Trace, height: int, ranks: Sequence[int] | None) -> int:
+def _label_width(trace: Columns, height: int, ranks: Sequence[int] | None) -> int:
     groups = fold(range(trace.ranks) if ranks is None else ranks, height)
     return 1 + max(4, *(len(_name(group)) for group in groups))
 
@@ -178,7 +178,7 @@ def _name(group: Sequence[int]) -> str:
     return str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}"
 
 
-def _check(trace: Trace, width: int, height: int, start: float, end: float, ranks: Sequence[int]) -> None:
+def _check(trace: Columns, width: int, height: int, start: float, end: float, ranks: Sequence[int]) -> None:
     if not ranks or not all(0 <= rank < trace.ranks for rank in (min(ranks), max(ranks))):
         words = "no ranks" if not ranks else f"ranks {min(ranks)} to {max(ranks)}"
         raise TraceError(f"timeline: {words} were asked for, but the trace has ranks 0 to {trace.ranks - 1}.")

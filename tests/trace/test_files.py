@@ -1,0 +1,184 @@
+"""Traces in files: what is read is what was written, and Perfetto can show it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, Hockney, TraceError, compute, phantom
+from fakempi.trace.chrome import events
+from fakempi.trace.record import Trace, load
+
+
+def busy(comm: Any, messages: list[tuple[int, int, int]]) -> None:
+    """A bit of everything: phases, collectives in the foreground and behind, computing, and messages that overlap."""
+    with fakempi.region("phase"):
+        request = comm.Iallreduce(phantom(80), phantom(80))
+        compute(30 * (1 + comm.rank))
+        with fakempi.region("inner"):
+            comm.Bcast(phantom(8), root=comm.size - 1)
+        request.Wait()
+    wanted = [comm.Irecv(phantom(99), source % comm.size) for source, dest, _ in messages if dest % comm.size == comm.rank]
+    sends = [(dest % comm.size, size) for source, dest, size in messages if source % comm.size == comm.rank]
+    wanted += [comm.Isend(phantom(size), dest) for dest, size in sends]
+    compute(1)
+    MPI.Request.Waitall(wanted)
+    if comm.rank == 0:
+        comm.Send(phantom(1), comm.size - 1, tag=5)  # which nobody receives
+
+
+def traced(ranks: int = 3, messages: list[tuple[int, int, int]] | None = None) -> Trace:
+    """The trace of that."""
+    found = fakempi.run(busy, ranks, messages or [(0, 1, 9), (0, 2, 5), (2, 1, 7)], cost=Hockney(1, 1), trace=True).trace
+    assert found is not None
+    return found
+
+
+MESSAGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 99)), max_size=12)
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.npz"])
+def test_what_is_read_is_what_was_written(name: str, tmp_path: Path) -> None:
+    """All of it, to the last bit; also the message that nobody awaited."""
+    trace = traced()
+    trace.save(tmp_path / name)
+    again = load(str(tmp_path / name))
+    assert again == trace
+    assert again.transfers == trace.transfers
+    assert list(again.regions) == list(trace.regions)
+
+
+@given(ranks=st.integers(1, 5), messages=MESSAGES)
+def test_slices_in_a_row_nest(ranks: int, messages: list[tuple[int, int, int]]) -> None:
+    """Of two that overlap one is inside the other; messages never overlap in a row."""
+    rows = defaultdict(list)
+    for event in events(traced(ranks, messages)):
+        if event["ph"] == "X":
+            assert event["dur"] >= 0
+            rows[event["tid"]].append((event["ts"], event["ts"] + event["dur"], event["cat"]))
+    for slices in rows.values():
+        assert len({category for *_, category in slices}) == 1
+        for i, (start, end, category) in enumerate(slices):
+            for other_start, other_end, _ in slices[:i]:
+                apart = end <= other_start + 1e-3 or other_end <= start + 1e-3
+                inside = (other_start <= start and end <= other_end) or (start <= other_start and other_end <= end)
+                assert apart or (inside and category in ("calls", "background"))
+
+
+@given(ranks=st.integers(1, 5), messages=MESSAGES)
+def test_every_arrow_has_one_beginning_and_one_end(ranks: int, messages: list[tuple[int, int, int]]) -> None:
+    """With a number of its own, inside a slice of the sender and one of the receiver."""
+    trace = traced(ranks, messages)
+    found: dict[str, dict[int, Any]] = {"s": {}, "f": {}}
+    slices = defaultdict(list)
+    names = {}
+    for event in events(trace):
+        if event["ph"] in found:
+            assert event["id"] not in found[event["ph"]]
+            found[event["ph"]][event["id"]] = event
+        elif event["ph"] == "X":
+            slices[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+        elif event["name"] == "process_name":
+            names[event["pid"]] = event["args"]["name"]
+    assert set(found["s"]) == set(found["f"])
+    assert len(found["s"]) == sum(one.awaited < float("inf") for one in trace.transfers) == len(trace) - 1
+    for arrow, begin in found["s"].items():
+        end = found["f"][arrow]
+        one = trace.transfers[arrow - 1]
+        assert (names[begin["pid"]], names[end["pid"]]) == (f"rank {one.source}", f"rank {one.dest}")
+        assert begin["ts"] <= end["ts"]
+        for event in (begin, end):
+            assert any(a <= event["ts"] <= b + 1e-3 for a, b in slices[event["pid"], event["tid"]])
+
+
+def test_rows_have_names_and_numbers_of_their_own() -> None:
+    """Those of the program first, then what overlaps with it."""
+    titles = defaultdict(list)
+    numbers = []
+    for event in events(traced()):
+        if event["name"] == "thread_name":
+            titles[event["pid"]].append(event["args"]["name"])
+            numbers.append(event["tid"])
+    assert titles[1] == ["calls", "background", "sends 1", "sends 2", "receives 1", "receives 2"]
+    assert len(set(numbers)) == len(numbers)
+    assert 0 not in numbers
+
+
+def test_the_file_is_json_as_the_standard_has_it(tmp_path: Path) -> None:
+    """Python would write Infinity, which is none. Times are microseconds, and slices say where the program called."""
+    traced().save(tmp_path / "t.json")
+
+    def refuse(word: str) -> Any:
+        raise AssertionError(word)
+
+    content = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    (bcast,) = (e for e in content["traceEvents"] if e["name"] == "bcast (binomial)" and e["pid"] == 1)
+    assert bcast["ts"] == 30e6
+    assert bcast["args"]["call"].startswith("Bcast at test_files.py:")
+    assert bcast["args"]["root"] == 2
+
+
+def rewritten(path: Path, change: Any) -> Path:
+    """A trace in a JSON file, changed by hand."""
+    traced().save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content["otherData"]["fakempi"])
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_bad_files_are_refused_with_a_reason(tmp_path: Path) -> None:
+    """Its name first, then what is wrong."""
+    path = tmp_path / "t.json"
+    with pytest.raises(TraceError, match=r"t\.txt: a trace's file ends in \.json \(for Perfetto\) or \.npz"):
+        traced().save(tmp_path / "t.txt")
+    with pytest.raises(FileNotFoundError):
+        load(path)
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(TraceError, match=r"t\.json: this is not JSON: Expecting property name"):
+        load(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(TraceError, match=r"t\.json: this is not JSON: "):
+        load(path)
+    for other in ('{"traceEvents": []}', "[]", "3"):
+        path.write_text(other, encoding="utf-8")
+        with pytest.raises(TraceError, match=r"t\.json: this is JSON, but not a trace that fakempi wrote: .* is missing\.$"):
+            load(path)
+    with pytest.raises(TraceError, match=r"t\.json: the trace has format 7; this fakempi reads format 1\.$"):
+        load(rewritten(path, lambda head: head.update(format=7)))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: transfers have columns of \[\d+, \d+\] rows\.$"):
+        load(rewritten(path, lambda head: head["transfers"]["tag"].pop()))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: call 99 of computes is not below \d+\.$"):
+        load(rewritten(path, lambda head: head["computes"]["call"].__setitem__(0, 99)))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: tag of transfers: "):
+        load(rewritten(path, lambda head: head["transfers"]["tag"].__setitem__(0, "x")))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: KeyError: 'names'\.$"):
+        load(rewritten(path, lambda head: head.pop("names")))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: it has no ranks\.$"):
+        load(rewritten(path, lambda head: head.update(clocks=[])))
+
+
+def test_bad_npz_files_are_refused_with_a_reason(tmp_path: Path) -> None:
+    """Not a zip file, somebody else's, and one with other columns."""
+    path = tmp_path / "t.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(TraceError, match=r"t\.npz: this is not a trace: "):
+        load(path)
+    np.savez(path, other=np.zeros(3))
+    with pytest.raises(TraceError, match=r"t\.npz: this is not a trace: "):
+        load(path)
+    traced().save(path)
+    with np.load(path) as file:
+        columns = dict(file)
+    columns["computes"] = np.zeros(2)
+    np.savez(path, **columns)
+    with pytest.raises(TraceError, match=r"t\.npz: the trace is damaged: computes have columns None\.$"):
+        load(path)
