@@ -21,9 +21,9 @@ from fakempi.mpi.current import here
 from fakempi.mpi.parting import excuse
 from fakempi.mpi.process import Process, Universe
 from fakempi.mpi.stuck import diagnose
-from fakempi.trace.measures import rounds
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
+from fakempi.trace.rounds import rounds
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express

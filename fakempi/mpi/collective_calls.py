@@ -113,7 +113,7 @@ class CollectiveCalls(CommState):
             words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
         run = choice.on(twins, tag=tag, **options)
-        where = -1 if root is None or self._there is not side else root.rank
+        where = None if root is None or self._there is not side else root.rank
         return recorded(self, run, operation, algorithm=name, nbytes=nbytes, root=where)
 
     def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:

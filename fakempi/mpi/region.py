@@ -32,18 +32,22 @@ def region(name: str) -> Iterator[None]:
         recorder.leave(*entered)
 
 
-def recorded(comm: Any, work: Callable[..., Any], name: str, **more: Any) -> Callable[..., Any]:
+def recorded(
+    comm: Any, work: Callable[..., Any], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None
+) -> Callable[..., Any]:
     """The work of a collective call, as a region of the trace; call it where the program calls."""
     process, context = comm._process, comm._context
     recorder = process.universe.recorder
     if recorder is None:
         return work
     call, number = recorder.call(), comm._side.calls.get(comm._rank, 0)
+    who = -1 if root is None else comm._side.members[root]
 
     def in_region(*args: Any, **options: Any) -> Any:
         entered = recorder.enter(
-            process.number, name, call=call, lane=_lane(process), context=context.number, number=number, **more
-        )
+            process.number, name, algorithm=algorithm, call=call, lane=_lane(process), context=context.number, number=number,
+            root=who, nbytes=nbytes,
+        )  # fmt: skip
         try:
             return work(*args, **options)
         finally:

@@ -75,7 +75,7 @@ REGIONS = Table(
     parent="i4",  # the row of the region around it, or -1
     context="i4",  # the communicator's, or 0
     number="i4",  # of the call on that communicator: the same on all ranks
-    root="i4",  # or -1
+    root="i4",  # the process that is the root, or -1
 )
 
 

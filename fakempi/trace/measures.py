@@ -1,33 +1,148 @@
-"""What can be read off the transfers of a run."""
+"""What can be read off a trace, each when it is asked for."""
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from fakempi.trace.columns import Rows
+from fakempi.trace.columns import Columns, Rows
+from fakempi.trace.critical import Step, critical_path
+from fakempi.trace.rounds import rounds
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Spans, shares
+from fakempi.trace.waits import totals
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
-def rounds(transfers: Rows) -> int:
-    """How many transfers there are on the longest chain of transfers that wait for one another.
+class Measures:
+    """Measures of a run; by rank where it says so.
 
-    A transfer waits for all that its sender has sent or received, and its receiver likewise, before it starts.
+    Attributes
+    ----------
+    computing, communicating, idle : seconds by rank; they add up to `time`
+    sent, received : (messages, bytes), each by rank
+    phases : name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender
+    rounds : transfers on the longest chain of those that wait for one another
+    critical_path : the steps that decided when the run ended
+    waits : name of a wait state -> (seconds of all ranks, seconds by number of the call)
+    imbalance : the busiest rank's computing and communicating over the mean, minus 1
+    lower_bound : how long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner
+    distance : time over that
     """
-    if not len(transfers):
-        return 0
-    order = np.argsort(transfers["start"], kind="stable")
-    columns = [transfers[name][order].tolist() for name in ("source", "dest", "start", "sent", "arrived")]
-    depth = [0] * (1 + int(max(transfers["source"].max(), transfers["dest"].max())))  # of chains that ended at a process
-    under_way: list[tuple[float, int, int]] = []  # (end, process, depth)
-    longest = 0
-    for source, dest, start, sent, arrived in zip(*columns, strict=True):
-        while under_way and under_way[0][0] <= start:
-            _, process, reached = heappop(under_way)
-            if reached > depth[process]:
-                depth[process] = reached
-        reached = 1 + max(depth[source], depth[dest])
-        longest = max(longest, reached)
-        heappush(under_way, (sent, source, reached))
-        heappush(under_way, (arrived, dest, reached))
-    return longest
+
+    def __init__(self, trace: Columns) -> None:
+        self.trace = trace
+        self.ranks, self.time = trace.ranks, trace.time
+        self.messages, self.bytes = len(trace), int(trace.transfer_rows["nbytes"].sum())
+
+    @cached_property
+    def _states(self) -> Floats:
+        if not self.time:
+            return np.zeros((self.ranks, 3))
+        return shares(self.trace, np.array([0.0, self.time]), [[rank] for rank in range(self.ranks)])[:, 0] * self.time
+
+    @property
+    def computing(self) -> Floats:
+        """Seconds in which each rank computes."""
+        return self._states[:, COMPUTING]
+
+    @property
+    def communicating(self) -> Floats:
+        """Seconds in which each rank communicates and does not compute."""
+        return self._states[:, COMMUNICATING]
+
+    @property
+    def idle(self) -> Floats:
+        """Seconds in which each rank does neither."""
+        return self._states[:, IDLE]
+
+    @cached_property
+    def sent(self) -> tuple[Integers, Integers]:
+        """Messages and bytes that each rank has sent."""
+        return _counted(self.trace.transfer_rows, "source", self.ranks)
+
+    @cached_property
+    def received(self) -> tuple[Integers, Integers]:
+        """Messages and bytes that have come to each rank."""
+        return _counted(self.trace.transfer_rows, "dest", self.ranks)
+
+    def matrix(self, groups: Sequence[Sequence[int]] | None = None) -> tuple[Integers, Integers]:
+        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column."""
+        number = np.arange(self.ranks)
+        if groups is not None:
+            number = np.full(self.ranks, -1)
+            for index, group in enumerate(groups):
+                number[list(group)] = index
+        size = self.ranks if groups is None else len(groups)
+        rows = self.trace.transfer_rows
+        source, dest = number[rows["source"]], number[rows["dest"]]
+        inside = (source >= 0) & (dest >= 0)
+        cells = (source * size + dest)[inside]
+        messages = np.bincount(cells, minlength=size * size)
+        nbytes = np.bincount(cells, weights=rows["nbytes"][inside].astype(float), minlength=size * size)
+        return messages.reshape(size, size), nbytes.astype(np.int64).reshape(size, size)
+
+    @cached_property
+    def phases(self) -> dict[str, tuple[Integers, Integers]]:
+        """Messages and bytes by phase, and in it by rank of the sender."""
+        regions, rows = self.trace.region_rows, self.trace.transfer_rows
+        outermost = np.arange(len(regions) + 1)
+        for row, parent in enumerate(regions["parent"].tolist()):  # who is around comes before who is inside
+            if parent >= 0:
+                outermost[row] = outermost[parent]
+        names = np.append(regions["name"], 0)[outermost[rows["region"]]]  # region -1 is the last: outside
+        return {
+            self.trace.names[name]: _counted(rows[names == name], "source", self.ranks) for name in np.unique(names).tolist()
+        }
+
+    @cached_property
+    def rounds(self) -> int:
+        """Transfers on the longest chain of those that wait for one another."""
+        return rounds(self.trace.transfer_rows)
+
+    @cached_property
+    def critical_path(self) -> list[Step]:
+        """The steps that decided when the run ended."""
+        return critical_path(self.trace)
+
+    @cached_property
+    def waits(self) -> dict[str, tuple[float, dict[int, float]]]:
+        """Why ranks were idle, for how long, and in which calls."""
+        return totals(self.trace)
+
+    @property
+    def imbalance(self) -> float:
+        """How much busier the busiest rank was than the mean: 0 if all were equally busy."""
+        busy = self.computing + self.communicating
+        return float(busy.max() / busy.mean() - 1) if busy.any() else 0.0
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """How long the busiest port or processor was in use."""
+        rows, computes = self.trace.transfer_rows, self.trace.compute_rows
+        whole = np.array([0.0, max(self.time, float(rows["arrived"].max(initial=0)))])
+        uses = ((rows["source"], rows["start"], rows["sent"]), (rows["dest"], rows["start"], rows["arrived"]))
+        best = 0.0
+        for whose, starts, ends in (*uses, (computes["rank"], computes["start"], computes["end"])):
+            order = np.argsort(whose, kind="stable")
+            bounds = np.searchsorted(whose[order], np.arange(self.ranks + 1))
+            for rank in range(self.ranks):
+                mine = order[bounds[rank] : bounds[rank + 1]]
+                if len(mine):
+                    best = max(best, float(Spans(starts[mine], ends[mine]).covered(whole)[0]))
+        return best
+
+    @property
+    def distance(self) -> float:
+        """How many times as long as the lower bound the run took; 1 is as good as can be."""
+        return self.time / self.lower_bound if self.lower_bound else 1.0
+
+
+def _counted(rows: Rows, whose: str, ranks: int) -> tuple[Integers, Integers]:
+    messages = np.bincount(rows[whose], minlength=ranks)
+    nbytes = np.bincount(rows[whose], weights=rows["nbytes"].astype(float), minlength=ranks)
+    return messages, nbytes.astype(np.int64)

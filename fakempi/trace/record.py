@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns, Rows
 from fakempi.trace.files import read, write
+from fakempi.trace.measures import Measures
 from fakempi.trace.recorder import Recorder
 
 
@@ -142,6 +143,10 @@ class Trace(Columns):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones. `fakempi.load` reads both."""
         write(self, path)
+
+    def measure(self) -> Measures:
+        """What can be read off it."""
+        return Measures(self)
 
     def __repr__(self) -> str:
         return f"<Trace: {self.ranks} ranks, {len(self)} transfers>"
