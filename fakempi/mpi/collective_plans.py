@@ -229,9 +229,10 @@ class CollectivePlans(CollectiveCalls):
         if whole.count % q:  # never in one group
             words = f"sendbuf has {whole.count} elements, which cannot be dealt out to the {q} ranks of the remote group."
             raise complaint(ERR_COUNT, words, MPIValueError)
-        bound, agreed = self._bind(op, share if self._there is self._side else whole)
+        both = share if self._there is self._side else whole  # what two groups have in common
+        bound, agreed = self._bind(op, both)
         given, other = share.nbytes, whole.nbytes // q
-        run = self._choose("reduce_scatter_block", given, agreed, other=other, op=op, bound=bound, count=share.count)
+        run = self._choose("reduce_scatter_block", given, agreed, other=other, op=op, bound=bound, count=both.count)
         return _reducing(whole, share, run, in_place=in_place)
 
     def _plan_reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Op) -> Plan:

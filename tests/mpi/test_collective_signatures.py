@@ -46,10 +46,18 @@ def ours(call: Any) -> list[tuple[str, str | None]]:
     return told
 
 
-@pytest.mark.parametrize(("name", "count"), [("Comm", 53), ("Intracomm", 8), ("Topocomm", 17)])
+@pytest.mark.parametrize(("name", "count"), [("Comm", 53), ("Intracomm", 8), ("Intercomm", 0), ("Topocomm", 17)])
 def test_signatures_are_mpi4pys(name: str, count: int) -> None:
-    """On intracommunicators; those with a topology have the neighbourhood's besides."""
+    """Those of all communicators; within one group there are prefixes besides, with a topology the neighbourhood's."""
     calls = expected(name)
     assert len(calls) == count
-    here = MPI.Intracomm if name == "Comm" else getattr(MPI, name)
-    assert {call: ours(getattr(here, call)) for call in calls} == calls
+    kinds = [MPI.Comm, MPI.Intracomm, MPI.Intercomm] if name == "Comm" else [getattr(MPI, name)]
+    for kind in kinds:
+        assert {call: ours(getattr(kind, call)) for call in calls} == calls
+
+
+def test_prefixes_are_only_within_one_group() -> None:
+    """Neither here nor there has an intercommunicator any."""
+    inherited = [*expected("Comm"), *expected("Intercomm")]
+    calls = [name for name in dir(MPI.Intercomm) if name[0] != "_" and any(word in name.lower() for word in WORDS)]
+    assert sorted(calls) == sorted(inherited)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from collectives import find
+from collectives.groups import Part
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.tuning import TABLES, Facts, Rule, Table, resolve
+from fakempi.tuning import TABLES, Choice, Facts, Rule, Table, resolve
 from fakempi.tuning.table import REMEMBERED
 
 
@@ -27,6 +29,45 @@ def test_facts_become_a_case() -> None:
     assert (case.p, case.m, case.elements, case.root, case.commutative, case.in_place) == (3, 16, 2, 2, False, False)
     counted = Facts("allgatherv", p=3, nbytes=12, in_place=True).case(counts=(1, 0, 2), itemsize=4)
     assert (counted.m, counted.layout.size(0, 3), counted.in_place) == (0, 3, True)
+
+
+def test_facts_of_two_groups_become_a_case_of_two() -> None:
+    """Which group comes first is settled. Sums of blocks are not for a case that has no counts."""
+    case = Facts("allgather", p=3, nbytes=16, kind="inter", q=2, nbytes_b=8).case(parameters={"bcast": "some"})
+    assert (case.p, case.m, case.q, case.m_b, case.parameters) == (3, 16, 2, 8, {"first": True, "bcast": "some"})
+    summed = Facts("reduce_scatter", p=3, nbytes=48, kind="inter", q=2, nbytes_b=48).case()
+    assert (summed.p, summed.m, summed.q, summed.m_b) == (3, 0, 2, 0)
+
+
+class Said:
+    """An algorithm's run that tells what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def __call__(self, *comms_and_buffers: Any, **options: Any) -> None:
+        self.given = [*comms_and_buffers, options]
+
+
+@pytest.mark.parametrize(("asked", "own", "told"), [(None, True, True), (None, False, False), (False, True, False)])
+def test_a_choice_tells_the_groups_who_comes_first(asked: bool | None, own: bool, told: bool) -> None:
+    """The one the opposite of the other; asked for it is said of the first."""
+    run = Said()
+    algorithm = replace(find("allgather", "root_gathering_mpich", kind="inter"), run=run)
+    choice = Choice(algorithm, {} if asked is None else {"first": asked})
+    choice.on(("between", "within"), tag=3, first=own)("out", "into")
+    assert run.given == ["between", "within", "out", "into", {"tag": 3, "first": told}]
+
+
+def test_a_choice_passes_on_what_it_is_told() -> None:
+    """Within a group nobody comes first; between two the root itself has no rank over there."""
+    run = Said()
+    within, between = (replace(find("bcast", *which), run=run) for which in (("chain", "intra"), ("wmpi", "inter")))
+    Choice(within, {"segment_bytes": 5}).on(("comm",), tag=3, root=2)("data")
+    assert run.given == ["comm", "data", {"tag": 3, "root": 2, "segment_bytes": 5}]
+    for said, root in ((None, Part.ROOT), (0, 0)):
+        Choice(between, {}).on(("between", "within"), tag=3, first=True, root=said)("data")
+        assert run.given == ["between", "within", "data", {"tag": 3, "root": root}]
 
 
 @pytest.mark.parametrize(

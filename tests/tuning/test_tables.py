@@ -9,9 +9,10 @@ import pytest
 
 from collectives import CATALOGUE
 from fakempi.tuning import TABLES, Facts, Rule, Table, openmpi
-from fakempi.tuning.rule import TESTS, UNSHARED
+from fakempi.tuning.rule import BETWEEN_GROUPS, TESTS, TOTALS, UNSHARED
 
 OPERATIONS = sorted({each.operation for each in CATALOGUE if each.kind == "intra"})
+BETWEEN = sorted({each.operation for each in CATALOGUE if each.kind == "inter"})
 SIZES_OF_P = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 128, 256, 513, 1030, 2100, 4100]
 BYTES = [0, 1, 7, 8, 64, 500, 2048, 12288, 20000, 65536, 524288, 1 << 22]
 FLAGS = [(True, True, False), (False, False, False), (True, False, True)]
@@ -30,6 +31,38 @@ def name(table: str, operation: str, p: int, nbytes: int = 0, **more: bool | int
 def test_a_table_has_rules_for_every_operation_of_the_catalogue(table: Table) -> None:
     """And for no other."""
     assert sorted(operation for kind, operation in table.rules if kind == "intra") == OPERATIONS
+
+
+@every_table
+def test_a_table_has_rules_for_every_operation_between_groups(table: Table) -> None:
+    """And for no other; one rule each, so that both groups take the same whatever they know."""
+    assert sorted(operation for kind, operation in table.rules if kind == "inter") == BETWEEN
+    assert sorted(operation for _, operation in BETWEEN_GROUPS) == BETWEEN
+    assert all(len(rules) == 1 for (kind, _), rules in table.rules.items() if kind == "inter")
+
+
+@every_table
+@pytest.mark.parametrize("operation", BETWEEN)
+def test_what_a_table_takes_between_groups_fits(table: Table, operation: str) -> None:
+    """For all sizes of groups, alike ones too, and blocks that are as much in all where they have to be."""
+    for p, q, m in product([1, 2, 3, 8, 50], [1, 2, 3, 14, 64], [0, 8, 1 << 20]):
+        sums = operation in TOTALS or not operation.startswith("reduce_scatter")
+        nbytes, nbytes_b = (m, m) if sums else (m * q, m * p)
+        facts = Facts(operation, p, nbytes, 0, commutative=False, kind="inter", q=q, nbytes_b=nbytes_b)
+        assert table.choose(facts).algorithm.kind == "inter"
+
+
+def test_allgathers_between_groups() -> None:
+    """The best we have; MPICH's way; Open MPI's way."""
+    taken = {
+        name: [table.rules["inter", operation][0].name for operation in ("allgather", "allgatherv", "bcast")]
+        for name, table in TABLES.items()
+    }
+    assert taken == {
+        "plain": ["full_duplex", "full_duplex", "wmpi"],
+        "mpich": ["root_gathering_mpich", "root_gathering_mpich", "wmpi"],
+        "openmpi": ["root_gathering_best", "root_gathering_mpich", "wmpi"],
+    }
 
 
 @every_table
