@@ -18,6 +18,9 @@ The map:
     schedule, composite             an algorithm on paper and the exact recurrence for its time; parts in a row
     protocol, messages              what is asked of a communicator; send, receive, exchange
     blocks, numbers                 how a buffer is cut, scratch memory; logarithms and bits
+    nodes, pipeline                 ranks on nodes in one ring; blocks round it, round by round
+    block_sizes, distributions      how large blocks should be; how a total is spread over the ranks
+    simulation                      an irregular allgatherv made from a regular allgather on a cluster
     groups                          two groups: whose part is whose, schedules side by side
     full_duplex, root_gathering,    texts that algorithms between two groups share: allgathers; roots and leaves,
     leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one

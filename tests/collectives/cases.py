@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isqrt
 
 from hypothesis import strategies as st
 
 from collectives import Algorithm, Case, find
+from collectives.block_sizes import BlockBytes, smallest, square_root
+from collectives.distributions import DISTRIBUTIONS, random
+from collectives.nodes import Nodes
 
 ROOTED = {"bcast", "gather", "gatherv", "scatter", "scatterv", "reduce"}
 UNEVEN = {"gatherv", "scatterv", "allgatherv", "reduce_scatter"}
@@ -19,17 +24,11 @@ Traffic = tuple[tuple[int, ...], ...]
 
 
 def distributions(p: int, size: int) -> dict[str, tuple[int, ...]]:
-    """Block sizes as Träff et al. (2008) name them, about `size` elements per rank, and two odd ones."""
+    """Block sizes as Träff et al. (2008) name them, about `size` elements per rank, and three odd ones."""
     total = p * size
-    linear = tuple(2 * total * (p - r) // (p * (p + 1)) for r in range(p))
-    geometric = tuple(total >> (r + 1) for r in range(p))
     return {
-        "regular": (size,) * p,
-        "broadcast": (total,) + (0,) * (p - 1),
-        "spike": (total // 2,) + (total // (2 * p),) * (p - 1),
-        "half": tuple(2 * size * (r % 2) for r in range(p)),
-        "linear": linear,
-        "geometric": (*geometric[:-1], total - sum(geometric[:-1])),
+        **{name: sizes(total, p) for name, sizes in DISTRIBUTIONS.items()},
+        "random": random(total, p, seed=p),
         "last": (0,) * (p - 1) + (total,),
         "none": (0,) * p,
     }
@@ -54,12 +53,27 @@ def both_ways(traffic: Traffic) -> Traffic:
     return tuple(tuple(traffic[min(r, s)][max(r, s)] for s in range(p)) for r in range(p))
 
 
-def parameter_choices(algorithm: Algorithm) -> list[dict[str, object]]:
-    """Values for the algorithm's named parameters, the defaults first."""
+def node_choices(p: int) -> list[Nodes]:
+    """Where p ranks are: one, two, three on a node or all, dealt out in turn, in nodes of all sizes, in no order."""
+    dealt = tuple(r % 2 for r in range(p))
+    growing = tuple(f"node{isqrt(r)}" for r in range(p))
+    mixed = tuple(r * r * 7 % 11 // 4 for r in range(p))
+    return [1, 2, 3, p, dealt, growing, growing[::-1], mixed]
+
+
+def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[dict[str, object]]:
+    """Values for the algorithm's named parameters on p ranks, the defaults first."""
+    if "nodes" in algorithm.parameters:
+        found: list[dict[str, object]] = [{}]
+        for nodes, size in zip(node_choices(p), itertools.cycle([4, 1, 24, 100]), strict=False):
+            blocked: dict[str, object] = {"block_bytes": size} if "block_bytes" in algorithm.parameters else {}
+            found.append({"nodes": nodes, **blocked})
+        return found
     if "segment_bytes" in algorithm.parameters:
         return [{}, {"segment_bytes": 1}, {"segment_bytes": 24}, {"segment_bytes": 100}]
     if "block_bytes" in algorithm.parameters:
-        return [{}, {"block_bytes": 1}, {"block_bytes": 24}, {"block_bytes": 100}]
+        sizes: list[BlockBytes] = [1, 24, 100, smallest(at_least=7), square_root(30, 1)]
+        return [{}] + [{"block_bytes": size} for size in sizes]
     if algorithm.name == "gather_bcast":
         gather = "gather" if algorithm.operation == "allgather" else "gatherv"
         return [
@@ -86,7 +100,7 @@ def parameter_choices(algorithm: Algorithm) -> list[dict[str, object]]:
 def some_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     """A handful of cases on p ranks that the algorithm serves: sizes, roots, item sizes, distributions, parameters."""
     for case in _plain_cases(algorithm.operation, p):
-        for parameters in parameter_choices(algorithm):
+        for parameters in parameter_choices(algorithm, p):
             candidate = replace(case, parameters=parameters)
             if algorithm.fits(candidate) is None:
                 yield candidate
@@ -132,7 +146,7 @@ def drawn_cases(draw: st.DrawFn, algorithm: Algorithm, largest_p: int = 40) -> C
         itemsize=draw(st.sampled_from([1, 2, 4, 8, 16])),
         in_place=operation not in NEVER_IN_PLACE and draw(st.booleans()),
         commutative=operation not in REDUCING or algorithm.fits(Case(1, commutative=False)) is not None,
-        parameters=draw(st.sampled_from(parameter_choices(algorithm))),
+        parameters=draw(st.sampled_from(parameter_choices(algorithm, p))),
     )
     if case.commutative is False:
         case = replace(case, commutative=draw(st.booleans()))

@@ -39,7 +39,7 @@ def test_a_case_that_does_not_fit_is_refused_with_the_ones_that_fit() -> None:
     with pytest.raises(
         DoesNotFit,
         match=r"^allgather recursive_doubling: p = 6 is not a power of two; these fit: bruck, circulant, "
-        r"gather_bcast, neighbor_exchange, ring$",
+        r"cluster_ring, gather_bcast, neighbor_exchange, ring$",
     ):
         find("allgather", "recursive_doubling", case=Case(6))
 

@@ -147,7 +147,7 @@ def try_case(algorithm: Algorithm, comm: MPI.Intracomm, case: Case) -> str | Non
 def try_refusal(algorithm: Algorithm, comm: MPI.Intracomm) -> str | None:
     """Where the algorithm does not serve p, its function must say so before it sends anything."""
     p = comm.Get_size()
-    for parameters in parameter_choices(algorithm):
+    for parameters in parameter_choices(algorithm, p):
         for commutative in (True, False) if algorithm.operation in REDUCING else (True,):
             case = replace(_small_case(algorithm.operation, p), commutative=commutative, parameters=parameters)
             if algorithm.fits(case) is None:

@@ -1,8 +1,9 @@
 """Allgatherv by blocked ring: as the ring, but long blocks travel in pieces, so that one long block does not stop all.
 
-Rank i's data are b_i = max(1, ceil(m_i / B)) blocks of at most B = `block_bytes`, numbered through all ranks in order
-from s_i on, b in all. In round k rank i receives block s_i - 1 - k from i-1 and sends block s_i + b_i - 1 - k to i+1
-(mod b, i mod p), until the receiver has all but its own. Partial blocks travel at their size, empty ones not at all.
+Rank i's data are b_i = max(1, ceil(m_i / B)) blocks of at most B = `block_bytes` bytes, numbered through all ranks in order
+from s_i on, b in all; B is a number, or a rule of `block_sizes`. In round k rank i receives block s_i - 1 - k from i-1 and
+sends block s_i + b_i - 1 - k to i+1 (mod b, i mod p), until the receiver has all but its own. Partial blocks travel at their
+size, empty ones not at all.
 
     p = 4, B = 1, counts 3, 1, 1, 1     blocks 012 | 3 | 4 | 5
               start     k = 0     k = 1     k = 2     k = 3     k = 4
@@ -12,7 +13,10 @@ from s_i on, b in all. In round k rank i receives block s_i - 1 - k from i-1 and
     rank 3    .....5    ....45    ...345    ..2345    .12345    012345
 
 Rounds   at most b-1    Sent per rank   all blocks but those of r+1    Scratch   none
-Time     at most (b-1) (t_s + B t_w); by the schedule's recurrence, exact
+Time     at most (b-1) (t_s + B t_w); exact by the recurrence, and in closed form
+         where all blocks are full: (b - min b_i) (t_s + B t_w),
+         where all have the same m: (p-1) (ceil(m/B) t_s + m t_w), as the ring for B >= m, and
+         where one has all: (n + p - 3) (t_s + B t_w) + t_s + e t_w, if it has n > 1 blocks, the last of them of e bytes
 Fits     any p; block_bytes > 0
 Best     long data of very different sizes: every round costs one block, not the longest rank's all
 Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
@@ -24,13 +28,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collectives.algorithm import Algorithm, Case
+from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
 from collectives.blocks import Layout
 from collectives.messages import exchange
 from collectives.numbers import ceil_div
+from collectives.pipeline import OnPaper, pipeline
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer, without_empty
-
-BLOCK_BYTES = 65536
+from collectives.schedule import Round, Seconds, message
 
 
 def allgatherv_blocked_ring(
@@ -39,63 +43,36 @@ def allgatherv_blocked_ring(
     recvbuf: Buffer,
     counts: Sequence[int],
     *,
-    block_bytes: int = BLOCK_BYTES,
+    block_bytes: BlockBytes = BLOCK_BYTES,
     tag: int = 0,
 ) -> None:
     """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"block_bytes": block_bytes}))
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, rank, sendbuf)
-    pieces = _Pieces(layout, recvbuf.itemsize, block_bytes)
+    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
+    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
+    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
+    ALGORITHM.check(Case(p, parameters={"block_bytes": size}))
+    pieces = pipeline(tuple(counts), max(1, size // itemsize), 1).pieces
     left, right = (rank - 1) % p, (rank + 1) % p
     start, stop = pieces.numbers.start(rank), pieces.numbers.start(rank + 1)
-    for k in range(pieces.total - min(pieces.numbers.size(rank), pieces.numbers.size(right))):
-        receives = k < pieces.total - pieces.numbers.size(rank)
-        sends = k < pieces.total - pieces.numbers.size(right)
-        incoming = recvbuf[pieces.where(start - 1 - k)] if receives else None
-        outgoing = recvbuf[pieces.where(stop - 1 - k)] if sends else None
+    to_receive, to_send = (pieces.total - pieces.numbers.size(r) for r in (rank, right))
+    for k in range(max(to_receive, to_send)):
+        incoming = recvbuf[pieces.where(start - 1 - k)] if k < to_receive else None
+        outgoing = recvbuf[pieces.where(stop - 1 - k)] if k < to_send else None
         exchange(comm, outgoing, right, incoming, left, tag)
 
 
-class _Pieces:
-    """All ranks' data in blocks: which numbers are whose, and where a block lies."""
+def on_paper(case: Case) -> OnPaper:
+    size = bytes_in(case, ALGORITHM.parameter(case, "block_bytes"))
+    return OnPaper(_counts(case), max(1, size // case.itemsize), 1, case.itemsize)
 
-    def __init__(self, layout: Layout, itemsize: int, block_bytes: int) -> None:
-        self.longest = max(1, block_bytes // itemsize)
-        self.layout = layout
-        self.numbers = Layout.of([max(1, ceil_div(layout.size(r), self.longest)) for r in range(layout.p)])
-        self.total = self.numbers.start(layout.p)
 
-    def where(self, block: int) -> slice:
-        """The elements of a block, numbers modulo b."""
-        block %= self.total
-        owner = self.numbers.at(block)
-        start = self.layout.start(owner) + (block - self.numbers.start(owner)) * self.longest
-        return slice(start, min(start + self.longest, self.layout.start(owner + 1)))
-
-    def size(self, block: int) -> int:
-        """Elements of a block."""
-        where = self.where(block)
-        return int(where.stop - where.start)
+def _counts(case: Case) -> list[int]:
+    layout = case.layout
+    return [layout.size(r) for r in range(case.p)]
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p = case.p
-    pieces = _Pieces(case.layout, case.itemsize, ALGORITHM.parameter(case, "block_bytes"))
-    sizes = [pieces.size(block) * case.itemsize for block in range(pieces.total)]
-    ends = [(r, (r + 1) % p, pieces.numbers.start(r + 1)) for r in range(p)]
-    for k in range(pieces.total - 1 if p > 1 else 0):
-        yield without_empty(
-            Transfer(r, right, sizes[(stop - 1 - k) % pieces.total])
-            for r, right, stop in ends
-            if k < pieces.total - pieces.numbers.size(right)
-        )
-
-
-def fits(case: Case) -> str | None:
-    size = case.parameters.get("block_bytes", 1)
-    return None if size > 0 else f"block_bytes = {size} is not positive"
+    return on_paper(case).schedule()
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -103,12 +80,42 @@ def closed_sent(case: Case, rank: int) -> int:
     return (layout.size(0, case.p) - layout.size((rank + 1) % case.p)) * case.itemsize
 
 
+def closed_rounds(case: Case) -> int:
+    """Where nobody is empty, links are never idle; elsewhere the recurrence, with messages of cost 1."""
+    counts = _counts(case)
+    if not all(counts):
+        return on_paper(case).longest_chain()
+    longest = max(1, bytes_in(case, ALGORITHM.parameter(case, "block_bytes")) // case.itemsize)
+    blocks = [ceil_div(count, longest) for count in counts]
+    return sum(blocks) - min(blocks)
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    p, counts = case.p, _counts(case)
+    longest = max(1, bytes_in(case, ALGORITHM.parameter(case, "block_bytes")) // case.itemsize)
+    whole = message(longest * case.itemsize, t_s, t_w)
+    most, blocks = max(counts), [max(1, ceil_div(count, longest)) for count in counts]
+    if p == 1 or not most:
+        return 0
+    if min(counts) == most:
+        return (p - 1) * (blocks[0] * t_s + most * case.itemsize * t_w)
+    if min(counts) and not any(count % longest for count in counts):
+        return (sum(blocks) - min(blocks)) * whole
+    if sum(counts) == most:
+        n = max(blocks)
+        partial = message((most - (n - 1) * longest) * case.itemsize, t_s, t_w)
+        return (p - 1) * partial if n == 1 else (n + p - 3) * whole + partial
+    return on_paper(case).time(t_s, t_w)
+
+
 ALGORITHM = Algorithm(
     operation="allgatherv",
     name="blocked_ring",
     run=allgatherv_blocked_ring,
     schedule=schedule,
-    fits=fits,
+    fits=positive_blocks_only,
+    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
+    closed_time=closed_time,
     parameters={"block_bytes": BLOCK_BYTES},
 )

@@ -1,0 +1,103 @@
+"""Allgatherv by cluster blocked ring: the blocked ring through all nodes, which takes in no block that a node has.
+
+The ranks are put in the order of their nodes (`nodes`: ranks per node, or the node of each rank) and run the blocked ring in
+that order, so that in every round one process of a node sends off it and one receives from outside. A node's blocks do not
+come back to it: when all others are in, its last process sends them to its first, and they go on from there. The order of
+rounds, also for nodes of different sizes, is that of `pipeline`. B = `block_bytes` is a number or a rule of `block_sizes`.
+
+    p = 4, B = 1, counts 2, 1, 1, 2, nodes of ranks 0, 1 and 2, 3     blocks 01 2 | 3 45
+              start     k = 0     k = 1     k = 2     k = 3     k = 4
+    rank 0    01....    01...5    01..45    01.345    012345    012345
+    rank 1    ..2...    .12...    012...    012..5    012.45    012345
+    rank 2    ...3..    ..23..    .123..    0123..    0123.5    012345
+    rank 3    ....45    ...345    ..2345    .12345    012345    012345
+
+Rounds   at most b-1+d    Sent per rank   about all blocks but those of r+1    Scratch   none
+Time     at most (b-1+d) (t_s + B t_w); exact by the recurrence. d is 0 where all nodes have as many blocks, else the most by
+         which the next node has fewer. The last of a node N sends only what the next node lacks, and the first of N what
+         that one lacks of N's own
+Fits     any p; block_bytes > 0; every rank on a node
+Best     long data of very different sizes on nodes that share a network port, however ranks are spread over them
+Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
+         Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (virtual ranking and improvement for clusters)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from collectives.algorithm import Algorithm, Case
+from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
+from collectives.blocks import Layout
+from collectives.nodes import Nodes, Ranking, misfit_of_nodes
+from collectives.pipeline import OnPaper, gather_pieces, pipeline, shared
+from collectives.protocol import Buffer, Comm
+from collectives.schedule import Round, Seconds
+
+
+def allgatherv_cluster_blocked_ring(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    nodes: Nodes = 1,
+    block_bytes: BlockBytes = BLOCK_BYTES,
+    tag: int = 0,
+) -> None:
+    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
+    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
+    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
+    ALGORITHM.check(Case(p, parameters={"block_bytes": size, "nodes": nodes}))
+    gather_pieces(comm, recvbuf, pipeline(tuple(counts), max(1, size // itemsize), shared(nodes)), tag)
+
+
+def fits(case: Case) -> str | None:
+    return misfit_of_nodes(case.parameters.get("nodes", 1), case.p) or positive_blocks_only(case)
+
+
+def on_paper(case: Case) -> OnPaper:
+    size, layout = bytes_in(case, ALGORITHM.parameter(case, "block_bytes")), case.layout
+    counts = [layout.size(r) for r in range(case.p)]
+    return OnPaper(counts, max(1, size // case.itemsize), ALGORITHM.parameter(case, "nodes"), case.itemsize)
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    return on_paper(case).schedule()
+
+
+def closed_rounds(case: Case) -> int:
+    return on_paper(case).longest_chain()
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return on_paper(case).time(t_s, t_w)
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    layout, ranking = case.layout, Ranking(ALGORITHM.parameter(case, "nodes"), case.p)
+    v = ranking.position[rank]
+    after, first, last = (v + 1) % case.p, ranking.first[v], ranking.last[v]
+
+    def elements(start: int, stop: int) -> int:
+        return sum(layout.size(r) for r in ranking.order[start:stop])
+
+    everything = elements(0, case.p)
+    if v < last:
+        return (everything - elements(after, after + 1)) * case.itemsize
+    lacking = elements(first + 1, last + 1)
+    return (everything - elements(after, ranking.last[after] + 1) + lacking) * case.itemsize
+
+
+ALGORITHM = Algorithm(
+    operation="allgatherv",
+    name="cluster_blocked_ring",
+    run=allgatherv_cluster_blocked_ring,
+    schedule=schedule,
+    fits=fits,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    parameters={"nodes": 1, "block_bytes": BLOCK_BYTES},
+)
