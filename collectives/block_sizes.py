@@ -78,14 +78,15 @@ def square_root_bytes(t_s: Seconds, t_w: Seconds, m: int, p: int, z: int) -> int
 
 
 def candidates(case: Case, most: int = 200) -> list[int]:
-    """Sizes worth a try, in bytes: where somebody's number of blocks changes, thinned out evenly to about `most`.
+    """Sizes worth a try, in bytes: where somebody's number of blocks changes, up to `most` for each; and powers of two.
 
-    >>> candidates(Case(2, counts=(6, 4)))
-    [1, 2, 3, 4, 6]
+    >>> candidates(Case(2, counts=(6, 5)))
+    [1, 2, 3, 4, 5, 6]
     """
     layout = case.layout
     largest = sorted({layout.size(r) for r in range(case.p)} - {0})[-3:]
     found = {case.itemsize * ceil_div(size, n) for size in largest for n in _counts(size, most)}
+    found |= {case.itemsize << k for k in range(max(largest, default=0).bit_length())}
     return sorted(found) or [case.itemsize]
 
 

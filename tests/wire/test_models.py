@@ -110,7 +110,10 @@ def test_models_show_their_numbers(model: CostModel) -> None:
     assert repr(model).startswith(f"{type(model).__name__}(")
 
 
-@pytest.mark.parametrize("name", ["cori", "dawn", "sierra", "sx8", "blue_gene_p", "gigabit"])
+NAMES = ["cori", "dawn", "sierra", "sx8", "blue_gene_p", "gigabit", "infiniband", "sicortex"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_preset_is_a_machine_with_a_source(name: str) -> None:
     """Off the node is dearer to start than on it; the docstring says where the figures are from, or "estimate"."""
     preset = presets.PRESETS[name]
@@ -123,7 +126,7 @@ def test_a_preset_is_a_machine_with_a_source(name: str) -> None:
 
 
 def test_presets_are_listed_by_their_names() -> None:
-    """All six, and nothing else."""
+    """All of them, and nothing else."""
     assert {name: function.__name__ for name, function in presets.PRESETS.items()} == {
-        name: name for name in ("cori", "dawn", "sierra", "sx8", "blue_gene_p", "gigabit")
+        name: name for name in NAMES
     }
