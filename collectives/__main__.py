@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from collectives.catalogue import CATALOGUE
 
 COLUMNS = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits")
@@ -25,4 +28,7 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    try:
+        print(table(), flush=True)
+    except BrokenPipeError:  # whoever reads has seen enough: `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

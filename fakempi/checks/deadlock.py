@@ -90,6 +90,16 @@ def report(
     return kind("\n".join(lines), stuck, cycle, time)
 
 
+def places_in_words(waiting: Sequence[Stuck], running: Sequence[Stuck], unstarted: Sequence[int], names: Names) -> list[str]:
+    """Where ranks are while a run goes on, a line for each state: who runs, who waits, who has not begun."""
+    lines = [f"{names.words([one.rank])}: runs at {one.site}" for one in running]
+    away = {one.rank for one in running} | set(unstarted)
+    lines += _shortened(Words(names).states(waiting, away), "more states")
+    if unstarted:
+        lines.append(f"{names.words(unstarted)}: not begun")
+    return lines
+
+
 class Words:
     """The parts of a report in words. Ranks may share a record and its long list, so that is put into words once."""
 

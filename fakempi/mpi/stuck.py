@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from fakempi.checks.deadlock import NearMiss, Stuck, Unreceived, Want, report
+from fakempi.checks.deadlock import NearMiss, Stuck, Unreceived, Want, places_in_words, report
 from fakempi.errors import DeadlockError
+from fakempi.kernel.task import Task
 from fakempi.mpi.child import Child
 from fakempi.mpi.complain import public_call, site_of
 from fakempi.mpi.context import Side
@@ -38,6 +40,25 @@ def diagnose(universe: Universe) -> DeadlockError:
         list(_unreceived(boxes)),
         polling=loop.starved,
         names=universe.names,
+    )
+
+
+def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
+    """Where every rank is at this moment, in lines for people; `frame` is where the running one was interrupted."""
+    loop = universe.loop
+    tasks = [task for task in loop.tasks.values() if not _is_waited_for(task)]
+    running = [task for task in tasks if task is loop.running]
+    if isinstance(loop.running, Task) and (found := loop.carrier.frames([loop.running]).get(loop.running)) is not None:
+        frame = found  # on threads it is not the interrupted one
+    waiting = [task for task in tasks if task.handle is not None and task not in running]
+    frames = loop.carrier.frames(waiting)
+    stuck = [_stuck(universe, task, frames.get(task), False) for task in waiting]
+    stuck = [one if one.wants else replace(one, since=loop.now) for one in stuck]  # it is about to go on
+    return places_in_words(
+        sorted(stuck, key=lambda one: one.rank),
+        [_stuck(universe, task, frame, True) for task in running],
+        [task.owner.number for task in tasks if task.handle is None],
+        universe.names,
     )
 
 

@@ -49,6 +49,14 @@ class Lines(io.TextIOBase):
         if waiting:
             self.real.write(f"{place.label}{''.join(waiting)}\n")
 
+    def show(self, place: Place) -> None:
+        """A rank is about to ask something: write what it has, though its line has no end."""
+        waiting = place.lines.get(id(self))
+        if waiting:
+            self.real.write(place.label + "".join(waiting))
+            waiting.clear()
+        self.real.flush()
+
     def flush(self) -> None:
         """Flush whole lines."""
         self.real.flush()
@@ -100,16 +108,25 @@ class _Bytes:
 
 
 class Input:
-    """The real standard input, which `exit()` on one rank must not close for whoever comes after the run."""
+    """The real standard input, which `exit()` on one rank must not close for whoever comes after the run.
 
-    def __init__(self, real: Any) -> None:
-        self._real = real
+    `before` is called before anything is read: on a terminal, the question has to be seen although its line has no end.
+    """
+
+    def __init__(self, real: Any, before: Callable[[], None]) -> None:
+        self._real, self._before = real, before
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("read", "readline", "readlines", "fileno", "buffer"):  # `input()` asks for the file and reads there
+            self._before()
         return getattr(self._real, name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._real)
+        return self
+
+    def __next__(self) -> str:
+        self._before()
+        return str(next(self._real))
 
     def close(self) -> None:
         """Leave it open."""

@@ -91,6 +91,12 @@ class Stage:
         finally:
             self.hooked.pop(task, None)
 
+    def _ask(self) -> None:
+        """A rank is about to read from standard input, where on a terminal somebody looks at what it has written."""
+        place = self.who()
+        if place is not None and self.input._real.isatty():
+            self.out.show(place)
+
     def _unwind(self) -> None:
         """The end of the run: once all ranks have ended, everything is as it was before."""
         assert self.loop is not None
@@ -102,7 +108,8 @@ class Stage:
     def _open(self, loop: Loop, seed: int) -> None:
         self.loop, self.folders = loop, set()
         self.at = self.outside = Place(-1, "", ())
-        self.input, self.out, self.err = Input(sys.stdin), Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
+        self.input = Input(sys.stdin, self._ask)
+        self.out, self.err = Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)

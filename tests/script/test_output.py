@@ -107,3 +107,29 @@ def test_logging_is_set_up_by_each_rank_for_itself(tmp_path: Path, carrier: str,
     """
     play(tmp_path, script, 3, carrier)
     assert sorted(capsys.readouterr().err.splitlines()) == ["0: hello", "1: hello", "2: hello"]
+
+
+def test_a_question_is_seen_on_a_terminal_before_it_is_answered(
+    tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Though its line has no end; elsewhere the line is kept whole."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+            seen.append(capsys.readouterr().out)
+            return super().readline()
+
+    seen: list[str] = []
+    monkeypatch.setattr(sys, "stdin", Terminal("Ada\n"))
+    script = """
+    import sys
+    if comm.rank == 0:
+        print("name? ", end="")
+        print("hello", sys.stdin.readline().strip())
+    """
+    play(tmp_path, script, 2, carrier)
+    assert seen == ["name? "]
+    assert capsys.readouterr().out == "hello Ada\n"

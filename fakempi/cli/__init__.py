@@ -1,0 +1,13 @@
+"""The command `fakempi`, also `python -m fakempi`: run, list, compare. The only room that prints.
+
+parser        what can be typed, with examples
+running       fakempi run: a script on every rank, its exit code, what to say when it fails
+watching      while a script runs: the live line, the time-out, Ctrl-C
+listing       fakempi list: the catalogue
+comparing     fakempi compare: algorithms against each other
+console       where it is printed
+"""
+
+from fakempi.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,50 @@
+"""`fakempi list`: the catalogue, with what each algorithm claims."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from collectives import CATALOGUE, Algorithm
+from fakempi.cli.console import console
+from fakempi.options import unknown
+from fakempi.view.catalogue import Entry, cards, overview
+
+LEGEND = (
+    "p ranks, m bytes, n segments; a message of k bytes takes t_s + k t_w, combining k bytes k c; "
+    "one send and one receive at a time. fakempi list OPERATION shows the whole cards."
+)
+
+
+def typed_name(algorithm: Algorithm) -> str:
+    """An operation as one types it: allgather, inter:allgather."""
+    return algorithm.operation if algorithm.kind == "intra" else f"{algorithm.kind}:{algorithm.operation}"
+
+
+def operation_of(text: str) -> tuple[str, str]:
+    """Kind and operation; complains if there is none of that name, and says what there is."""
+    known = list(dict.fromkeys(typed_name(algorithm) for algorithm in CATALOGUE))
+    if text not in known:
+        raise unknown("operation", text, sorted(known, key=lambda name: (":" in name, name)))
+    kind, colon, operation = text.partition(":")
+    return (kind, operation) if colon else ("intra", text)
+
+
+def list_algorithms(operation: str | None) -> int:
+    """Print all, or those of one operation."""
+    out = console()
+    if operation is None:
+        ordered = sorted(CATALOGUE, key=lambda each: (each.kind != "intra", each.operation, each.name))
+        out.print(overview([_entry(algorithm) for algorithm in ordered], width=out.width))
+        out.print()
+        out.print(Text(LEGEND, "dim"))
+        return 0
+    kind, name = operation_of(operation)
+    out.print(cards([_entry(algorithm) for algorithm in CATALOGUE if (algorithm.kind, algorithm.operation) == (kind, name)]))
+    return 0
+
+
+def _entry(algorithm: Algorithm) -> Entry:
+    card = dict(algorithm.card)
+    named = (f"{name}={getattr(value, 'name', value)}" for name, value in algorithm.parameters.items())
+    card["Parameters"] = ", ".join(named)
+    return Entry(typed_name(algorithm), algorithm.name, card)

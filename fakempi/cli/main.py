@@ -1,0 +1,42 @@
+"""The way in: read the command, do it, and end with an exit code and without a Python traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from fakempi.cli.parser import make_parser
+from fakempi.errors import MPIError, RunError
+
+WRONG_USE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the arguments say; returns the exit code."""
+    try:
+        options = make_parser().parse_args(argv)
+    except SystemExit as error:
+        return int(error.code or 0)
+    try:
+        code = int(options.do(options))
+        sys.stdout.flush()
+        return code
+    except (MPIError, RunError, LookupError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            return _quiet()
+        words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        sys.stderr.write(f"fakempi {options.command_name}: {words}\n")
+        return WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _quiet() -> int:
+    """Nobody reads what is printed (`| head`): say nothing, not even when Python flushes its streams at the end."""
+    with suppress(OSError, ValueError):  # it may be no real file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE

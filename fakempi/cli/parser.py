@@ -1,0 +1,135 @@
+"""What can be typed, with examples. Nothing is imported before it is needed, so that `--help` comes at once."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import Any
+
+from fakempi import __version__
+
+COSTS = """\
+cost models (--cost), in seconds and seconds a byte:
+  hockney:t_s=1e-6,t_w=1e-9,eager_limit=64k   start-up and time a byte
+  hockney:eager_limit=0                       every send waits for its receive
+  two_level:ranks_per_node=32,inter.t_s=2e-6  nodes that share a network port;
+                                              also inter.t_w, intra.t_s ...
+  loggp:L=5e-6,o=1e-6,g=2e-6,G=1e-9           LogGP
+  free                                        everything takes no time
+  cori:ranks_per_node=32                      a machine; also dawn, sierra, sx8,
+                                              blue_gene_p, gigabit (estimates)
+"""
+
+RUN = """\
+examples:
+  fakempi run -n 4 work.py input.dat     what you type after mpiexec -n 4 python
+  fakempi run -n 1000 -m package.module  a module
+  fakempi run -n 8 --prefix work.py      each line says which rank wrote it
+  fakempi run -n 8 --seed 3 work.py      another order among ranks that tie
+  fakempi run -n 8 --cost hockney:eager_limit=0 work.py
+                                         does it rely on buffering?
+  fakempi run -n 64 --algorithms mpich,allgather=ring work.py
+
+Inside the script mpi4py is the emulator, even where the real one is installed.
+The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
+exception or a deadlock; 124 after a time-out; 130 after Ctrl-C.
+
+"""
+
+LIST = """\
+examples:
+  fakempi list                   all operations and their algorithms
+  fakempi list allgather         each with its claims and its source
+  fakempi list inter:allgather   between two groups
+"""
+
+COMPARE = """\
+examples:
+  fakempi compare allgather -n 2..256 --bytes 1k
+  fakempi compare bcast -n 64 --bytes 1k..1M --algorithms binomial,chain
+  fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
+  fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
+  fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k
+
+Sizes are bytes of a rank's block, or of the whole message where there is but
+one (bcast, reduce, allreduce, scan); with a distribution, of a block on
+average. 1k..1M is every power of two between.
+
+"""
+
+
+def make_parser() -> ArgumentParser:
+    """The whole command."""
+    description = "MPI programs without MPI: virtual ranks in one Python process, in modelled time."
+    parser = ArgumentParser("fakempi", description=description)
+    parser.add_argument("--version", action="version", version=f"fakempi {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
+    _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", RUN + COSTS, _run))
+    _add_list(_command(commands, "list", "the algorithms, with what they claim", LIST, _list))
+    _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
+    return parser
+
+
+def _command(commands: Any, name: str, help: str, epilog: str, do: Any) -> ArgumentParser:
+    description = help[0].upper() + help[1:] + "."
+    made: ArgumentParser = commands.add_parser(
+        name, help=help, description=description, epilog=epilog, formatter_class=RawDescriptionHelpFormatter
+    )
+    made.set_defaults(do=do)
+    return made
+
+
+def _add_run(run: ArgumentParser) -> None:
+    run.usage = "fakempi run -n N [options] script.py [arguments]\n       fakempi run -n N [options] -m module [arguments]"
+    run.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="how many ranks")
+    run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
+    run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
+    run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name,...")
+    run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
+    run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
+    run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
+    run.add_argument("--prefix", "--tag-output", action="store_true", help="put the rank before each line")
+    run.add_argument("--summary", action="store_true", help="say at the end what it took; on a terminal it does so anyway")
+    run.add_argument("--quiet", "-q", action="store_true", help="no live line and no summary")
+    run.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
+    run.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
+    run.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="what to run, and its arguments")
+
+
+def _add_list(lists: ArgumentParser) -> None:
+    lists.add_argument("operation", nargs="?", help="an operation, such as allgather or inter:allgather")
+
+
+def _add_compare(compare: ArgumentParser) -> None:
+    compare.add_argument("operation", help="an operation, such as allgather or inter:allgather")
+    compare.add_argument("-n", dest="ranks", metavar="LIST", default="16", help="ranks: 16, 2..64, 6+2 (default 16)")
+    compare.add_argument("--bytes", metavar="LIST", default="1k", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
+    compare.add_argument("--algorithms", metavar="LIST", help="only these, by name")
+    compare.add_argument("--distribution", metavar="LIST", help="how blocks differ, for operations that end in v; or all")
+    compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="what messages cost; see below")
+    compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    return seconds
+
+
+def _run(options: Namespace) -> int:
+    from fakempi.cli.running import run_script
+
+    return run_script(options)
+
+
+def _list(options: Namespace) -> int:
+    from fakempi.cli.listing import list_algorithms
+
+    return list_algorithms(options.operation)
+
+
+def _compare(options: Namespace) -> int:
+    from fakempi.cli.comparing import compare
+
+    return compare(options)

@@ -1,0 +1,138 @@
+"""`fakempi run`: a script on every rank, its exit code, and what to say when it fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from argparse import Namespace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from fakempi import options as typed
+from fakempi.checks.ranks import ranks_in_words
+from fakempi.cli.watching import TIMED_OUT, Watch
+from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
+from fakempi.script import Program, program
+from fakempi.view.numbers import amount, seconds
+from fakempi.world import Run, run
+
+FAILED = 1
+INTERRUPTED = 130
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def run_script(options: Namespace) -> int:
+    """Run it; returns the exit code."""
+    command = _command(options)
+    nprocs = typed.whole(options.ranks)
+    if nprocs < 1:
+        raise typed.wrong(f"-n {options.ranks}: there must be at least 1 rank.")
+    arguments: dict[str, Any] = {
+        "cost": typed.cost_model(options.cost),
+        "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
+        "carrier": options.carrier, "seed": options.seed, "strict": options.strict,
+    }  # fmt: skip
+    try:
+        script = program(command, label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
+    except SyntaxError as error:
+        sys.stderr.write("".join(traceback.format_exception_only(error)))
+        return FAILED
+    watch = Watch(script, nprocs, options.timeout, live=not options.quiet)
+    try:
+        with watch:
+            result = run(script, nprocs, **arguments)
+    except KeyboardInterrupt:
+        return _interrupted(script, watch, nprocs, options.timeout)
+    except RankError as error:
+        return _failed(error, nprocs)
+    except DeadlockError as error:
+        _say(str(error))
+        _say_codes(script)
+        return FAILED
+    if options.summary or (sys.stderr.isatty() and not options.quiet):
+        _say(_summary(result))
+    return reduce(or_, script.codes.values(), 0)
+
+
+def _command(options: Namespace) -> list[str]:
+    """What to run, as one types it after `python`; that word may stand before it."""
+    for flag, rest in (("-m", options.module), ("-c", options.code)):
+        if rest is not None:
+            return [flag, *rest]
+    command: list[str] = options.command
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if command and os.path.basename(command[0]) in ("python", "python3", os.path.basename(sys.executable)):
+        command = command[1:]
+    if not command:
+        raise typed.wrong("what is to be run? Say fakempi run -n 4 script.py, or -m module.")
+    if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]):
+        raise typed.wrong(f"there is no file {command[0]!r}.")
+    return command
+
+
+def _summary(result: Run) -> str:
+    ranks = f"{len(result.returns):,} rank{'s' if len(result.returns) > 1 else ''}"
+    return f"fakempi: {ranks}, {seconds(result.time)}, {result.messages:,} messages, {amount(result.bytes)}"
+
+
+def _say(text: str) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _interrupted(script: Program, watch: Watch, nprocs: int, timeout: float | None) -> int:
+    now = f" at t = {seconds(script.universe.loop.now)}" if script.universe is not None else ""
+    why = f"not done after {timeout:g} s" if watch.timed_out else "interrupted"
+    ended = len(script.codes)
+    _say(f"fakempi: {why}{now}, {ended} of {nprocs} ranks {'has' if ended == 1 else 'have'} ended")
+    for line in watch.places:
+        _say(f"  {line}")
+    return TIMED_OUT if watch.timed_out else INTERRUPTED
+
+
+def _failed(error: RankError, nprocs: int) -> int:
+    """A rank has failed: its traceback as Python prints it, but for our frames."""
+    cause = error.exception
+    if isinstance(cause, BrokenPipeError):
+        raise cause
+    if isinstance(cause, Aborted):
+        _say(f"fakempi: rank {error.rank} called Abort({cause.errorcode})")
+        return cause.errorcode & 0xFF
+    told = traceback.TracebackException(type(cause), cause, cause.__traceback__)
+    _hide_ours(told, isinstance(cause, MPIError))
+    _say("".join(told.format()).rstrip())
+    _say(f"fakempi: rank {error.rank} of {nprocs} failed, which ended the run")
+    for rank, other in error.others[:8]:
+        _say(f"  also rank {rank}: {type(other).__name__}: {other}")
+    if len(error.others) > 8:
+        _say(f"  and {len(error.others) - 8} more")
+    return FAILED
+
+
+def _hide_ours(told: traceback.TracebackException, also_below: bool) -> None:
+    """Leave out what led to the script, and how an MPI call found out what is wrong with it."""
+    frames = list(told.stack)
+    while frames and _is_ours(frames[0]):
+        frames.pop(0)
+    while also_below and len(frames) > 1 and _is_ours(frames[-1]):
+        frames.pop()
+    if frames:
+        told.stack = traceback.StackSummary.from_list(frames)
+
+
+def _is_ours(frame: traceback.FrameSummary) -> bool:
+    return os.path.abspath(frame.filename).startswith(os.path.join(OURS, ""))
+
+
+def _say_codes(script: Program) -> None:
+    """Ranks that ended early, with a code, are often why others wait."""
+    by_code: dict[int, list[int]] = {}
+    for number, code in script.codes.items():
+        if code:
+            by_code.setdefault(code, []).append(number)
+    for code, ranks in sorted(by_code.items()):
+        _say(f"  {ranks_in_words(ranks)} ended with exit code {code}")

@@ -1,0 +1,93 @@
+"""What no algorithm can beat where a transfer of n bytes takes t_s + n t_w and a process has one port each way.
+
+Two bounds hold for themselves, and the larger of them is given. News takes `ceil(log2 p)` messages after each other to get
+from one process to p, or from p to one: with every message the number of those that have it at most doubles. And somebody
+has to take in, or give out, so many bytes, in at least one message. For reductions that leave the result with everybody
+or in parts: E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, "Collective communication: theory, practice, and
+experience", Concurrency and Computation 19(13), 2007, doi 10.1002/cpe.1206.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from collectives import Case
+from collectives.numbers import ceil_log2
+
+
+def lower_bound(operation: str, case: Case, t_s: Any, t_w: Any) -> Any:
+    """The larger of the two bounds, in seconds."""
+    nbytes = _between_groups(operation, case) if case.q else _within(operation, case)
+    if case.ranks == 1 or (operation != "barrier" and not nbytes):
+        return 0
+    return max(ceil_log2(_reached(operation, case)) * t_s, t_s + nbytes * t_w)
+
+
+def _reached(operation: str, case: Case) -> int:
+    """How many processes news has to get to, with the one that has it, on the longest way."""
+    if operation in ("alltoallv", "alltoallw", "gatherv", "scatterv"):
+        return 2  # blocks may be empty
+    if not case.q:
+        return case.p
+    if operation == "barrier":
+        return max(case.p, case.q) + 1
+    if operation in ("bcast", "gather", "scatter", "reduce"):
+        return case.q + 1
+    return max(case.p * bool(_total(case, 1)), case.q * bool(_total(case, 0))) + 1
+
+
+def _total(case: Case, group: int) -> int:
+    """Bytes that a group has in all."""
+    one = case.groups[group]
+    return one.layout.size(0, one.p) * one.itemsize
+
+
+def _within(operation: str, case: Case) -> Any:
+    """Bytes that the busiest port of one group has to take."""
+    p, m, layout = case.p, case.m, case.layout
+    sizes = [layout.size(rank) * case.itemsize for rank in range(p)] if case.counts is not None else [m] * p
+    match operation:
+        case "bcast" | "reduce" | "scan" | "exscan":
+            return m
+        case "allreduce":
+            return Fraction(2 * (p - 1) * m, p)
+        case "gather" | "gatherv" | "scatter" | "scatterv":
+            return sum(sizes) - sizes[case.root]
+        case "allgather" | "allgatherv":
+            return sum(sizes) - min(sizes)
+        case "reduce_scatter" | "reduce_scatter_block":
+            return Fraction((p - 1) * sum(sizes), p)
+        case "alltoall" | "alltoallv" | "alltoallw":
+            ranks = range(p)
+            out = [sum(case.between(r, s) for s in ranks if s != r) for r in ranks]
+            into = [sum(case.between(s, r) for s in ranks if s != r) for r in ranks]
+            return max(out + into)
+    return 0
+
+
+def _between_groups(operation: str, case: Case) -> Any:
+    """The same for two groups; the root is in A."""
+    a, b = _total(case, 0), _total(case, 1)
+    match operation:
+        case "bcast":
+            return case.m
+        case "reduce":
+            return case.m_b
+        case "allreduce":
+            return max(case.m, case.m_b)
+        case "gather" | "gatherv":
+            return b
+        case "scatter" | "scatterv":
+            return b if case.counts_b is not None else case.m * case.q
+        case "allgather" | "allgatherv":
+            return max(a, b)
+        case "reduce_scatter" | "reduce_scatter_block":
+            return Fraction(max(a, b), min(case.p, case.q))
+        case "alltoall":
+            return max(case.p, case.q) * max(case.m, case.m_b)
+        case "alltoallv" | "alltoallw":
+            tables = [table for table in (case.traffic, case.traffic_b) if table]
+            rows = [sum(row) for table in tables for row in table]
+            return max(rows + [sum(column) for table in tables for column in zip(*table, strict=True)]) * case.itemsize
+    return 0

@@ -1,0 +1,61 @@
+"""The catalogue of algorithms: one line each, or the card of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rich import box
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+CLAIMS = {0: ("Time",), 100: ("Rounds", "Time"), 140: ("Rounds", "Sent per rank", "Time", "Fits")}
+"""Which claims are shown on so many columns or more, so that nearly every algorithm has a line of its own."""
+CARD = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits", "Best", "Parameters", "Source")
+
+
+class Entry(NamedTuple):
+    """An algorithm: its operation, its name, and the lines of its card by their labels."""
+
+    operation: str
+    name: str
+    card: Mapping[str, str]
+
+
+def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
+    """All algorithms, by operation, each with the first clause of its claims."""
+    labels = next(labels for least, labels in sorted(CLAIMS.items(), reverse=True) if width >= least)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("algorithm", no_wrap=True)
+    for label in labels:
+        table.add_column(label.lower(), overflow="fold")
+    last = ""
+    for entry in entries:
+        if entry.operation != last:
+            if last:
+                table.add_row()
+            table.add_row(Text(entry.operation, "bold"))
+            last = entry.operation
+        table.add_row(f"  {entry.name}", *(_first_clause(entry.card.get(label, "")) for label in labels))
+    return Group(table)
+
+
+def _first_clause(line: str) -> str:
+    return line.split(";")[0]
+
+
+def cards(entries: Sequence[Entry]) -> Group:
+    """The algorithms of an operation with all that their cards say."""
+    parts: list[Text | Padding] = []
+    for entry in entries:
+        parts.append(Text(f"{entry.operation} {entry.name}", "bold"))
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for label in CARD:
+            if entry.card.get(label):
+                table.add_row(label.lower(), entry.card[label])
+        parts.append(Padding(table, (0, 0, 1, 2)))
+    return Group(*parts)

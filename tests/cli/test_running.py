@@ -1,0 +1,202 @@
+"""`fakempi run`: exit codes, what is printed when a script fails, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakempi.cli import main
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+BEGINNING = "import sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
+Capture = pytest.CaptureFixture[str]
+
+
+def execute(script: str, *options: str, ranks: int = 4) -> int:
+    """Run a text as a script."""
+    return main(["run", "-n", str(ranks), *options, "-c", BEGINNING + script])
+
+
+def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    words = [sys.executable, "-m", "fakempi", *arguments]
+    return subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False, **options)
+
+
+def test_a_script_is_run_with_its_arguments(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """As they are, even if they look like ours."""
+    path = str(tmp_path / "work.py")
+    Path(path).write_text(BEGINNING + "print(comm.rank, *sys.argv[1:])\n")
+    for words in ([path], ["python", path], ["--", path]):
+        assert main(["run", "-np", "2", "--carrier", carrier, *words, "-n", "7", "--prefix"]) == 0
+        assert capsys.readouterr() == ("0 -n 7 --prefix\n1 -n 7 --prefix\n", "")
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("pass", 0),
+        ("sys.exit([0, 1, 2, 4][comm.rank])", 7),  # as MPICH's mpiexec joins them
+        ("sys.exit(comm.rank == 2)", 1),
+        ("sys.exit(256)", 0),
+        ("comm.rank == 1 and comm.Abort(9)", 9),
+        ("comm.recv()", 1),
+        ("1 / 0", 1),
+        ("sys.exit('sorry')", 1),
+    ],
+)
+def test_the_exit_code_is_mpiexecs(script: str, code: int) -> None:
+    """Zero if all is well."""
+    assert execute(script) == code
+
+
+def test_a_failing_rank_shows_its_own_traceback_and_no_frame_of_ours(tmp_path: Path, capsys: Capture) -> None:
+    """As Python prints it."""
+    path = tmp_path / "work.py"
+    path.write_text(BEGINNING + "def f():\n    return comm.rank % 2 and 1 / 0\nf()\ncomm.Barrier()\n")
+    assert main(["run", "-n", "4", str(path)]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert [line.strip() for line in lines if "File" in line] == [
+        f'File "{path}", line 6, in <module>', f'File "{path}", line 5, in f',
+    ]  # fmt: skip
+    assert lines[-2:] == ["ZeroDivisionError: division by zero", "fakempi: rank 1 of 4 failed, which ended the run"]
+
+
+def test_a_wrong_call_is_shown_where_the_script_makes_it(capsys: Capture) -> None:
+    """Not where the emulator found out."""
+    assert execute("comm.send(1, dest=9)") == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "Traceback (most recent call last):",
+        '  File "<string>", line 4, in <module>',
+        "fakempi.errors.MPIError: send on rank 0: dest 9 is not in 0..3: the communicator has 4 ranks.",
+        "fakempi: rank 0 of 4 failed, which ended the run",
+    ]
+
+
+def test_a_deadlock_is_reported_with_those_who_left_early(capsys: Capture) -> None:
+    """Which is often why."""
+    assert execute("comm.rank == 2 and sys.exit(5)\ncomm.Barrier()") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("deadlock at t = ")
+    assert "ranks 0-1 and 3: Barrier(waits for rank 2) at <string>:5" in error
+    assert error.endswith("  rank 2 ended with exit code 5\n")
+
+
+def test_abort_says_who(capsys: Capture) -> None:
+    """In one line."""
+    assert execute("comm.rank == 3 and comm.Abort(2)\ncomm.Barrier()") == 2
+    assert capsys.readouterr().err == "fakempi: rank 3 called Abort(2)\n"
+
+
+def test_a_syntax_error_is_shown_once(tmp_path: Path, capsys: Capture) -> None:
+    """Before any rank starts."""
+    (tmp_path / "work.py").write_text("def f(:\n")
+    assert main(["run", "-n", "4", str(tmp_path / "work.py")]) == 1
+    error = capsys.readouterr().err
+    assert error.count("SyntaxError") == 1
+    assert 'work.py", line 1' in error
+
+
+def test_what_messages_cost_can_be_said(capsys: Capture) -> None:
+    """And the summary says what it took."""
+    script = "comm.Sendrecv(b'1234', (comm.rank + 1) % 4, recvbuf=bytearray(4))"
+    assert execute(script, "--summary", "--cost", "hockney:t_s=1,t_w=0.5") == 0
+    assert capsys.readouterr() == ("", "fakempi: 4 ranks, 3 s, 4 messages, 16 B\n")
+
+
+def test_unsafe_sends_show_without_buffering(capsys: Capture) -> None:
+    """The same program under two models."""
+    script = "comm.send(1, (comm.rank + 1) % 4)\ncomm.recv()"
+    assert execute(script) == 0
+    assert execute(script, "--cost", "hockney:eager_limit=0") == 1
+    assert "cycle: 0 → 1 → 2 → 3 → 0" in capsys.readouterr().err
+
+
+def test_algorithms_can_be_chosen(capsys: Capture) -> None:
+    """And are refused where they do not fit."""
+    script = "comm.allreduce(1)\nimport numpy as np\ncomm.Allgather(np.zeros(1), np.zeros(comm.size))"
+    assert execute(script, "--algorithms", "mpich,allgather=ring", ranks=6) == 0
+    assert execute(script, "--algorithms", "allgather=recursive_doubling", ranks=6) == 1
+    assert "p = 6 is not a power of two" in capsys.readouterr().err
+
+
+def test_a_seed_gives_another_order_and_always_the_same(capsys: Capture) -> None:
+    """Of ranks that are equally far."""
+    outputs = []
+    for seed in (("--seed", "1"), ("--seed", "1"), ("--seed", "2"), ()):
+        assert execute("print(comm.rank, end=' ')", *seed, ranks=6) == 0
+        outputs.append(capsys.readouterr().out.split())
+    assert outputs[0] == outputs[1]
+    assert outputs[3] == list("012345")
+    assert len({tuple(order) for order in outputs}) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["-n", "4"], "what is to be run? Say fakempi run -n 4 script.py, or -m module."),
+        (["-n", "4", "nowhere.py"], "there is no file 'nowhere.py'."),
+        (["-n", "0", "-c", "1"], "-n 0: there must be at least 1 rank."),
+        (["-n", "x", "-c", "1"], "'x' is not a number."),
+        (["-n", "4", "-m"], "program: -m needs a module after it."),
+        (["-n", "4", "--algorithms", "mpic", "-c", "1"], "algorithms: there is no table 'mpic'; there are plain, mpich "),
+    ],
+)
+def test_wrong_use_is_told_in_a_line(words: list[str], error: str, capsys: Capture) -> None:
+    """And ends with 2."""
+    assert main(["run", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"fakempi run: {error}")
+
+
+def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every command."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in ([], ["run"], ["list"], ["compare"]):
+        assert main([*words, "--help"]) == 0
+        text = capsys.readouterr().out
+        assert max(len(line) for line in text.splitlines()) <= 80
+        assert not words or "examples:" in text
+
+
+def test_a_timeout_ends_a_run_and_says_where_ranks_are(tmp_path: Path, carrier: str) -> None:
+    """Whoever computes for ever, and those who wait for it."""
+    script = "if comm.rank == 3:\n    while True: pass\nif comm.rank < 3: comm.recv(source=3)\n"
+    (tmp_path / "work.py").write_text(BEGINNING + script)
+    found = command("run", "-n", "6", "--timeout", "0.5", "--carrier", carrier, str(tmp_path / "work.py"))
+    assert found.returncode == 124
+    assert found.stderr.splitlines() == [
+        "fakempi: not done after 0.5 s at t = 0 s, 0 of 6 ranks have ended",
+        "  rank 3: runs at work.py:5",
+        "  ranks 0-2: recv(source=3, tag=ANY) at work.py:6, since t = 0",
+        "  ranks 4-5: not begun",
+    ]
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    """As in `fakempi run ... | head -1`."""
+    (tmp_path / "work.py").write_text("for line in range(100_000): print('line', line)\n")
+    words = [sys.executable, "-m", "fakempi", "run", "-n", "2", str(tmp_path / "work.py")]
+    with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert run.stdout.readline() == b"line 0\n"
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == 141
+
+
+def test_standard_input_and_a_module_by_name_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """The whole way through."""
+    script = "word = comm.bcast(input() if comm.rank == 0 else None)\nprint(comm.rank, word)\n"
+    (tmp_path / "work.py").write_text(BEGINNING + script)
+    found = command("run", "-n", "2", "--prefix", "-m", "work", input="hello\n", cwd=tmp_path)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert sorted(found.stdout.splitlines()) == ["[0] 0 hello", "[1] 1 hello"]

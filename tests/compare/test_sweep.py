@@ -1,0 +1,80 @@
+"""Sweeps: claims and runs agree, nothing beats the lower bound, and the fastest is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from collectives import CATALOGUE, Algorithm, DoesNotFit
+from fakempi import Free, Hockney
+from fakempi.compare.bounds import lower_bound
+from fakempi.compare.sweep import PAIRED, UNEVEN, duration, make_case, measured, sweep
+
+EXACT = Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
+FREE_TO_COMBINE = Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
+
+
+def spike(total: int, p: int) -> tuple[int, ...]:
+    """Rank 0 has all but what one other has."""
+    return (total - total // 3, *(0,) * (p - 2), total // 3) if p > 1 else (total,)
+
+
+def every(algorithm: Algorithm) -> str:
+    return f"{algorithm.kind}-{algorithm.operation}-{algorithm.name}"
+
+
+@pytest.mark.parametrize("algorithm", CATALOGUE, ids=every)
+@pytest.mark.parametrize("nbytes", [0, 12])
+def test_every_algorithm_can_be_compared_and_none_beats_the_bound(algorithm: Algorithm, nbytes: int) -> None:
+    """By its claim and by a run, which are equal; regular and not."""
+    ranks = [(2, 0), (3, 0), (4, 0), (6, 0)] if algorithm.kind == "intra" else [(4, 2), (3, 3), (2, 6)]
+    uneven = algorithm.operation in (*UNEVEN, *PAIRED)
+    for p, q in ranks:
+        for distribution in [None, ("spike", spike)] if uneven else [None]:
+            case = make_case(algorithm.operation, p, q, nbytes, distribution)
+            if "first" in algorithm.parameters:
+                case = type(case)(**{**vars(case), "parameters": {"first": True}})
+            try:
+                time = measured(algorithm, case, EXACT)
+            except DoesNotFit:
+                continue
+            assert duration(algorithm, case, EXACT) == time
+            assert time >= lower_bound(algorithm.operation, case, 8.0, 0.5)
+            assert duration(algorithm, case, FREE_TO_COMBINE) >= lower_bound(algorithm.operation, case, 8.0, 0.5)
+
+
+def test_a_sweep_names_the_best_and_says_why_others_were_left_out() -> None:
+    """Latency decides for small messages, bandwidth for large ones."""
+    made = sweep("bcast", [(6, 0)], [8, 2**20], cost=Hockney(eager_limit=0))
+    small, large = made.columns
+    assert small.best == ["binomial", "circulant"] or "binomial" in small.best
+    assert "binomial" not in large.best
+    assert small.refused == {"scatter_recursive_doubling_allgather": "p = 6 is not a power of two"}
+    assert all(time >= column.bound for column in made.columns for time in column.times.values())
+
+
+def test_other_models_are_run_and_have_no_bound() -> None:
+    """Claims hold for the single-port model alone."""
+    (column,) = sweep("allgather", [(4, 0)], [64], cost=Free(), names=["ring", "bruck"]).columns
+    assert dict(column.times) == {"ring": 0, "bruck": 0}
+    assert column.best == ["ring", "bruck"]
+    assert column.bound is None
+    buffered: Any = sweep("allgather", [(4, 0)], [64], cost=Hockney(t_s=1, t_w=0), names=["ring"]).columns[0]
+    assert buffered.times == {"ring": 3}
+    assert buffered.bound == 2
+
+
+def test_two_groups_are_compared_too() -> None:
+    """Kang et al.'s algorithms, with as many bytes on either side."""
+    made = sweep("allgather", [(6, 2)], [16], cost=EXACT, kind="inter")
+    (column,) = made.columns
+    assert (column.p, column.q) == (6, 2)
+    assert "full_duplex" in column.times
+    assert min(column.times.values()) >= column.bound > 0
+
+
+def test_what_is_not_there_is_told() -> None:
+    """With what there is."""
+    with pytest.raises(ValueError, match="allgather has no algorithm 'rnig'; there are bruck, "):
+        sweep("allgather", [(4, 0)], [64], cost=EXACT, names=["rnig"])
