@@ -11,7 +11,6 @@ from operator import or_
 from typing import Any
 
 from fakempi import options as typed
-from fakempi.checks.ranks import ranks_in_words
 from fakempi.cli.watching import TIMED_OUT, Watch
 from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
 from fakempi.script import Program, program
@@ -135,4 +134,4 @@ def _say_codes(script: Program) -> None:
         if code:
             by_code.setdefault(code, []).append(number)
     for code, ranks in sorted(by_code.items()):
-        _say(f"  {ranks_in_words(ranks)} ended with exit code {code}")
+        _say(f"  {script.universe.names.words(ranks)} ended with exit code {code}")

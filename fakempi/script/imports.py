@@ -15,7 +15,6 @@ import site
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
@@ -27,7 +26,6 @@ SHARED = ("fakempi", "collectives", "mpi4py")
 """Packages that are shared wherever they are."""
 
 
-@cache
 def _installed() -> tuple[str, ...]:
     """The folders of Python and of its packages."""
     paths = sysconfig.get_paths()
@@ -36,12 +34,15 @@ def _installed() -> tuple[str, ...]:
     return tuple({os.path.join(form, "") for folder in folders for form in (folder, os.path.realpath(folder))})
 
 
+_INSTALLED = _installed()  # at once, for it imports something itself
+
+
 def is_own(spec: ModuleSpec) -> bool:
     """Whether every rank gets a copy of the module."""
     if spec.name.partition(".")[0] in SHARED:
         return False
     places = [spec.origin] if spec.has_location and spec.origin else list(spec.submodule_search_locations or ())
-    return bool(places) and not any(os.path.abspath(place).startswith(_installed()) for place in places)
+    return bool(places) and not any(os.path.abspath(place).startswith(_INSTALLED) for place in places)
 
 
 def beside(folder: str) -> set[str]:
