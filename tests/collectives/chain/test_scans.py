@@ -1,0 +1,125 @@
+"""Double scans: the same as adding up in one place, for anything associative, in ceil(log2 N) rounds."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from collectives.chain import Chain
+from collectives.chain.scan import (
+    allreduce,
+    by_op,
+    double_exclusive_scan,
+    double_scan,
+    scan_objects,
+    segmented_double_scan,
+)
+from collectives.numbers import ceil_log2
+from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
+
+orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
+
+
+def times(a: Any, b: Any) -> Any:
+    """Products of 2 x 2 matrices: associative, and never commutative here."""
+    return a @ b
+
+
+def matrix(number: int) -> Any:
+    return np.array([[1, number], [number % 3, 1]], np.uint64)  # wraps around, which is associative too
+
+
+def folded(values: list[Any]) -> list[Any]:
+    return [each.tolist() for each in accumulate(values, times)]
+
+
+@given(orders)
+@settings(max_examples=30, deadline=None)
+def test_both_scans_are_those_of_one_place_in_any_order_of_the_ranks(order: list[int]) -> None:
+    """Matrices, whose products depend on their order."""
+
+    def main(chain: Chain) -> Any:
+        own = matrix(chain.rank + 2)
+        inclusive = double_scan(chain, own, own, times)
+        exclusive = double_exclusive_scan(chain, own, own, times)
+        return [
+            part if part is None else part.tolist() for part in (*inclusive, *exclusive, allreduce(chain, own, times))
+        ]
+
+    values = [matrix(rank + 2) for rank in range(len(order))]
+    before = folded(values)
+    after = [total.tolist() for total in accumulate(reversed(values), lambda a, b: times(b, a))][::-1]
+    for rank, found in enumerate(run_order(main, order)):
+        expected = [before[rank], after[rank], None, None, before[-1]]
+        expected[2] = before[rank - 1] if rank else None
+        expected[3] = after[rank + 1] if rank + 1 < len(order) else None
+        assert found == expected
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=50))
+@settings(max_examples=30, deadline=None)
+def test_a_segment_knows_nothing_of_its_neighbours(marks: list[bool]) -> None:
+    """Sums within runs that begin where they are marked."""
+    size = len(marks)
+    starts = [True, *marks[1:]]
+    ends = [*starts[1:], True]
+
+    def main(chain: Chain) -> Any:
+        own = np.array([chain.rank, 1])
+        both = segmented_double_scan(chain, own, np.add, first=starts[chain.rank], last=ends[chain.rank])
+        return [part.tolist() for part in both]
+
+    for rank, (before, after) in enumerate(run_chain(main, size).returns):
+        first = max(r for r in range(rank + 1) if starts[r])
+        end = min(r for r in range(rank, size) if ends[r]) + 1
+        assert before == [sum(range(first, rank + 1)), rank + 1 - first]
+        assert after == [sum(range(rank, end)), end - rank]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 20])
+def test_objects_of_any_length_are_scanned(size: int) -> None:
+    """Strings, joined: as long as the chain at last."""
+    run = run_chain(lambda chain: scan_objects(chain, str(chain.rank), str(chain.rank), lambda a, b: a + b), size)
+    for rank, (before, after) in enumerate(run.returns):
+        assert before == "".join(map(str, range(rank + 1)))
+        assert after == "".join(map(str, range(rank, size)))
+
+
+def test_an_op_of_mpi_combines_too() -> None:
+    """Through Reduce_local, lower ranks first."""
+
+    def main(chain: Chain) -> int:
+        return int(allreduce(chain, np.array([chain.rank + 1]), by_op(fakempi.MPI.PROD))[0])
+
+    assert set(run_chain(main, 7).returns) == {5040}
+
+
+@pytest.mark.parametrize("size", [*range(1, 35), 63, 64, 65, 127, 128, 129, 300])
+def test_a_double_scan_takes_ceil_log2_rounds_of_two_messages(size: int) -> None:
+    """One message in each direction a round, on one port; nobody sends more than two a round."""
+    sent = np.zeros(2)
+    rounds = ceil_log2(size)
+    run = run_chain(lambda chain: double_scan(chain, sent, sent, np.add) and None, size, ROUNDS)
+    assert run.time == 2 * rounds
+    # In round i all but the last 2^i send to the right, and as many to the left.
+    assert run.messages == 2 * sum(size - (1 << i) for i in range(rounds))
+    exact = run_chain(lambda chain: double_scan(chain, sent, sent, np.add) and None, size, EXACT)
+    assert exact.time == 2 * rounds * (8 + sent.nbytes)
+
+
+def test_both_carriers_scan_alike() -> None:
+    """The same values at the same times."""
+
+    def main(chain: Chain) -> list[float]:
+        own = np.array([float(chain.rank)])
+        return [float(part[0]) for part in double_scan(chain, own, own, np.add)]
+
+    runs = [run_chain(main, 100, EXACT, carrier=carrier) for carrier in ("greenlets", "threads")]
+    assert runs[0].returns == runs[1].returns
+    assert runs[0].clocks == runs[1].clocks

@@ -1,0 +1,1 @@
+"""Tests of chains and of what is built on them."""
