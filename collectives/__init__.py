@@ -33,6 +33,8 @@ The map:
     pair_reductions, scattered      blocks reduced in pairs or by way of rank 0
     intra/<operation>/<name>.py     one algorithm each: <operation>_<name>(comm, ...)
     inter/<operation>/<name>.py     the same between two groups: <operation>_<name>(inter, local, ...)
+    chain/                          groups as chains: scans, collectives, trees; chain/sort/<name>.py: sorts
+    split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
     __main__    python -m collectives: the catalogue as a table
 """
 

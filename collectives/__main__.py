@@ -18,7 +18,7 @@ def table() -> str:
     """One line per algorithm: the first clause of each line of its card, in columns as wide as they need."""
     rows = [("operation", "algorithm", *(column.lower() for column in COLUMNS))]
     for a in CATALOGUE:
-        operation = a.operation if a.kind == "intra" else f"{a.kind} {a.operation}"
+        operation = a.operation if a.kind in ("intra", a.operation) else f"{a.kind} {a.operation}"
         card = a.card
         rows.append((operation, a.name, *(card.get(column, "").split(";")[0] for column in COLUMNS)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -125,6 +125,7 @@ class Algorithm:
     None for cases that they do not cover. Without a schedule there is no exact time: `time` gives None.
     `closed_time` is for free combining; a reduction's `closed_combined` counts the bytes combined one after the other
     on the longest path, where this path is the same whatever the costs, and None elsewhere.
+    What runs on chains claims `holds` in place of `scratch`: the most items that a rank has at once (`chain.meter`).
     """
 
     operation: str
@@ -140,9 +141,10 @@ class Algorithm:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     in_order: bool = False
     kind: str = "intra"
+    holds: Callable[[Case], int] | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {self.operation} {self.name}>"
+        return f"<{' '.join(dict.fromkeys((self.kind, self.operation)))} {self.name}>"
 
     def parameter(self, case: Case, name: str) -> Any:
         """The case's value of a parameter, or the default."""
@@ -175,10 +177,14 @@ class Algorithm:
         plan = self.plan(case)
         return None if plan is None else elapsed(plan, case.ranks, t_s, t_w, c)
 
+    def held(self, case: Case) -> int | None:
+        """The most items that any rank holds at once; None if that is not claimed."""
+        return self.holds(case) if self.holds else None
+
     def check(self, case: Case) -> None:
         """Raise DoesNotFit if the algorithm cannot serve the case."""
         if reason := self.fits(case):
-            kind = "" if self.kind == "intra" else f"{self.kind} "
+            kind = "" if self.kind in ("intra", self.operation) else f"{self.kind} "
             raise DoesNotFit(f"{kind}{self.operation} {self.name}: {reason}")
 
     @property

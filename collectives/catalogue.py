@@ -19,8 +19,18 @@ def _collect() -> tuple[Algorithm, ...]:
 CATALOGUE = _collect()
 
 
-def find(operation: str, name: str, kind: str = "intra", case: Case | None = None) -> Algorithm:
-    """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do."""
+def home(operation: str) -> str:
+    """The kind that is meant if none is said."""
+    return operation if operation == "split" else "intra"
+
+
+def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
+    """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
+
+    Kinds are "intra", "inter" (between two groups), "chain" and "split", which is an operation and a kind of its own:
+    `find("split", "bitonic")`.
+    """
+    kind = kind or home(operation)
     candidates = [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind)]
     if not candidates:
         operations = sorted({a.operation for a in CATALOGUE if a.kind == kind})
@@ -35,6 +45,7 @@ def find(operation: str, name: str, kind: str = "intra", case: Case | None = Non
     raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
 
 
-def fitting(operation: str, case: Case, kind: str = "intra") -> list[Algorithm]:
+def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorithm]:
     """The algorithms that serve the case, in order of name."""
+    kind = kind or home(operation)
     return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.fits(case) is None]

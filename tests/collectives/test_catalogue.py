@@ -97,6 +97,6 @@ def test_python_m_collectives_lists_everything() -> None:
     done = subprocess.run([sys.executable, "-m", "collectives"], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].split()[:2] == ["operation", "algorithm"]
-    named = [[*([] if a.kind == "intra" else [a.kind]), a.operation, a.name] for a in CATALOGUE]
+    named = [[*([] if a.kind in ("intra", a.operation) else [a.kind]), a.operation, a.name] for a in CATALOGUE]
     assert [line.split()[: len(words)] for line, words in zip(lines[2:-2], named, strict=True)] == named
     assert max(map(len, lines)) <= 230

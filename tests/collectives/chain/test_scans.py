@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives.chain import Chain
-from collectives.chain.scan import (
-    allreduce,
-    by_op,
-    double_exclusive_scan,
-    double_scan,
-    scan_objects,
-    segmented_double_scan,
-)
+from collectives.chain.objects import scan_objects
+from collectives.chain.scan import allreduce, by_op, double_exclusive_scan, double_scan, segmented_double_scan
 from collectives.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
 

@@ -1,0 +1,89 @@
+"""Hashes of colours: Jenkins' for the bins, and one that nobody has found two alike of, to tell colours apart.
+
+Bins come from Jenkins' one-at-a-time hash of the colour's bytes, turned by one more byte in each iteration, of which
+each iteration takes other bits. Colours can be made for which all of these are alike. So the question whether a chain
+has one colour is asked of a 256-bit BLAKE2b digest, and after `TURNS` iterations bins are taken from the digest's bits.
+Both are as long for all colours: what is sent does not depend on how long a colour is.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from collectives.chain.bins import split_by_bin
+from collectives.chain.chain import Chain
+from collectives.chain.items import UNDEFINED, as_bytes
+from collectives.chain.meter import Meter
+from collectives.chain.scan import allreduce
+
+TURNS = 12
+"""Iterations with Jenkins' hash: at 3 bits each, all 32 of its bits have been used, and N = 65,536 takes about six."""
+DIGEST = 32
+"""Bytes."""
+
+
+def one_at_a_time(data: bytes) -> int:
+    """Jenkins' hash, 32 bits.
+
+    >>> hex(one_at_a_time(b"a")), hex(one_at_a_time(b"The quick brown fox jumps over the lazy dog"))
+    ('0xca2e9442', '0x519e91f5')
+    """
+    value = 0
+    for byte in data:
+        value = value + byte & 0xFFFFFFFF
+        value = value + (value << 10) & 0xFFFFFFFF
+        value ^= value >> 6
+    value = value + (value << 3) & 0xFFFFFFFF
+    value ^= value >> 11
+    return value + (value << 15) & 0xFFFFFFFF
+
+
+class Hashed:
+    """A colour and its bins."""
+
+    def __init__(self, color: Any, bits: int) -> None:
+        self.data = as_bytes(color)
+        self.bits = bits
+        self.digest = blake2b(self.data, digest_size=DIGEST).digest()
+
+    def bin(self, turn: int) -> int:
+        """The colour's bin in an iteration; different colours have different ones in one iteration or another."""
+        if turn < TURNS:
+            at = turn % max(1, len(self.data))
+            value = one_at_a_time(self.data[at:] + self.data[:at])
+            shift = turn * self.bits % 32
+            value = value >> shift | value << 32 - shift
+        else:
+            value = int.from_bytes(self.digest, "big") >> (turn - TURNS) * self.bits
+        return value & (1 << self.bits) - 1
+
+    def alone(self, chain: Chain) -> bool:
+        """Whether everybody on the chain has this colour."""
+        own = np.frombuffer(self.digest + b"\1", np.uint8)
+
+        def combine(a: Any, b: Any) -> Any:
+            same = a.copy()
+            same[-1] = a[-1] and b[-1] and a.tobytes() == b.tobytes()
+            return same
+
+        return bool(allreduce(chain, own, combine)[-1])
+
+
+def split_by_hash(chain: Chain, color: Any, bits: int, threshold: int, meter: Meter) -> tuple[Chain | None, bool]:
+    """The chain of those with this colour, in their order, and True.
+
+    Or, as soon as a chain is shorter than `threshold`, the chain of those and perhaps some others, and False.
+    """
+    hashed = None if color is UNDEFINED else Hashed(color, bits)
+    turn = 0
+    while chain.size >= threshold:
+        part, _ = split_by_bin(chain, None if hashed is None else hashed.bin(turn), 1 << bits, meter)
+        if part is None or hashed is None:
+            return None, True
+        if part.size == 1 or (part.size == chain.size and hashed.alone(part)):
+            return part, True
+        chain, turn = part, turn + 1
+    return chain, False

@@ -1,0 +1,145 @@
+"""Sort by Batcher's bitonic network, on any number of processes: in each step a pair swaps items and keeps one each.
+
+Sorting n: the first n//2 one way round and the others the other way round, then merge. Merging n, with s the largest power
+of two below n: i meets i+s where both are there, then both parts are merged, the first s and the others. All
+distances are powers of two, and who is there is found by passing on addresses (`shapes.Logchain`) before.
+
+    p = 4     step 1     step 2     step 3
+              0 - 1      0 - 2      0 - 1      the smaller of 0 and 2 goes to 0; of 0 and 1 in step 1,
+              2 - 3      1 - 3      2 - 3      to 1, since the first half is sorted downwards
+
+Rounds   2 d + d (d+1) / 2, d = log2 p    Sent per rank   at most d (d+1) / 2 m + 16 d    Scratch   O(log p)
+Time     by the schedule's recurrence; if p is a power of two 2 d (t_s + 8 t_w) + d (d+1) / 2 (t_s + m t_w)
+Fits     any p; items of m bytes
+Best     many processes: O(log^2 p) time, and next to no memory
+Source   Batcher, Sorting Networks and Their Applications, AFIPS Spring Joint Computer Conference 32 (1968); on a chain:
+         Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias
+
+import numpy as np
+
+from collectives.algorithm import Algorithm, Case
+from collectives.chain.chain import Chain
+from collectives.chain.items import Order
+from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.paper import scanning
+from collectives.chain.shapes import Logchain
+from collectives.numbers import ceil_log2, floor_log2, is_power_of_two
+from collectives.schedule import Round, Seconds, Transfer, message
+
+
+def sort_bitonic(
+    chain: Chain,
+    item: bytes,
+    *,
+    order: Order = None,
+    work: Callable[[int], object] | None = None,
+    meter: Meter = UNREAD,
+) -> bytes:
+    """The item that belongs on this rank; all items are as long. `work(1)` is told of each comparison."""
+    logchain = Logchain.of(chain)
+    lefts, rights = logchain.lefts, logchain.rights
+    held = 2 + len(lefts) + len(rights)
+    meter.take(held)
+    exchange, tag = chain.comm.Sendrecv, chain.tag
+    mine, other = np.frombuffer(bytearray(item), np.uint8), np.empty(len(item), np.uint8)
+    own = item if order is None else order(item)
+    for distance, keeps_smaller in steps(chain.rank, chain.size):
+        if distance > 0:
+            partner = rights[distance.bit_length() - 1]
+        else:
+            partner = lefts[(-distance).bit_length() - 1]
+        exchange(mine, partner, tag, other, partner, tag)
+        theirs = other.tobytes() if order is None else order(other.tobytes())
+        if (theirs < own) is keeps_smaller:
+            mine, other, own = other, mine, theirs
+        if work is not None:
+            work(1)
+    meter.drop(held)
+    return mine.tobytes()
+
+
+def steps(rank: int, size: int) -> Iterator[tuple[int, bool]]:
+    """What a rank does: how far away its partner is, negative to the left, and whether it keeps the smaller item."""
+    halves = []
+    first, count, upwards = 0, size, True
+    while count > 1:
+        halves.append((first, count, upwards))
+        half = count // 2
+        if rank < first + half:
+            count, upwards = half, not upwards
+        else:
+            first, count = first + half, count - half
+    for first, count, upwards in reversed(halves):
+        while count > 1:
+            step = 1 << (count - 1).bit_length() - 1
+            if rank < first + step:
+                if rank < first + count - step:
+                    yield step, upwards
+                count = step
+            else:
+                yield -step, not upwards
+                first, count = first + step, count - step
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    yield from scanning(case.p, 0)
+    for pairs in network(0, case.p):
+        yield [Transfer(a, b, case.m) for pair in pairs for a, b in (pair, pair[::-1])]
+
+
+Pairs: TypeAlias = list[tuple[int, int]]
+EMPTY: Pairs = []
+
+
+def network(first: int, count: int) -> list[Pairs]:
+    """All pairs of the network, step by step; what the two halves do they do at the same time."""
+    if count < 2:
+        return []
+    half = count // 2
+    both = zip_longest(network(first, half), network(first + half, count - half), fillvalue=EMPTY)
+    return [[*one, *other] for one, other in both] + merging(first, count)
+
+
+def merging(first: int, count: int) -> list[Pairs]:
+    """The pairs of a merge, step by step."""
+    if count < 2:
+        return []
+    step = 1 << ceil_log2(count) - 1
+    meeting = [(i, i + step) for i in range(first, first + count - step)]
+    both = zip_longest(merging(first, step), merging(first + step, count - step), fillvalue=EMPTY)
+    return [meeting, *([*one, *other] for one, other in both)]
+
+
+def closed_rounds(case: Case) -> int | None:
+    d = floor_log2(case.p)
+    return 2 * d + d * (d + 1) // 2 if is_power_of_two(case.p) and case.m else None
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    if not is_power_of_two(case.p) or not case.m:
+        return None
+    d = floor_log2(case.p)
+    return 2 * d * message(8, t_s, t_w) + d * (d + 1) // 2 * message(case.m, t_s, t_w)
+
+
+def holds(case: Case) -> int:
+    return 2 + 2 * ceil_log2(case.p)
+
+
+ALGORITHM = Algorithm(
+    operation="sort",
+    name="bitonic",
+    run=sort_bitonic,
+    schedule=schedule,
+    closed_rounds=closed_rounds,
+    closed_time=closed_time,
+    holds=holds,
+    kind="chain",
+)

@@ -1,0 +1,54 @@
+"""Split by gather and scatter: the items meet at the root of a tree, in order, and are handed out again.
+
+As the split by bitonic sort, with another sort: subtrees' items are merged on their way up.
+
+    p = 4, colours b a b a     1 -> 0: a1 b0; 3 -> 2: a3 b2; 2 -> 0: a1 a3 b0 b2, and back; groups: 1 -> 3 and 0 -> 2
+
+Rounds   at most 5 ceil(log2 p) + 3    Sent per rank   its subtree's items, twice    Scratch   p items at the root
+Time     no closed form; who has whose item depends on the data; about 5 ceil(log2 p) t_s + 2 p m t_w, and merging p items
+Fits     any p; colours and keys of any data
+Best     few processes
+Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collectives.algorithm import Algorithm, Case
+from collectives.chain.by_sort import Work, split_by_sort
+from collectives.chain.chain import Chain
+from collectives.chain.items import Compares, Widths
+from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.sort import gather_scatter
+from collectives.protocol import Comm
+
+
+def split_gather_scatter(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    compare: Compares = None,
+    widths: Widths = None,
+    work: Work = None,
+    meter: Meter = UNREAD,
+    tag: int = 0,
+) -> Chain | None:
+    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    sort = gather_scatter.sort_gather_scatter
+    return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
+
+
+def holds(case: Case) -> int:
+    return max(3, gather_scatter.holds(case))
+
+
+ALGORITHM = Algorithm(
+    operation="split",
+    name="gather_scatter",
+    run=split_gather_scatter,
+    schedule=None,
+    holds=holds,
+    kind="split",
+)

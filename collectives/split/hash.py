@@ -1,0 +1,80 @@
+"""Split by hash: everybody's colour falls into one of a few bins, and the chain into one chain for each; and again.
+
+An iteration is one double scan of a table that says of each bin who is next and how many there are (`chain.bins`). The
+next one takes other bits of a hash of the turned colour. An iteration that splits nothing is followed by an allreduce:
+does everybody have the same colour? Then that is a group. Keys, if any, are sorted by bitonic sort within it.
+
+    p = 4, colours b a b a     bins 1 0 1 0; the chains 1 -> 3 and 0 -> 2; bins 0 0 and 3 3; all alike: done
+
+Rounds   2 ceil(log2 p) a turn    Sent per rank   8 + 8 2^bits a message    Scratch   O(1); as bitonic with keys
+Time     no closed form; iterations depend on the colours; a few groups: about 6 ceil(log2 p) (t_s + (8 + 8 2^bits) t_w)
+Fits     any p; colours of whole numbers, strings or bytes; keys of any data
+Best     a split without keys
+Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011; Jenkins, Hash
+         Functions, Dr. Dobb's Journal 22 (1997)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.chain.by_sort import Work
+from collectives.chain.chain import Chain, chain_of
+from collectives.chain.hashing import split_by_hash
+from collectives.chain.items import Compares, Widths, compares
+from collectives.chain.meter import UNREAD, Meter
+from collectives.protocol import Comm
+from collectives.split import bitonic
+
+
+def split_hash(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    compare: Compares = None,
+    widths: Widths = None,
+    bits: int = 3,
+    work: Work = None,
+    meter: Meter = UNREAD,
+    tag: int = 0,
+) -> Chain | None:
+    """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
+
+    There are 2^bits bins. `compare` is for keys: colours that are alike must be so in every byte.
+    """
+    chain: Chain | None = chain_of(group, tag)
+    assert chain is not None
+    ALGORITHM.check(Case(chain.size, parameters={"bits": bits}))
+    functions = compares(compare)
+    if color is not None and functions[0] is not None:
+        raise DoesNotFit("split hash: colours that a function compares may be alike and have different hashes")
+    if color is not None:
+        chain, _ = split_by_hash(chain, color, bits, 2, meter)
+    if key is None or chain is None or chain.size == 1:
+        return chain
+    return bitonic.split_bitonic(chain, None, key, compare=functions, widths=widths, work=work, meter=meter)
+
+
+def fits(case: Case) -> str | None:
+    bits = case.parameters.get("bits", 3)
+    return None if 0 < bits <= 16 else f"2^{bits} bins: between 2 and 65,536 make a table that can be sent"
+
+
+def holds(case: Case) -> int:
+    """With `case.parameters["reorder"]` keys are sorted too."""
+    bits = case.parameters.get("bits", 3)
+    return max(6 << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
+
+
+ALGORITHM = Algorithm(
+    operation="split",
+    name="hash",
+    run=split_hash,
+    schedule=None,
+    fits=fits,
+    holds=holds,
+    parameters={"bits": 3},
+    kind="split",
+)

@@ -1,0 +1,120 @@
+"""Split by radix: split the chain on the colours' bits, from the top, then sort each group by its keys' bits.
+
+Processes move, not items: after the last bits of the colour a chain has one colour and is a group. Keys are sorted
+within it by `chain.sort.radix`, which joins the parts again; without keys there is nothing to join.
+
+    p = 4, colours 1 0 1 0, keys 5 5 3 6     the chains 1 -> 3 and 0 -> 2; by key 1 -> 3 and 2 -> 0
+
+Rounds   at most (2 a + 4 b) ceil(log2 p)    Sent per rank   8 + 8 2^digit a message    Scratch   O(1)
+Time     no closed form; a, b digits of colour and key; chains of one are done; proportional to log p for fixed width
+Fits     any p; whole numbers
+Best     very many processes and short numbers
+Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.chain.bins import split_by_bin
+from collectives.chain.by_sort import Work
+from collectives.chain.chain import Chain, chain_of
+from collectives.chain.items import UNDEFINED, Compares
+from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.scan import allreduce
+from collectives.chain.sort import radix
+from collectives.protocol import Comm
+
+LOWEST = -(1 << 63)
+
+
+def split_radix(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    compare: Compares = None,
+    bits: tuple[int, int] | None = None,
+    digit: int = 4,
+    work: Work = None,
+    meter: Meter = UNREAD,
+    tag: int = 0,
+) -> Chain | None:
+    """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
+
+    `bits` of colours and keys, with their sign, say how many steps there are; without, one allreduce finds their range.
+    """
+    chain = chain_of(group, tag)
+    if compare is not None:
+        raise DoesNotFit("split radix: whole numbers have their own order, and a comparison function another")
+    radix.ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
+    numbers = [None if one is None or one is UNDEFINED else _whole(one) for one in (color, key)]
+    if bits is None:
+        lows, widths = _ranges(chain, numbers)
+    else:
+        lows, widths = [-(1 << each - 1) for each in bits], list(bits)
+    here: Chain | None = chain
+    # Who has no colour has none of the bins; a scan in which all others have one bin lets it out.
+    shift, leaving = widths[0] if color is not None else 0, color is not None
+    while leaving or shift > 0:
+        low = max(0, shift - digit)
+        own = (
+            None
+            if numbers[0] is None
+            else _checked(numbers[0] - lows[0], widths[0], color) >> low & (1 << shift - low) - 1
+        )
+        here, _ = split_by_bin(chain, own, 1 << digit, meter)
+        if here is None:
+            return None
+        chain, shift, leaving = here, low, False
+        if chain.size == 1:
+            return chain
+    if numbers[1] is None:
+        return chain
+    number = _checked(numbers[1] - lows[1], widths[1], key)
+    return radix.sort_radix(chain, number, bits=widths[1], digit=digit, meter=meter)
+
+
+def _whole(value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise DoesNotFit(f"split radix: {value!r} is not a whole number") from None
+    if not LOWEST <= number < -LOWEST:
+        raise DoesNotFit(f"split radix: {number} does not fit in 64 bits")
+    return number
+
+
+def _checked(number: int, width: int, value: Any) -> int:
+    if not 0 <= number < 1 << width:
+        raise DoesNotFit(f"split radix: {value!r} does not fit in the {width} bits that were given")
+    return number
+
+
+def _ranges(chain: Chain, numbers: list[int | None]) -> tuple[list[int], list[int]]:
+    """The smallest colour and key, and the bits that their distances from the largest take."""
+    # The complement of a number, not its negative: there is one for every number of 64 bits.
+    news = [LOWEST if one is None else each for one in numbers for each in ((one, ~one) if one is not None else (0, 0))]
+    found = [int(one) for one in allreduce(chain, np.array(news, np.int64), np.maximum)]
+    highs, lows = found[::2], [~one for one in found[1::2]]
+    return lows, [max(0, high - low).bit_length() for high, low in zip(highs, lows, strict=True)]
+
+
+def holds(case: Case) -> int:
+    return radix.holds(case)
+
+
+ALGORITHM = Algorithm(
+    operation="split",
+    name="radix",
+    run=split_radix,
+    schedule=None,
+    fits=radix.ALGORITHM.fits,
+    holds=holds,
+    parameters={"digit": 4},
+    kind="split",
+)
