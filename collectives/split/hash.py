@@ -22,7 +22,7 @@ from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.hashing import split_by_hash
-from collectives.chain.items import Compares, Widths, compares
+from collectives.chain.items import UNDEFINED, Compares, Widths, compares
 from collectives.chain.meter import UNREAD, Meter
 from collectives.protocol import Comm
 from collectives.split import bitonic
@@ -52,6 +52,8 @@ def split_hash(
         raise DoesNotFit("split hash: colours that a function compares may be alike and have different hashes")
     if color is not None:
         chain, _ = split_by_hash(chain, color, bits, 2, meter)
+        if color is UNDEFINED:
+            return None
     if key is None or chain is None or chain.size == 1:
         return chain
     return bitonic.split_bitonic(chain, None, key, compare=functions, widths=widths, work=work, meter=meter)

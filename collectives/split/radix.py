@@ -56,7 +56,7 @@ def split_radix(
     if bits is None:
         lows, widths = _ranges(chain, numbers)
     else:
-        lows, widths = [-(1 << each - 1) for each in bits], list(bits)
+        lows, widths = [-(1 << each - 1) if each else 0 for each in bits], list(bits)
     here: Chain | None = chain
     # Who has no colour has none of the bins; a scan in which all others have one bin lets it out.
     shift, leaving = widths[0] if color is not None else 0, color is not None

@@ -1,0 +1,132 @@
+"""The paper's claims: rounds, memory, what a colour's length costs, and what grows with log N."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fakempi
+from collectives import Algorithm, Case, find
+from collectives.chain import Meter
+from collectives.numbers import ceil_log2
+from tests.collectives.chain.harness import EXACT, ROUNDS
+from tests.collectives.split.harness import SPLITS, every, expected, run_split
+
+FEW = ["red", "green", "blue", "white"]
+
+
+@pytest.mark.parametrize("d", range(1, 8))
+def test_a_bitonic_split_of_a_power_of_two_has_d_times_d_plus_nine_halves_rounds(d: int) -> None:
+    """d (d+1) / 2 to sort, 2 d to find the addresses, 2 with the neighbours, 2 d to count, 1 to tell the owner."""
+    size = 1 << d
+    keys = [-rank for rank in range(size)]
+    run = run_split(find("split", "bitonic"), [None] * size, keys, ROUNDS, widths=(0, 0))
+    assert run.returns == expected([None] * size, keys)
+    assert run.time == d * (d + 1) // 2 + 2 * d + 2 + 2 * d + 1
+
+
+@pytest.mark.parametrize("algorithm", [a for a in SPLITS if a.schedule], ids=every)
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 13, 32])
+def test_the_schedule_is_what_happens(algorithm: Algorithm, size: int) -> None:
+    """Where everybody gets all items, whatever they are: 1 + 8 + 8 + 4 + 4 bytes each, where these are numbers."""
+    colors, keys = [rank % 3 for rank in range(size)], [rank % 2 for rank in range(size)]
+    case = Case(size, 25)
+    run = run_split(algorithm, colors, keys, fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0), widths=(0, 0))
+    assert run.time == algorithm.time(case, 8.0, 0.5)
+    assert run.messages == sum(len(transfers) for transfers in algorithm.plan(case) or ())
+    assert run_split(algorithm, colors, keys, ROUNDS, widths=(0, 0)).time == algorithm.rounds(case)
+
+
+@pytest.mark.parametrize("algorithm", SPLITS, ids=every)
+def test_nobody_holds_more_items_than_claimed(algorithm: Algorithm) -> None:
+    """O(1) for hash and radix, O(log N) for bitonic, O(N/P) for Cheng and for Sack and Gropp, O(N) for the others."""
+    given: dict[str, dict[str, Any]] = {"cheng": {"M": 16}, "radix": {"bits": (16, 16)}}
+    options = given.get(algorithm.name, {})
+    peaks: list[int] = []
+    claims: list[int] = []
+    for size in (20, 80, 320):
+        meters = [Meter() for _ in range(size)]
+
+        def main(comm: Any, meters: list[Meter] = meters) -> None:
+            rank = comm.Get_rank()
+            key = -rank if algorithm.name == "radix" else None
+            algorithm.run(comm, rank % 4, key, meter=meters[rank], **options)
+
+        fakempi.run(main, size)
+        assert {meter.held for meter in meters} == {0}
+        peaks.append(max(meter.peak for meter in meters))
+        bits = {"bits": 16} if algorithm.name == "radix" else options
+        claims.append(algorithm.held(Case(size, 25, parameters=bits)) or 0)
+        assert peaks[-1] <= claims[-1]
+    growth = {"allgather_group": "N", "allgather_mpi": "N", "gather_scatter": "N", "bitonic": "log N", "hash": "1"}
+    kind = growth.get(algorithm.name)
+    if kind == "N":
+        assert peaks == claims == [20, 80, 320]
+    elif kind == "log N":
+        assert peaks == claims == [2 + 2 * ceil_log2(size) for size in (20, 80, 320)]
+    elif kind == "1":
+        assert peaks == claims == [48, 48, 48]
+    elif algorithm.name == "hash64":
+        assert claims == [63, 63, 63]
+    elif algorithm.name == "radix":
+        assert claims[0] == claims[2]
+    elif algorithm.name in ("cheng", "sack_gropp"):
+        assert peaks[2] < 320
+
+
+@pytest.mark.parametrize("name", ["bitonic", "gather_scatter", "cheng", "allgather_group", "hash", "hash64"])
+def test_the_length_of_a_colour_costs_the_sorts_and_not_the_hash(name: str) -> None:
+    """Strings of 5 and of 80 characters, in bytes on the way; hash64 calls no allgather for groups as large as these."""
+    size, times = 320, []
+    for length in (5, 80):
+        colors = [FEW[rank % 4].ljust(length, ".") for rank in range(size)]
+        run = run_split(find("split", name), colors, [None] * size, EXACT, widths=(length, 0))
+        assert run.returns == expected(colors, [None] * size)
+        times.append(run.time)
+    if name.startswith("hash"):
+        # The same messages: a hash of 80 bytes may have other bins than one of 5, and so other chains to look through.
+        assert times[1] <= 1.5 * times[0]
+    else:
+        assert times[1] >= 2 * times[0]
+
+
+def test_a_hash_sends_as_much_whatever_the_length_of_the_colours() -> None:
+    """All of one colour: the same scans, byte for byte."""
+    times = set()
+    for length in (1, 5, 80, 3000):
+        colors = ["x" * length] * 40
+        times.add((run := run_split(find("split", "hash"), colors, [None] * 40, EXACT)).time)
+        assert run.returns == expected(colors, [None] * 40)
+    assert len(times) == 1
+
+
+@pytest.mark.parametrize("size", [16, 64, 256, 1024])
+def test_a_hash_into_few_groups_takes_time_proportional_to_log_n(size: int) -> None:
+    """One scan splits, one finds nothing to split, an allreduce finds one colour: three scans."""
+    colors = [FEW[rank % 4] for rank in range(size)]
+    run = run_split(find("split", "hash"), colors, [None] * size, ROUNDS)
+    assert run.returns == expected(colors, [None] * size)
+    d = ceil_log2(size)
+    assert run.time == 2 * d + 4 * (d - 2)
+
+
+@pytest.mark.parametrize("size", [16, 64, 256])
+def test_radix_takes_time_proportional_to_log_n_for_keys_of_fixed_width(size: int) -> None:
+    """Twenty bits, four at a time: a scan for each if they are alike, at most one more each to join the parts if not."""
+    radix, together = find("split", "radix"), [None] * size
+    for keys in ([3] * size, [rank * 40503 % 65536 for rank in range(size)], [-rank for rank in range(size)]):
+        run = run_split(radix, together, keys, ROUNDS, bits=(0, 20))
+        assert run.returns == expected(together, keys)
+        assert run.time <= 2 * 2 * 5 * ceil_log2(size)
+        assert keys[0] != keys[1] or run.time == 2 * 5 * ceil_log2(size)
+
+
+@pytest.mark.parametrize("name", ["bitonic", "gather_scatter", "cheng", "allgather_group", "allgather_mpi", "sack_gropp"])
+def test_local_work_costs_modelled_time_where_the_caller_charges_for_it(name: str) -> None:
+    """The emulator's compute; with mpi4py nobody charges."""
+    colors, keys = [rank % 3 for rank in range(50)], [-rank for rank in range(50)]
+    free = run_split(find("split", name), colors, keys, EXACT)
+    charged = run_split(find("split", name), colors, keys, EXACT, work=lambda count: fakempi.compute(count))
+    assert charged.returns == free.returns
+    assert charged.time > free.time
