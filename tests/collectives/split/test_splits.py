@@ -37,7 +37,7 @@ COLORS = {
 @st.composite
 def drawn_splits(draw: Any) -> tuple[list[Any], list[Any]]:
     """Colours and keys of all ranks."""
-    size = draw(st.one_of(st.integers(1, 12), st.integers(1, 40)))
+    size = draw(st.one_of(st.integers(1, 12), st.integers(1, 70)))
     which = draw(st.sampled_from(sorted(COLORS)))
     if which == "distinct":
         colors = draw(st.permutations(range(size)))
@@ -48,7 +48,7 @@ def drawn_splits(draw: Any) -> tuple[list[Any], list[Any]]:
 
 
 @given(drawn_splits())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_groups_and_orders_are_those_of_sorting_in_one_place(drawn: tuple[list[Any], list[Any]]) -> None:
     """Few colours, many, equal ones, all distinct, long strings, colliding hashes, none."""
     colors, keys = drawn

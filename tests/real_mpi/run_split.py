@@ -1,0 +1,85 @@
+"""Run under mpiexec: every split, against sorting in one place and, for whole numbers, against mpi4py's own Split.
+
+mpiexec -n 5 python tests/real_mpi/run_split.py
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+from mpi4py import MPI
+
+from collectives import Algorithm
+from collectives.chain.collect import addresses, make
+from collectives.split import UNDEFINED
+from tests.collectives.split.harness import expected, splits, view_of
+
+
+def by_length(a: Any, b: Any) -> int:
+    """Compares texts and lists alike."""
+    return len(a) - len(b)
+
+
+def cases(size: int) -> list[tuple[list[Any], list[Any], Any]]:
+    """Colours, keys and comparison."""
+    ranks = range(size)
+    nobody: list[Any] = [None] * size
+    return [
+        ([rank % 3 for rank in ranks], [-rank % 4 for rank in ranks], None),
+        ([rank // 2 * (1 << 40) for rank in ranks], nobody, None),
+        (nobody, [-rank for rank in ranks], None),
+        ([UNDEFINED if rank % 3 == 1 else rank % 2 for rank in ranks], [rank * 5 % 7 for rank in ranks], None),
+        ([f"node{rank // 2}" * (1 + rank // 2) for rank in ranks], ["ba"[rank % 2] for rank in ranks], None),
+        ([bytes(rank // 3) for rank in ranks], nobody, None),
+        (["x" * (rank % 2) for rank in ranks], [[0] * (size - rank) for rank in ranks], (by_length, by_length)),
+    ]
+
+
+def compare_native(comm: Any, chain: Any, color: Any, key: Any) -> None:
+    """What MPI's own split gives, and the chain made a communicator."""
+    native = comm.Split(MPI.UNDEFINED if color is UNDEFINED else color % (1 << 20), 0 if key is None else key)
+    if chain is None:
+        assert native == MPI.COMM_NULL
+        return
+    assert (native.Get_rank(), native.Get_size()) == (chain.rank, chain.size)
+    ranks = MPI.Group.Translate_ranks(native.Get_group(), None, comm.Get_group())
+    assert list(ranks) == addresses(chain)
+    made = make(chain, lambda members: comm.Create_group(comm.Get_group().Incl(members)))
+    assert MPI.Comm.Compare(made, native) == MPI.CONGRUENT
+    made.Free()
+    native.Free()
+
+
+def try_split(comm: Any, algorithm: Algorithm, colors: list[Any], keys: list[Any], compare: Any) -> None:
+    """One split, compared."""
+    rank = comm.Get_rank()
+    chain = algorithm.run(comm, colors[rank], keys[rank], compare=compare, tag=20)
+    assert view_of(chain) == expected(colors, keys, compare)[rank], f"{algorithm!r} on rank {rank}: {chain!r}"
+    if compare is None and isinstance(colors[0], int) and max(c for c in colors if c is not UNDEFINED) < 1 << 20:
+        compare_native(comm, chain, colors[rank], keys[rank])
+
+
+def main() -> int:
+    """Try everything and count."""
+    comm: Any = MPI.COMM_WORLD
+    passed = 0
+    for colors, keys, compare in cases(comm.Get_size()):
+        for algorithm in splits(colors, keys, compare):
+            try_split(comm, algorithm, colors, keys, compare)
+            passed += 1
+    everywhere = comm.allgather(passed)
+    if comm.Get_rank() == 0:
+        print(f"p = {comm.Get_size()}: {min(everywhere)} passed", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        status = main()
+    except BaseException:
+        # The others may be waiting for this rank: end them too, in place of a hang.
+        traceback.print_exc()
+        MPI.COMM_WORLD.Abort(1)
+    sys.exit(status)
