@@ -7,6 +7,7 @@ al. 2011.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,27 +33,14 @@ def split_by_bin(chain: Chain, own: int | None, bins: int, meter: Meter) -> tupl
 
 
 def _scan_table(chain: Chain, own: int | None, bins: int, meter: Meter) -> tuple[Any, Any]:
+    """What is to the left and what is to the right, without this process."""
     meter.take(6 * bins)
     before, after = _empty(bins), _empty(bins)
     rightward, leftward = before.copy(), after.copy()
-
-    def add_own(table: Any) -> None:
+    for table in (rightward, leftward):
         if own is not None:
-            table[0, own] = chain.address
-            table[1, own] += 1
-
-    def heard_left(value: Any) -> None:
-        _behind(before, value)
-        rightward[...] = before
-        add_own(rightward)
-
-    def heard_right(value: Any) -> None:
-        _behind(after, value)
-        leftward[...] = after
-        add_own(leftward)
-
-    add_own(rightward)
-    add_own(leftward)
+            table[0, own], table[1, own] = chain.address, 1
+    heard_left, heard_right = _adder(before, rightward, own), _adder(after, leftward, own)
     walk(chain, rightward, leftward, heard_left, heard_right)
     meter.drop(6 * bins)
     return before, after
@@ -64,7 +52,20 @@ def _empty(bins: int) -> Any:
     return table
 
 
-def _behind(near: Any, far: Any) -> None:
-    """Add to a table what is farther away in its direction."""
-    np.copyto(near[0], far[0], where=near[0] < 0)
-    near[1] += far[1]
+def _adder(table: Any, passed_on: Any, own: int | None) -> Callable[[Any], None]:
+    """Adds to a table what is farther away in its direction; what is passed on has the own one in front."""
+    next_ones, counts = table
+    unknown = np.empty(len(counts), bool)
+    zero = np.int32(0)  # a number of numpy's, and results into their place: this takes 2/3 of the time
+    address = None if own is None else passed_on[0, own]
+
+    def heard(value: Any) -> None:
+        np.less(next_ones, zero, unknown)
+        np.copyto(next_ones, value[0], where=unknown)
+        np.add(counts, value[1], counts)
+        passed_on[...] = table
+        if own is not None:
+            passed_on[0, own] = address
+            passed_on[1, own] += 1
+
+    return heard

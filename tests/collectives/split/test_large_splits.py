@@ -1,0 +1,32 @@
+"""Splits of a thousand ranks and more: the same groups as at small scale, once each."""
+
+from __future__ import annotations
+
+import pytest
+
+from collectives import Algorithm, find
+from tests.collectives.split.harness import SPLITS, every, expected, run_split
+
+
+@pytest.mark.parametrize("algorithm", SPLITS, ids=every)
+def test_a_thousand_ranks_are_split(algorithm: Algorithm) -> None:
+    """Into eleven groups, with keys that repeat; hashes, which would sort by bitonic then, without."""
+    colors = [rank * 7 % 11 for rank in range(1024)]
+    keys = [None if algorithm.name.startswith("hash") else rank * 5 % 17 for rank in range(1024)]
+    assert run_split(algorithm, colors, keys).returns == expected(colors, keys)
+
+
+def test_a_thousand_threads_are_split_as_greenlets_are() -> None:
+    """By host name; the same groups at the same times."""
+    colors, keys = [f"node{rank // 24}" for rank in range(1024)], [None] * 1024
+    hash64 = find("split", "hash64")
+    runs = [run_split(hash64, colors, keys, carrier=carrier) for carrier in ("greenlets", "threads")]
+    assert runs[0].returns == runs[1].returns == expected(colors, keys)
+    assert runs[0].clocks == runs[1].clocks
+
+
+@pytest.mark.parametrize("name", ["bitonic", "hash64", "gather_scatter", "cheng"])
+def test_four_thousand_ranks_are_split(name: str) -> None:
+    """By host name."""
+    colors, keys = [f"node{rank * 31 % 4096 // 64}" for rank in range(4096)], [None] * 4096
+    assert run_split(find("split", name), colors, keys, widths=(8, 0)).returns == expected(colors, keys)
