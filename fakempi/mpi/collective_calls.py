@@ -93,7 +93,7 @@ class CollectiveCalls(CommState):
         facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
         options: dict[str, Any] = {} if root is None else {"root": root.rank}
         side = self._local()
-        if self._there is not side:
+        if self._between:
             first = side.context.sides[0]
             in_a = side is (first if root is None else root.group)
             own, theirs = (len(side.members), nbytes), (self._reach, nbytes if other is None else other)
@@ -108,7 +108,7 @@ class CollectiveCalls(CommState):
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
         name = choice.algorithm.name
-        fits = _COUNTS_AT_ROOT.get(operation, name) if self._there is side else name
+        fits = name if self._between else _COUNTS_AT_ROOT.get(operation, name)
         if name != fits:
             words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
@@ -164,11 +164,11 @@ class CollectiveCalls(CommState):
 
     def _said_of(self, what: str, side: Any, value: Any) -> dict[str, Any]:
         """What all must agree on, said of the one group, or of one of two."""
-        return {what if self._there is self._side else f"{what} from {self._group_in_words(side)}": value}
+        return {f"{what} from {self._group_in_words(side)}" if self._between else what: value}
 
     def _in_place(self, buffer: Any) -> bool:
         """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
-        if self._there is self._side:
+        if not self._between:
             return is_in_place(buffer)
         if isinstance(buffer[0] if isinstance(buffer, (list, tuple)) and buffer else buffer, InPlaceType):
             self._raise(complaint(ERR_BUFFER, "IN_PLACE is not for intercommunicators: a buffer is needed."))
@@ -199,7 +199,7 @@ class CollectiveCalls(CommState):
         """
         if one is None:
             return
-        if self._there is self._side:
+        if not self._between:
             self._check_sizes(whose, nbytes, name, one.nbytes)
         if not one.nbytes or not other.nbytes:
             return
@@ -208,7 +208,7 @@ class CollectiveCalls(CommState):
             raise complaint(ERR_BUFFER, words, MPIValueError)
         near = not one.hollow and np.may_share_memory(one.array, other.array)
         if near and address_of(one.array) == address_of(other.array):
-            instead = "; IN_PLACE is for that" if self._there is self._side else ""
+            instead = "" if self._between else "; IN_PLACE is for that"
             self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
 
     def _check_operands(self, out: Flat | None, into: Flat, count: int | None = None) -> None:
@@ -228,7 +228,7 @@ class CollectiveCalls(CommState):
     def _check_counts(self, recvcounts: Any, p: int, mine: int | None) -> list[int]:
         """The counts of a reduce_scatter; without any, all ranks tell each other the size of their buffers."""
         if recvcounts is None:
-            if mine is None or self._there is not self._side:
+            if mine is None or self._between:
                 where = "in place" if mine is None else "on an intercommunicator"
                 raise complaint(ERR_COUNT, f"{where}, recvcounts are needed.", MPITypeError)
             counts = np.empty(p, np.int64)

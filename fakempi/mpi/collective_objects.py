@@ -92,7 +92,7 @@ class ObjectCollectives(CollectivePlans):
     def allreduce(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """All ranks' objects combined, on all ranks; between two groups, those of the other one."""
         self._everybody()
-        if self._there is self._side:
+        if not self._between:
             return self.bcast(self._reduce(sendobj, op, self._check_root(0)), 0)
         (_, local), tag = self._enter_reduction(op, {})
         mine, theirs, first = self._up_a_tree(local, sendobj, op, tag), None, self._local().context.sides[0]

@@ -129,7 +129,7 @@ class CollectivePlans(CollectiveCalls):
         into = FlatVector.of(recvbuf, self._everybody(), writable=True)
         out = None if self._in_place(sendbuf) else Flat.of(sendbuf)
         agreed, traffic, nbytes = {"the list of sizes in bytes": into.sizes, **_kind(into)}, None, into.nbytes
-        if self._there is self._side:
+        if not self._between:
             self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
         elif out is not None:
             self._check_pair(out, into, "", 0)
@@ -156,7 +156,7 @@ class CollectivePlans(CollectiveCalls):
         into = FlatVector.of(recvbuf, p, writable=True)
         out = None if self._in_place(sendbuf) else FlatVector.of(sendbuf, p)
         gives = into.sizes if out is None else out.sizes
-        if self._there is self._side:
+        if not self._between:
             self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", gives[rank])
         if out is not None:
             self._check_pair(out, into, "", out.nbytes)
@@ -171,7 +171,7 @@ class CollectivePlans(CollectiveCalls):
 
     def _plan_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p = self._everybody()
-        own = self._rank if self._there is self._side else None
+        own = None if self._between else self._rank
         into = blocks_w(recvbuf, p, writable=True)
         out = into if self._in_place(sendbuf) else blocks_w(sendbuf, p)
         takes, gives = [block.nbytes for block in into], [block.nbytes for block in out]
@@ -229,7 +229,7 @@ class CollectivePlans(CollectiveCalls):
         if whole.count % q:  # never in one group
             words = f"sendbuf has {whole.count} elements, which cannot be dealt out to the {q} ranks of the remote group."
             raise complaint(ERR_COUNT, words, MPIValueError)
-        both = share if self._there is self._side else whole  # what two groups have in common
+        both = whole if self._between else share  # what two groups have in common
         bound, agreed = self._bind(op, both)
         given, other = share.nbytes, whole.nbytes // q
         run = self._choose("reduce_scatter_block", given, agreed, other=other, op=op, bound=bound, count=both.count)

@@ -160,9 +160,14 @@ class CommState:
     def _check_rank(self, rank: int, what: str) -> None:
         """Complain unless it is the rank of somebody I can reach."""
         if not 0 <= rank < self._reach:
-            whose = "the remote group" if self._there is not self._side else "the communicator"
+            whose = "the remote group" if self._between else "the communicator"
             clash = f"{what} {rank} is not in 0..{self._reach - 1}: {whose} has {self._reach} ranks."
             self._raise(complaint(ERR_RANK, clash))
+
+    @property
+    def _between(self) -> bool:
+        """Whether it is between two groups: others than its own are those that a rank sends to."""
+        return self._there is not self._side
 
     def _local(self) -> Side:
         """This rank's own side; complains if there is none."""

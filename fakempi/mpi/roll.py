@@ -89,6 +89,8 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
     """What both say must be the same; what only this rank says, those who come later must say too."""
     for name, value in facts.items():
         if name not in entry.facts:
+            if not entry.said:
+                entry.facts = dict(entry.facts)  # which are the first one's own
             entry.facts[name] = value
             entry.said[name] = call_site(), current_name()
             continue

@@ -68,6 +68,7 @@ def calls(s: Setting, side: int, rank: int) -> Iterator[Call]:
     own, other = s.sizes[side], s.sizes[1 - side]
     beside = side == s.root_side
     root, at_root, n = s.part(side, rank), beside and rank == s.root, s.count
+    n_own, n_other = n + side, n + 1 - side  # where the groups may have blocks of other sizes
     theirs = [s.block(1 - side, r, n) for r in range(other)]
 
     def laid(values: Array, blocks: int = 1) -> Laid:
@@ -93,12 +94,13 @@ def calls(s: Setting, side: int, rank: int) -> Iterator[Call]:
     args = (out.spec if at_root else None, None if beside else share.spec, root)
     yield Call("Scatter", args, lambda: beside or share.contents(), beside or dealt[rank].tolist())
 
-    everything = room(n * other, other)
-    yield Call("Allgather", (mine.spec, everything.spec), everything.contents, whole)
+    given, everything = laid(s.block(side, rank, n_own)), room(n_other * other, other)
+    whole = np.concatenate([s.block(1 - side, r, n_other) for r in range(other)]).tolist()
+    yield Call("Allgather", (given.spec, everything.spec), everything.contents, whole)
 
-    swapped = room(n * other, other)
-    rows = [s.block(1 - side, r, n * own, 2).reshape(own, n)[rank] for r in range(other)]
-    yield Call("Alltoall", (out.spec, swapped.spec), swapped.contents, np.concatenate(rows).tolist())
+    row, swapped = laid(s.block(side, rank, n_own * other, 2), other), room(n_other * other, other)
+    rows = [s.block(1 - side, r, n_other * own, 2).reshape(own, n_other)[rank] for r in range(other)]
+    yield Call("Alltoall", (row.spec, swapped.spec), swapped.contents, np.concatenate(rows).tolist())
 
     yield from uneven_calls(s, side, rank)
     yield from reductions(s, side, rank)
