@@ -147,8 +147,10 @@ def main():
         screen.print(Rule(f"p = {p} ranks in A, q = {q} in B, every block {K} bytes"))
         if said.animate and screen.is_terminal:
             with Live(console=screen, auto_refresh=False) as film:
+                shown = Text()
                 for step in steps(p, q):
-                    film.update(step, refresh=True)
+                    shown = Group(shown, step) if isinstance(step, Text) else step  # the last words below the last picture
+                    film.update(shown, refresh=True)
                     sleep(1)
         else:
             *pictures, last = steps(p, q)

@@ -8,7 +8,7 @@
 import argparse
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from kang_settings import CLUSTERS, PUBLISHED, SIZES, Cluster, Job, algorithms, seconds
+from kang_settings import CLUSTERS, PUBLISHED, SIZES, Cluster, Job, algorithms, seconds, to_bound
 from rich.columns import Columns
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -40,16 +40,13 @@ FULL = {CLUSTERS[0]: SIZES, CLUSTERS[1]: SIZES, CLUSTERS[2]: FEWER}
 def compute(jobs, screen):
     """All points, on all cores; a bar on a terminal, silence elsewhere."""
     columns = TextColumn("[bold]modelling"), BarColumn(None), MofNCompleteColumn(), TimeElapsedColumn()
-    with (
-        Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar,
-        ProcessPoolExecutor() as pool,
-    ):
-        points, task = {}, bar.add_task("", total=len(jobs))
-        # The long ones first, so that no core is left alone with one at the end.
+    points = {}
+    with ProcessPoolExecutor() as pool:
+        # The long ones first, so that no core is left alone with one at the end; and before the bar has a thread.
         waiting = {pool.submit(seconds, job): job for job in sorted(jobs, key=cost_of, reverse=True)}
-        for done in as_completed(waiting):
-            points[waiting[done]] = done.result()
-            bar.advance(task)
+        with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+            for done in bar.track(as_completed(waiting), total=len(jobs)):
+                points[waiting[done]] = done.result()
     return points
 
 
@@ -122,6 +119,20 @@ def ratios_figure(screen, clusters, points, even):
     screen.print(table)
 
 
+def gathering_table(screen, ranks):
+    """Settings 2 to 4: what the gathering within the groups makes of unequal parts."""
+    table = Table(title=f"Full duplex / lower bound, {ranks} x 1, no start-ups", box=None)
+    table.header_style, table.padding = "bold", (0, 2, 0, 0)
+    table.add_column("setting")
+    for name in ("ring", "bruck", "blocked ring"):
+        table.add_column(name, justify="right")
+    for number in (2, 3, 4):
+        cells = [f"{to_bound(number, ranks, name):.3f}" for name in ("ring", "bruck", "blocked_ring")]
+        table.add_row(f"{number}  {SETTINGS[number]}", *cells)
+    screen.print()
+    screen.print(table)
+
+
 WORDS = """
 [bold]Where the numbers come from.[/] Links are an estimate of Cori's: 1.3 us and 8 GB/s between nodes, 0.5 us and 5
 GB/s inside them. Only shapes and ratios compare. One rank a node: [bold]computed[/] from the algorithms' claims, which
@@ -135,9 +146,14 @@ the text of 2018 leaves open.
 through the nodes of the smaller group: with 32 ranks on each of 64 nodes it costs 1/32 or 1/14 of the lower bound M,
 where it was 1/1024 or 1/448. After that, full duplex is one ring, and a ring is as fast as its slowest hop: here that
 inside a node, 5 GB/s. Root gathering passes all data up to seven times, and all but two of these cross the faster
-network. In the column marked * links inside a node are as fast as the network. What is left is the exchange, and start-
-ups: 8 MB a node are 256 KB a rank, so a start-up is 4 % of a hop, and 16 % of a blocked ring's hop of 64 KB (settings 2
-to 4).
+network. In the column marked * links inside a node are as fast as the network. What is left is the exchange, and
+start-ups: 8 MB a node are 256 KB a rank, so a start-up is 4 % of a hop, and 16 % of a blocked ring's hop of 64 KB
+(settings 2 to 4).
+
+[bold]Why the blocked ring.[/] In settings 2 to 4 a rank of B receives 3 or 4 of A's blocks, and a rank of A a third or
+a fourth of one of B's. A plain ring moves one part a hop, and some hop always has a larger one: it pays 4 where 3.57
+are the mean. So does Bruck's algorithm, whose runs of neighbours are all of the larger kind for the first ranks. The
+blocked ring moves blocks of one size, and a longer part is more of them.
 """
 
 
@@ -167,9 +183,11 @@ def main():
         times_figure(screen, 5, range(5, 9), clusters, points)
     if said.figure in (None, 6):
         ratios_figure(screen, clusters, points, even)
-    for paragraph in WORDS.split("\n\n"):
+        gathering_table(screen, 64 if said.quick else 256)
+    paragraphs = WORDS.strip().split("\n\n")
+    for paragraph in paragraphs if said.figure in (None, 6) else paragraphs[:1]:
         screen.print()
-        screen.print(" ".join(paragraph.split()))
+        screen.print(" ".join(paragraph.split()), width=min(screen.width, 100))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,17 @@ def seconds(job: Job) -> float:
     return float(time)
 
 
+def to_bound(number: int, ranks: int, gathering: str) -> float:
+    """Full duplex to the lower bound M without start-ups, one rank a node; by what gathers in the groups."""
+    algorithm = find("allgather", "full_duplex", kind="inter")
+    case = setting(number, ranks, 48 * ITEM)
+    found = find("allgatherv", gathering)
+    found = with_blocks(found, 4 * ITEM) if gathering == "blocked_ring" else found
+    time = algorithm.time(replace(case, parameters={"allgatherv": found}), 0, 1)
+    assert time is not None
+    return float(time) / max(case.p * case.m, case.q * case.m_b)
+
+
 def plain(algorithm: Algorithm, ring: str, longest: int) -> dict[str, Any]:
     """Parameters: the gathering within the groups by rings, every message of them."""
     if algorithm.name.startswith("root"):
