@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Options for every marked test: what messages cost, what ranks run on, and how tolerant the emulator is."""
     group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
     group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
+    group.addoption("--mpi-algorithms", metavar="TABLE", help="as in fakempi run: mpich, or allgather=ring,bcast=chain")
     group.addoption("--mpi-carrier", choices=["auto", "greenlets", "threads"], default="auto", help="what ranks run on")
     group.addoption(
         "--mpi-buffering",
@@ -148,13 +149,19 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], item: py
 
 def _options(config: pytest.Config) -> dict[str, Any]:
     """The options for `fakempi.run`."""
-    from fakempi.wire.models.hockney import Hockney
+    from fakempi.options import algorithms, cost_model
 
-    cost = Hockney()
+    try:
+        cost = cost_model(config.getoption("--mpi-cost") or "hockney")
+        chosen = config.getoption("--mpi-algorithms")
+        table = algorithms(chosen) if chosen else None
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
     if config.getoption("--mpi-buffering"):
         cost.eager_limit = BUFFERING[config.getoption("--mpi-buffering")]
     return {
         "cost": cost,
+        "algorithms": table,
         "carrier": config.getoption("--mpi-carrier"),
         "strict": config.getoption("--mpi-strict"),
         "seed": config.getoption("--mpi-seed"),
@@ -183,7 +190,7 @@ def pytest_runtest_makereport(
 def _replay(item: pytest.Item) -> str:
     """The command that runs this one test again in the same way."""
     words = [f"pytest '{item.nodeid}'"]
-    for name in ("cost", "buffering", "seed"):
+    for name in ("cost", "algorithms", "buffering", "seed"):
         value = item.config.getoption(f"--mpi-{name}")
         if value is not None:
             words.append(f"--mpi-{name}={value}")

@@ -194,6 +194,23 @@ def test_unsafe_sends_show_by_buffering(
     result.assert_outcomes(passed=passes, failed=not passes)
 
 
+def test_the_cost_model_and_the_algorithms_are_options(pytester: pytest.Pytester) -> None:
+    source = """
+@pytest.mark.mpi(ranks=4)
+def test_time(comm):
+    comm.allgather(None)
+    assert MPI.Wtime() == EXPECTED
+"""
+    chosen = ["--mpi-cost=hockney:t_s=1,t_w=0", "--mpi-algorithms=allgather=ring,allgatherv=ring"]
+    result, _ = run_pytest(pytester, source.replace("EXPECTED", "6"), *chosen)  # sizes, then objects: 3 messages each
+    result.assert_outcomes(passed=1)
+    result, text = run_pytest(pytester, source.replace("EXPECTED", "0"), *chosen)
+    result.assert_outcomes(failed=1)
+    assert "--mpi-cost=hockney:t_s=1,t_w=0 --mpi-algorithms=allgather=ring,allgatherv=ring" in text
+    result, text = run_pytest(pytester, source, "--mpi-cost=hokney")
+    assert "did you mean hockney?" in text + result.stderr.str()
+
+
 def test_hypothesis_draws_once_for_all_ranks_and_shrinks(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(
         pytester,
