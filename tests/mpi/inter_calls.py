@@ -194,6 +194,7 @@ def phantoms(s: Setting, side: int, rank: int) -> Iterator[tuple[str, tuple[Any,
 
     total = m * s.p * s.q
     mine, all_of_it = None if beside else ghost(m), ghost(m * other)
+    yield "Barrier", ()
     yield "Bcast", (ghost(m) if at_root or not beside else None, root)
     yield "Gather", (mine, all_of_it if at_root else None, root)
     yield "Scatter", (all_of_it if at_root else None, mine, root)
@@ -203,6 +204,8 @@ def phantoms(s: Setting, side: int, rank: int) -> Iterator[tuple[str, tuple[Any,
         yield name, (ghost(m), all_of_it)
     for name in "Alltoall", "Alltoallv":
         yield name, (ghost(m * other), all_of_it)
+    each = [[m] * other, [m * i for i in range(other)], [MPI.BYTE] * other]
+    yield "Alltoallw", ([ghost(m * other), *each], [all_of_it, *each])
     yield "Reduce", (mine, ghost(m) if at_root else None, MPI.SUM, root)
     yield "Allreduce", (ghost(m), ghost(m))
     yield "Reduce_scatter_block", (ghost(total), ghost(total // own))
