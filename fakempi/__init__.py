@@ -21,6 +21,7 @@ _HOMES = {
     "MPI": "fakempi.MPI",
     "Run": "fakempi.world",
     "run": "fakempi.world",
+    "load": "fakempi.traces",
     "compute": "fakempi.mpi.environment",
     "phantom": "fakempi.mpi.phantom",
     "region": "fakempi.mpi.region",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from fakempi.mpi.environment import compute as compute
     from fakempi.mpi.phantom import phantom as phantom
     from fakempi.mpi.region import region as region
+    from fakempi.traces import load as load
     from fakempi.wire.cost import CostModel as CostModel
     from fakempi.wire.models import presets as presets
     from fakempi.wire.models.free import Free as Free

@@ -24,6 +24,7 @@ from fakempi.mpi.stuck import diagnose
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
+from fakempi.traces import shown
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -53,7 +54,7 @@ class Run:
         self.received = [(port.received, port.bytes_received) for port in into]
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
-        self.trace = None if recorder is None else Trace.of(recorder, self.clocks)
+        self.trace = None if recorder is None else shown(Trace.of(recorder, self.clocks))
 
     @property
     def rounds(self) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
+from fakempi.errors import TraceError
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns, Rows
 from fakempi.trace.files import read, write
 from fakempi.trace.measures import Measures
@@ -143,6 +144,15 @@ class Trace(Columns):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones. `fakempi.load` reads both."""
         write(self, path)
+
+    painter: Callable[..., None] | None = None
+    """What draws it on a terminal, if whoever made it has handed it that."""
+
+    def show(self, **options: Any) -> None:
+        """Print a summary, the timeline, and why ranks were idle; `console=` takes a rich console to print to."""
+        if self.painter is None:
+            raise TraceError("show: nobody draws this trace; fakempi.load(path) gives one that can be shown.")
+        self.painter(self, **options)
 
     def measure(self) -> Measures:
         """What can be read off it."""

@@ -5,4 +5,11 @@ Every view is legible at 80 columns, in 16 colours, without colour, and in a fil
 numbers     numbers for people, and the ticks of an axis
 plot        lines over numbers
 timeline    what every rank does when; two runs side by side
+matrix      who sends how much to whom
+blocks      who holds which block, by rounds
+critical    the path that decided when the run ended
+waits       why ranks were idle
+summary     a run in a dozen lines; two runs compared
+replay      messages that travel, moment by moment
+export      SVG and HTML
 """

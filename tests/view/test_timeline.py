@@ -10,17 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import collectives
-import fakempi
 from fakempi import Hockney, TraceError, compute, phantom
 from fakempi.trace.record import Trace
 from fakempi.view.timeline import fold, side_by_side, timeline
-
-
-def traced(main: Any, ranks: int, cost: Any = None) -> Trace:
-    """The trace of a run."""
-    trace = fakempi.run(main, ranks, cost=cost or Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace
-    assert trace is not None
-    return trace
+from tests.view.runs import traced
 
 
 def allgatherv(name: str, counts: Sequence[int]) -> Trace:

@@ -1,0 +1,39 @@
+"""Why ranks were idle: a table of wait states, and the calls in which most of it happened."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from fakempi.trace.columns import Columns
+from fakempi.trace.measures import Measures
+from fakempi.view.numbers import percent, seconds
+from fakempi.view.timeline import YELLOW
+
+
+def wait_states(trace: Columns, *, width: int = 80, title: str = "") -> Text:
+    """A row for each state that there is: all ranks' seconds, the share of all ranks' time, and the worst call."""
+    found = Measures(trace).waits
+    whole = trace.ranks * trace.time or 1
+    rows = sorted((item for item in found.items() if item[1][0]), key=lambda item: -item[1][0])
+    text = Text(no_wrap=True, overflow="crop")
+    text.append(f"{title or 'Wait states'}\n", "bold")
+    if not rows:
+        text.append("No rank was ever idle.")
+        return text
+    largest = rows[0][1][0] / whole
+    room = max(width - 70, 6)
+    text.append(f"{'':17}{'all ranks':>10} {'share':>5}  {'':<{room}}  mostly in\n", "italic")
+    for state, (spent, calls) in rows:
+        share = spent / whole
+        text.append(f"{state:<17}{seconds(spent):>10} {percent(share):>5}  ")
+        bar = max(round(room * share / largest), 1)
+        text.append("▒" * bar, f"{YELLOW} on {YELLOW}")
+        text.append(" " * (room - bar) + "  ")
+        call, most = max(calls.items(), key=lambda item: item[1])
+        if call:
+            only = "" if most == spent else f" ({percent(most / spent)})"
+            text.append(f"{trace.calls[call]}"[: width - 37 - room - len(only)] + only)
+        text.append("\n")
+    idle = sum(spent for spent, _ in found.values())
+    text.append(f"{'all idle time':<17}{seconds(idle):>10} {percent(idle / whole):>5}", "bold")
+    return text
