@@ -6,6 +6,7 @@ all that its sender held when it started. For the usual gathering algorithms tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from rich.text import Text
@@ -13,10 +14,13 @@ from rich.text import Text
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
 from fakempi.trace.rounds import depths
-from fakempi.view.numbers import percent
+from fakempi.view.timeline import fold
 
 _KEY = {(1, 0): ("●", "bold green"), (1, 1): ("■", "bright_blue"), (0, 0): ("·", "bright_black")}
 """(held now, held before the round) -> what it looks like"""
+_SHADES = "·░▒▓█"
+LARGEST, FOLDED = 24, 12
+"""As many ranks as are shown one by one, and to how many rows more of them are folded."""
 
 
 def holdings(trace: Columns) -> list[list[int]]:
@@ -46,47 +50,49 @@ def holdings(trace: Columns) -> list[list[int]]:
 def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     """A row for each rank, a column for each round: ● is new, ■ was there before, · is missing.
 
-    With too many ranks for that, how many blocks each holds; with too many rounds, some of them.
+    With many ranks, rows and blocks are folded, and shades say how much of it is there; with many rounds, some are shown.
     """
     after = holdings(trace)
     p = trace.ranks
-    label = max(4, len(str(p - 1))) + 1
-    if width < label + 8:
-        raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 8}.")
-    whole = p <= 32 and (p + 1) * 2 + label <= width
-    cell = max(p if whole else 7, 3) + 1
-    shown = _chosen(len(after), max((width - label) // cell, 2))
+    groups = fold(range(p), p if p <= LARGEST else FOLDED)
+    size = len(groups)
+    names = [str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups]
+    label = max(4, *map(len, names)) + 1
+    cell = max(size, 5) + 1
+    if width < label + 2 * cell:
+        raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 2 * cell}.")
+    shown = _chosen(len(after), (width - label) // cell)
     text = Text(no_wrap=True, overflow="crop")
     if title:
         text.append(f"{title}\n", "bold")
-    text.append(f"{'rank':>{label - 1}} " + "".join(f"{_round(k):<{cell}}" for k in shown).rstrip() + "\n")
-    ranks = range(p) if whole or p <= 32 else _chosen(p, 24)
-    for rank in ranks:
-        text.append(f"{rank:>{label - 1}} ")
+    text.append(f"{'rank':>{label - 1}} " + "".join(f"{k or 'start':<{cell}}" for k in shown).rstrip() + "\n")
+    for name, group in zip(names, groups, strict=True):
+        text.append(f"{name:>{label - 1}} ")
         for k in shown:
-            before = after[k - 1][rank] if k else 0
-            if whole:
-                for block in range(p):
-                    text.append(*_KEY[after[k][rank] >> block & 1, before >> block & 1])
-                text.append(" " * (cell - p))
-            else:
-                count = bin(after[k][rank]).count("1")
-                text.append(f"{percent(count / p):<{cell}}", "green" if count == p else "")
+            for block in groups:
+                text.append(*_cell(after, k, group, block))
+            text.append(" " * (cell - size))
         text.append("\n")
-    if len(ranks) < p:
-        text.append(f"{len(ranks)} of {p} ranks shown\n", "italic")
-    if whole:
+    if size == p:
         for (mark, style), words in zip(_KEY.values(), ("new", "held", "missing"), strict=True):
             text.append(mark, style)
             text.append(f" {words}  ")
-        text.append(f"block of rank 0 to {p - 1}, from left to right")
+        text.append(f"blocks of ranks 0 to {p - 1}, left to right")
     else:
-        text.append(f"share of the {p} ranks' blocks that a rank can hold")
+        text.append(f"{_SHADES} share of the blocks of {len(groups[0])} ranks each that {len(groups[0])} ranks can hold")
     return text
 
 
-def _round(number: int) -> str:
-    return "start" if not number else f"{number}"
+def _cell(after: list[list[int]], k: int, group: Sequence[int], block: Sequence[int]) -> tuple[str, str]:
+    """The character for some blocks at some ranks after a round."""
+    rank = group[0]
+    if len(group) == 1 and len(block) == 1:
+        before = after[k - 1][rank] if k else 0
+        return _KEY[after[k][rank] >> block[0] & 1, before >> block[0] & 1]
+    mask = (1 << len(block)) - 1
+    held = sum(bin(after[k][one] >> block[0] & mask).count("1") for one in group)
+    level = -(-held * (len(_SHADES) - 1) // (len(group) * len(block)))
+    return _SHADES[level], "bright_blue" if level else "bright_black"
 
 
 def _chosen(count: int, most: int) -> list[int]:

@@ -21,7 +21,7 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     for name, value in facts(found):
         text.append(f"  {name:<16} {value}\n")
     states = (("communicating", found.communicating, BLUE, "█"), ("idle", found.idle, YELLOW, "·"))
-    room = width - 32
+    room = min(width - 32, 64)
     for name, by_rank, colour, mark in (*states, ("computing", found.computing, GREEN, "▒")):
         mean = float(by_rank.mean()) / (found.time or 1)
         text.append(f"  {name:<16} {percent(mean):>4} ")

@@ -55,9 +55,10 @@ def side_by_side(
     start: float = 0,
     end: float | None = None,
     ranks: Sequence[int] | None = None,
+    same_scale: bool = True,
 ) -> Text:
-    """Two timelines on the same scale of time: what ends earlier is shorter."""
-    if end is None:
+    """Two timelines on the same scale of time: what ends earlier is shorter; or each from its own start to its own end."""
+    if end is None and same_scale:
         end = max(left.time, right.time)
     same = ranks is not None or left.ranks == right.ranks
     room = width - 2

@@ -21,7 +21,7 @@ def wait_states(trace: Columns, *, width: int = 80, title: str = "") -> Text:
         text.append("No rank was ever idle.")
         return text
     largest = rows[0][1][0] / whole
-    room = max(width - 70, 6)
+    room = min(max(width - 70, 6), 40)
     text.append(f"{'':17}{'all ranks':>10} {'share':>5}  {'':<{room}}  mostly in\n", "italic")
     for state, (spent, calls) in rows:
         share = spent / whole

@@ -64,6 +64,12 @@ def test_two_runs_side_by_side_look_like_this(golden: Any) -> None:
     golden(side_by_side(*pair, titles=("ring", "bruck")), "timeline_side_by_side")
 
 
+def test_two_runs_side_by_side_can_have_a_scale_each(golden: Any) -> None:
+    """Where one is so much shorter that nothing could be seen of it."""
+    pair = [allgatherv("ring", [100_000] + [100] * 7), allgatherv("ring", [100] * 8)]
+    golden(side_by_side(*pair, same_scale=False, height=4), "timeline_own_scale")
+
+
 def test_two_runs_of_different_sizes_have_labels_of_their_own(golden: Any) -> None:
     """Or nobody knew which is which."""
     golden(side_by_side(allgatherv("ring", [10] * 3), allgatherv("ring", [10] * 9), height=4), "timeline_unequal")

@@ -121,7 +121,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     trace = runs.allgather("ring", 4)
     with pytest.raises(TraceError, match=r"^matrix: what is 'joy'; there are 'bytes' and 'messages'\.$"):
         matrix(trace, what="joy")
-    with pytest.raises(TraceError, match=r"^blocks: 9 columns are too few; there must be at least 13\.$"):
+    with pytest.raises(TraceError, match=r"^blocks: 9 columns are too few; there must be at least 17\.$"):
         blocks(trace, width=9)
     with pytest.raises(TraceError, match=r"^replay: 1 s is not in the run, which ends at 5\.4 µs\.$"):
         frame(trace, 1)
