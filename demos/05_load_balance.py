@@ -14,6 +14,7 @@ import sys
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.terminal_theme import TerminalTheme
 
 import collectives
 from collectives.distributions import spike
@@ -25,6 +26,11 @@ from fakempi.view.timeline import timeline
 
 T_S, T_W = 2e-6, 1e-9  # 2 us to start a message, 1 GB/s
 BLOCK = 32 * 1024
+
+# Rich's own theme shows yellow as orange.
+BLACK, WHITE, BLUE, YELLOW, GREEN = (30, 32, 36), (225, 225, 225), (40, 100, 190), (240, 200, 60), (60, 150, 80)
+COLOURS = [BLACK, WHITE, GREEN, YELLOW, BLUE, WHITE, WHITE, WHITE]
+THEME = TerminalTheme(BLACK, WHITE, COLOURS, COLOURS)
 
 
 def traced(name, counts, **parameters):
@@ -76,4 +82,4 @@ if __name__ == "__main__":
     console.print(f"{chosen.ranks} ranks, rank 0 has half of {sum(counts) / 2**20:.0f} MB, blocks of {BLOCK >> 10} KB")
     console.print(beside_each_other(ring, blocked, range(0, chosen.ranks, every)))
     if chosen.svg:
-        console.save_svg(chosen.svg, title="python " + " ".join(sys.argv))
+        console.save_svg(chosen.svg, title="python " + " ".join(sys.argv), theme=THEME)

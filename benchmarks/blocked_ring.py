@@ -1,0 +1,102 @@
+"""Allgatherv over the six distributions of Träff et al. (2008): the ring, the blocked ring, and the lower bound.
+
+    python benchmarks/blocked_ring.py          (a minute)
+
+Modelled times from runs on the emulator, with phantom payloads; each is compared with the claim on paper, to the nanosecond.
+The block sizes in the second table are searched for on paper.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+import fakempi
+from collectives import Case, find
+from collectives.block_sizes import best, smallest, square_root
+from collectives.distributions import DISTRIBUTIONS
+from fakempi import Hockney, phantom, run
+
+RING, BLOCKED = find("allgatherv", "ring"), find("allgatherv", "blocked_ring")
+T_S, T_W = 2000, 1  # nanoseconds: 2 us to start a message, 1 GB/s
+KB, MB = 2**10, 2**20
+console = Console(width=80, highlight=False)
+
+
+def emulated(algorithm, counts, **parameters):
+    """Modelled nanoseconds."""
+
+    def main(comm):
+        algorithm.run(comm, phantom(counts[comm.Get_rank()]), phantom(sum(counts)), counts, **parameters)
+
+    time = run(main, len(counts), cost=Hockney(T_S, T_W, eager_limit=0)).time
+    assert time == algorithm.time(Case(len(counts), counts=counts, parameters=parameters), T_S, T_W)
+    return time
+
+
+def table(title, *columns):
+    """A table whose columns of numbers are flush right."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        made.add_column(column, justify="left" if column == columns[0] else "right")
+    return made
+
+
+def ms(time):
+    return f"{time / 1e6:.2f}"
+
+
+def six_distributions(p=32, m=32 * MB, block=64 * KB):
+    """Where one has much, the ring pays p-1 times."""
+    shown = table(
+        f"p = {p}, m = {m // MB} MB in all, B = {block // KB} KB; modelled ms",
+        "distribution", "bound", "ring", "x bound", "blocked", "x bound", "ring/blocked",
+    )  # fmt: skip
+    for name, distribution in DISTRIBUTIONS.items():
+        counts = distribution(m, p)
+        least = (m - min(counts)) * T_W
+        ring, blocked = emulated(RING, counts), emulated(BLOCKED, counts, block_bytes=block)
+        factors = f"{ring / least:.2f}", f"{blocked / least:.3f}", f"{ring / blocked:.2f}"
+        shown.add_row(name, ms(least), ms(ring), factors[0], ms(blocked), *factors[1:])
+    return shown
+
+
+def block_sizes(p=32, m=32 * MB):
+    """The square root is made for distributions with empty ranks; the others show what it costs elsewhere.
+
+    min m_i is no good for *spike* here: the others' shares differ by one byte, so that half of them need a second block.
+    """
+    shown = table(
+        f"block size: p = {p}, m = {m // MB} MB; KB and modelled ms; min B >= 8 KB",
+        "distribution", "best B", "ms", "sqrt B", "ms", "x best", "min B", "ms", "x best",
+    )  # fmt: skip
+    for name, distribution in DISTRIBUTIONS.items():
+        case = Case(p, counts=distribution(m, p))
+        size, least = best(BLOCKED, case, float(T_S), float(T_W))
+        row = [f"{size / KB:.1f}", ms(least)]
+        for rule in (square_root(T_S, T_W), smallest(at_least=8 * KB)):
+            time = BLOCKED.time(Case(p, counts=case.counts, parameters={"block_bytes": rule}), T_S, T_W)
+            row += [f"{rule(case.counts) / KB:.1f}", ms(time), f"{time / least:.3f}"]
+        shown.add_row(name, *row)
+    return shown
+
+
+def growth(block=64 * KB):
+    """The same factors of the lower bound, as p grows."""
+    sizes = (4, 8, 16, 32, 64, 128)
+    shown = table("time / lower bound as p grows, 1 MB per rank", "p", *map(str, sizes))
+    for name in ("broadcast", "spike", "linear"):
+        for algorithm, parameters in ((RING, {}), (BLOCKED, {"block_bytes": block})):
+            factors = []
+            for p in sizes:
+                counts = DISTRIBUTIONS[name](p * MB, p)
+                factors.append(emulated(algorithm, counts, **parameters) / (sum(counts) - min(counts)) / T_W)
+            shown.add_row(f"{name}, {algorithm.name.replace('_', ' ')}", *(f"{factor:.2f}" for factor in factors))
+    return shown
+
+
+if __name__ == "__main__":
+    console.print(f"t_s = {T_S / 1000:.0f} us, {1 / T_W:.0f} GB/s, fakempi {fakempi.__version__}\n")
+    for part in (six_distributions, block_sizes, growth):
+        console.print(part())
+        console.print()

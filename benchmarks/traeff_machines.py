@@ -1,0 +1,150 @@
+"""The runs of Träff et al. (2008) in the model: their machines, numbers of processes and block sizes, all six distributions.
+
+    python benchmarks/traeff_machines.py              (some minutes on two cores)
+    python benchmarks/traeff_machines.py sx8          only machines whose name has this in it
+
+The paper's figures are lost, and it prints no start-up times and bandwidths: sizes are of our choice, costs those of
+fakempi.presets, which are estimates. What can be compared is the shape: the blocked ring takes about as long for all
+distributions, the ring many times longer where one process has much.
+
+Up to 240 processes everything runs on the emulator, with phantom payloads, two-level costs and nothing buffered. With 4,096
+and 5,784 a run in which everybody has data is 17 to 130 million messages, many minutes each. There, what is marked "paper"
+is the algorithm's claim: the exact recurrence over all its rounds, at the true number of processes and bytes, that the tests
+hold equal to the emulator's time. Where few have data the emulator runs there too, and what it says is compared with the
+claim. All links of these two cost as much as those between nodes: a ring is as fast as its slowest link, so that cheaper
+ones within nodes do not change the shape.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from math import isclose
+from multiprocessing import get_context
+from os import cpu_count
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from collectives import Case, find
+from collectives.distributions import DISTRIBUTIONS
+from fakempi import phantom, presets, run
+
+KB, MB, GB = 2**10, 2**20, 2**30
+AFFORDABLE = 600_000  # messages: ten seconds on the emulator
+
+
+class Machine(NamedTuple):
+    """One figure of the paper."""
+
+    name: str
+    preset: str
+    nodes: int
+    cores: int
+    block: int
+    totals: tuple[int, int]
+
+    @property
+    def p(self):
+        return self.nodes * self.cores
+
+
+MACHINES = [
+    Machine("NEC SX-8, 30 x 1", "sx8", 30, 1, MB, (30 * MB, 480 * MB)),
+    Machine("NEC SX-8, 30 x 8", "sx8", 30, 8, MB, (30 * MB, 240 * MB)),
+    Machine("Linux cluster, 96 = 24 x 4, gigabit", "gigabit", 24, 4, 32 * KB, (3 * MB, 24 * MB)),
+    Machine("Linux cluster, 16 x 2, InfiniBand", "infiniband", 16, 2, 32 * KB, (MB, 16 * MB)),
+    Machine("Blue Gene/P, 4096", "blue_gene_p", 4096, 1, 64 * KB, (8 * MB, GB)),
+    Machine("SiCortex, 5784", "sicortex", 5784, 1, MB, (64 * MB, 16 * GB)),
+]
+
+
+def measure(machine, total, name, algorithm_name):
+    """Modelled seconds, and how they were found."""
+    algorithm, counts = find("allgatherv", algorithm_name), DISTRIBUTIONS[name](total, machine.p)
+    parameters = {} if algorithm_name == "ring" else {"block_bytes": machine.block}
+    if algorithm_name.startswith("cluster"):
+        parameters["nodes"] = machine.cores
+    cost = getattr(presets, machine.preset)(machine.cores, eager_limit=0)
+    claim = None
+    if machine.cores == 1:  # all links alike: the claim is exact, and linear costs are quickest on the emulator
+        cost = type(cost.inter)(cost.inter.t_s, cost.inter.t_w, eager_limit=0)
+        case = Case(machine.p, counts=counts, parameters=parameters)
+        claim = algorithm.time(case, cost.t_s, cost.t_w)
+        pieces = [-(-count // (machine.block if parameters else total)) for count in counts]
+        if sum(pieces) * machine.p > AFFORDABLE:
+            return claim, "paper"
+
+    def main(comm):
+        algorithm.run(comm, phantom(counts[comm.Get_rank()]), phantom(total), counts, **parameters)
+
+    time = run(main, machine.p, cost=cost).time
+    assert claim is None or isclose(time, claim, rel_tol=1e-9)
+    return time, "emulator"
+
+
+def seconds(time):
+    """Three digits, in ms."""
+    return f"{time * 1e3:,.0f}" if time >= 1 else f"{time * 1e3:.3g}"
+
+
+def size(nbytes):
+    unit, letters = next((unit, letters) for unit, letters in ((GB, "GB"), (MB, "MB"), (KB, "KB")) if nbytes >= unit)
+    return f"{nbytes // unit} {letters}"
+
+
+def table(machine, found):
+    """Distributions down, ring and blocked ring across for two totals, modelled ms."""
+    names = ["ring", "blocked_ring"] + ["cluster_blocked_ring"] * (machine.cores > 1)
+    title = f"{machine.name}: B = {size(machine.block)}, modelled ms"
+    shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    shown.add_column("")
+    for total in machine.totals:
+        for name in names:
+            head = {"ring": size(total), "blocked_ring": "", "cluster_blocked_ring": ""}[name]
+            shown.add_column(f"{head}\n{name.removesuffix('_blocked_ring').removesuffix('_ring')}", justify="right")
+        shown.add_column("\nfactor", justify="right")
+    shown.add_column("\nby")
+    for distribution in DISTRIBUTIONS:
+        row, ways = [distribution], []
+        for total in machine.totals:
+            times = [found[machine.name, total, distribution, name] for name in names]
+            row += [*(seconds(time) for time, _ in times), f"{times[0][0] / times[-1][0]:.1f}"]
+            ways.append("/".join(dict.fromkeys(way for _, way in times)))
+        shown.add_row(*row, ", ".join(dict.fromkeys(ways)))
+    last = [found[machine.name, machine.totals[1], each, names[-1]][0] for each in DISTRIBUTIONS]
+    spread = f"{size(machine.totals[1])}: the slowest distribution takes {max(last) / min(last):.2f} times the fastest."
+    return shown, spread
+
+
+def main(wanted):
+    """All jobs in a pool of processes, the long ones first."""
+    machines = [machine for machine in MACHINES if wanted in f"{machine.preset} {machine.name}"]
+    jobs = [
+        (machine, total, distribution, name)
+        for machine in sorted(machines, key=lambda each: -each.p)
+        for total in reversed(machine.totals)
+        for distribution in DISTRIBUTIONS
+        for name in ("ring", "blocked_ring", *["cluster_blocked_ring"] * (machine.cores > 1))
+    ]
+    found = {}
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    pool = ProcessPoolExecutor(cpu_count(), mp_context=get_context("spawn"))
+    with pool, Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("machines", total=len(jobs))
+        running = {pool.submit(measure, *job): job for job in jobs}
+        for done in as_completed(running):
+            machine, *rest = running[done]
+            found[(machine.name, *rest)] = done.result()
+            progress.update(bar, advance=1, description=machine.name)
+    console = Console(width=80, highlight=False)
+    for machine in machines:
+        shown, spread = table(machine, found)
+        console.print(shown)
+        console.print(spread, end="\n\n")
+
+
+if __name__ == "__main__":
+    main(" ".join(sys.argv[1:]))
