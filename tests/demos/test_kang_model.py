@@ -88,7 +88,7 @@ def test_the_readme_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
 
     assert [row[4] for row in rows] == [ratio(number, kang.Cluster(64, 1)) for number in kang.PUBLISHED]
     assert rows[0][6] == ratio(1, kang.Cluster(64, 32))
-    steps = (ROOT / "demos" / "04_step_by_step.out").read_text(encoding="utf-8")
+    steps = (ROOT / "demos" / "06_step_by_step.out").read_text(encoding="utf-8")
     picture = next(block for block in readme.split("```text\n") if block.startswith("t = 9")).split("```")[0]
     printed = "".join(line.rstrip() + "\n" for line in steps.splitlines())
     assert picture in printed

@@ -1,8 +1,8 @@
 """Kang et al. (2019), Figs. 4, 5 and 6 in the model: allgather between two groups, as libraries do it and full duplex.
 
-    python demos/06_kang_figures.py               all of them, 64, 256 and 2,048 ranks; two minutes on two cores
-    python demos/06_kang_figures.py --figure 6    one of them; 6 are the ratios
-    python demos/06_kang_figures.py --quick       64 ranks and two sizes, in seconds
+    python demos/08_kang_figures.py               all of them, 64, 256 and 2,048 ranks; two minutes on two cores
+    python demos/08_kang_figures.py --figure 6    one of them; 6 are the ratios
+    python demos/08_kang_figures.py --quick       64 ranks and two sizes, in seconds
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Allgather between two groups, step by step: who holds what, and when (Kang et al. 2019, Figs. 1 and 2).
 
-    python demos/04_step_by_step.py               every step, p = 6 and q = 2, then p = 8 and q = 3
-    python demos/04_step_by_step.py --animate     the same as a film
-    python demos/04_step_by_step.py 12 5          other groups
+    python demos/06_step_by_step.py               every step, p = 6 and q = 2, then p = 8 and q = 3
+    python demos/06_step_by_step.py --animate     the same as a film
+    python demos/06_step_by_step.py 12 5          other groups
 
 Nothing here knows the algorithm. It is run on communicators that note what a rank holds whenever it has received.
 """

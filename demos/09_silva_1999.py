@@ -1,6 +1,6 @@
 """Silva & Silva (1999): collectives between two groups beside those of one; Table 1, Figs. 4 and 5, eight processes.
 
-    python demos/07_silva_1999.py
+    python demos/09_silva_1999.py
 
 The same calls as in the paper, rooted ones 1 + 7 processes, the others 4 + 4, and their twins in one group of 8. The paper
 gives Table 1 and one mean in numbers; Figs. 4 and 5 are pictures, of which the text says who is faster.

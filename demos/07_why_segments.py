@@ -1,6 +1,6 @@
 """Why blocks are cut: without segments, an allgather between groups can be as slow as you like (Kang et al. 2018, 2019).
 
-    python demos/05_why_segments.py
+    python demos/07_why_segments.py
 
 Group A grows, group B stays at 4 ranks with long blocks. Everybody in A must receive B's four blocks: the lower bound M
 does not change. Without segments b_j gives its whole block to each of its p/q partners in turn, so its port is busy for
