@@ -142,8 +142,11 @@ def main():
     )
     reader.add_argument("--animate", action="store_true", help="on a terminal: one step after the other in one place")
     said = reader.parse_args()
+    pairs = list(zip(said.groups[::2], said.groups[1::2], strict=False))
+    if len(said.groups) % 2 or not all(1 <= q <= min(p, len(BLOCKS_OF_B)) and p <= len(BLOCKS_OF_A) for p, q in pairs):
+        reader.error(f"groups come in pairs p q with q <= p, p <= {len(BLOCKS_OF_A)} and q <= {len(BLOCKS_OF_B)}")
     screen = console()
-    for p, q in zip(said.groups[::2], said.groups[1::2], strict=True):
+    for p, q in pairs:
         screen.print(Rule(f"p = {p} ranks in A, q = {q} in B, every block {K} bytes"))
         if said.animate and screen.is_terminal:
             with Live(console=screen, auto_refresh=False) as film:
