@@ -355,18 +355,6 @@ def test_ranks_of_a_side_must_name_the_same_leader() -> None:
     run(main, 2)
 
 
-@pytest.mark.parametrize("call", ["Spawn", "Spawn_multiple", "Accept", "Connect"])
-def test_processes_cannot_be_made(call: str) -> None:
-    """Which is said when it is tried."""
-
-    def main(comm: Any) -> None:
-        words = f"^MPI.Intracomm.{call} is not emulated: fakempi has no processes that come and go while a program runs\\.$"
-        with pytest.raises(NotImplementedError, match=words):
-            getattr(comm, call)("python")
-
-    run(main, 1)
-
-
 def test_an_intercommunicator_is_no_intracommunicator() -> None:
     """A handle says so when it is made."""
 
