@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import fakempi
 from collectives import Algorithm, Case, DoesNotFit, find
 from collectives.nodes import Nodes, Ranking
+from collectives.pipeline import OnPaper
 from collectives.simulation import irregular
 from fakempi import Hockney, TwoLevel
 from tests.collectives.cases import node_choices
@@ -75,6 +76,21 @@ def test_results_and_times_on_both_carriers(carrier: str, cluster: tuple[tuple[i
     run = allgatherv(CLUSTER_BLOCKED, counts, t_s=5, carrier=carrier, nodes=nodes, block_bytes=block)
     case = Case(len(counts), counts=counts, parameters={"nodes": nodes, "block_bytes": block})
     assert run.time == CLUSTER_BLOCKED.time(case, 5, 1)
+
+
+@given(cluster=clusters(), block=st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_every_transfer_on_paper_is_one_on_the_emulator(cluster: tuple[tuple[int, ...], Nodes], block: int) -> None:
+    """Source, destination, begin and end: what a picture is drawn from where a run would take too long."""
+    counts, nodes = cluster
+    run = allgatherv(CLUSTER_BLOCKED, counts, t_s=5, trace=True, nodes=nodes, block_bytes=block)
+    walked = [
+        transfer
+        for rounds in OnPaper(counts, block, nodes, 1).walk(5.0, 1.0)
+        for transfer in zip(*(part.tolist() for part in rounds), strict=True)
+    ]
+    emulated = [(source, dest, start, end) for source, dest, _, start, end in messages(run)]
+    assert sorted(walked) == sorted(emulated)
 
 
 @given(counts_of_ranks, st.integers(1, 9))

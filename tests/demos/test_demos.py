@@ -60,3 +60,12 @@ def test_the_readme_shows_reports_as_they_are() -> None:
     for report in reports:
         _, verdict = report.strip().split("\n", 1)  # the demo's own heading comes first
         assert verdict in readme
+
+
+def test_the_readme_shows_the_six_distributions_as_they_are() -> None:
+    """The table in the README is what `benchmarks/blocked_ring.py` printed, which is in the file beside it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    printed_once = (ROOT / "benchmarks" / "blocked_ring.out").read_text(encoding="utf-8")
+    title, *table = [line.rstrip() for line in printed_once.split("\n\n")[1].splitlines()]
+    assert title.startswith("p = 32, m = 32 MB in all, B = 64 KB")
+    assert "\n".join(table) in readme
