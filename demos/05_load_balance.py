@@ -10,27 +10,22 @@ walked through on paper, which the tests hold to be what the emulator does, and 
 
 import argparse
 import sys
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
-from rich.terminal_theme import TerminalTheme
 
 import collectives
 from collectives.distributions import spike
 from collectives.pipeline import OnPaper
 from fakempi import Hockney, phantom, run
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns
+from fakempi.view.export import to_svg
 from fakempi.view.numbers import seconds
-from fakempi.view.timeline import timeline
+from fakempi.view.timeline import side_by_side
 
 T_S, T_W = 2e-6, 1e-9  # 2 us to start a message, 1 GB/s
 BLOCK = 32 * 1024
-
-# Rich's own theme shows yellow as orange.
-BLACK, WHITE, BLUE, YELLOW, GREEN = (30, 32, 36), (225, 225, 225), (40, 100, 190), (240, 200, 60), (60, 150, 80)
-COLOURS = [BLACK, WHITE, GREEN, YELLOW, BLUE, WHITE, WHITE, WHITE]
-THEME = TerminalTheme(BLACK, WHITE, COLOURS, COLOURS)
 
 
 def traced(name, counts, **parameters):
@@ -57,16 +52,6 @@ def on_paper(counts, block, every):
     return Columns([last] * len(counts), [], [], np.concatenate(parts), *nothing)
 
 
-def beside_each_other(ring, blocked, ranks):
-    """Each on a scale of its own, or the shorter one could not be seen."""
-    shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_row(
-        timeline(ring, width=40, title=f"linear ring, {seconds(ring.time)}", ranks=ranks),
-        timeline(blocked, width=39, title=f"blocked ring, {seconds(blocked.time)}", ranks=ranks),
-    )
-    return shown
-
-
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--ranks", type=int, default=96)
@@ -78,8 +63,10 @@ if __name__ == "__main__":
         ring, blocked = traced("ring", counts), traced("blocked_ring", counts, block_bytes=BLOCK)
     else:
         ring, blocked = on_paper(counts, max(counts), every), on_paper(counts, BLOCK, every)
-    console = Console(width=80, highlight=False, record=bool(chosen.svg))
-    console.print(f"{chosen.ranks} ranks, rank 0 has half of {sum(counts) / 2**20:.0f} MB, blocks of {BLOCK >> 10} KB")
-    console.print(beside_each_other(ring, blocked, range(0, chosen.ranks, every)))
+    what = f"{chosen.ranks} ranks, rank 0 has half of {sum(counts) / 2**20:.0f} MB, blocks of {BLOCK >> 10} KB"
+    titles = f"linear ring, {seconds(ring.time)}", f"blocked ring, {seconds(blocked.time)}"
+    ranks = range(0, chosen.ranks, every)
+    picture = side_by_side(ring, blocked, titles=titles, ranks=ranks, same_scale=False)  # or one could not be seen
+    Console(width=80, highlight=False).print(what, picture, sep="\n")
     if chosen.svg:
-        console.save_svg(chosen.svg, title="python " + " ".join(sys.argv), theme=THEME)
+        Path(chosen.svg).write_text(to_svg(what, picture, title="python " + " ".join(sys.argv)), encoding="utf-8")
