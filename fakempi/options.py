@@ -163,6 +163,53 @@ def _several(text: str, read: Callable[[str], int]) -> list[int]:
     return found
 
 
+def ranks(text: str, size: int) -> list[int]:
+    """Some of so many ranks: `0-3,8`.
+
+    >>> ranks("0-3,8", 16)
+    [0, 1, 2, 3, 8]
+    """
+    found: dict[int, None] = {}
+    for part in _split(text):
+        first, dash, last = part.partition("-")
+        low = whole(first)
+        high = whole(last) if dash else low
+        if not low <= high < size:
+            raise wrong(f"{part!r} is not among the ranks 0-{size - 1}.")
+        found.update(dict.fromkeys(range(low, high + 1)))
+    return list(found)
+
+
+def seconds(text: str) -> float:
+    """A time: `2e-6`, `2us`, `1.5 ms`.
+
+    >>> seconds("2us"), seconds("1.5 ms"), seconds("3")
+    (2e-06, 0.0015, 3.0)
+    """
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ns|us|µs|ms|s|)\s*", text, re.IGNORECASE)
+    try:
+        if match:
+            return float(match[1]) / {"ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3}.get(match[2].lower(), 1)
+    except ValueError:
+        pass
+    raise wrong(f"{text!r} is not a time: say 2us, 1.5ms or 3e-6.")
+
+
+def window(text: str, end: float) -> tuple[float, float]:
+    """A part of a run: `2us..5us`, `..5us`, `2us..`.
+
+    >>> window("2us..", 1.0), window("..1ms", 1.0)
+    ((2e-06, 1.0), (0.0, 0.001))
+    """
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise wrong(f"{text!r} is not a window of time: say 2us..5us.")
+    found = (seconds(first) if first.strip() else 0.0, seconds(last) if last.strip() else end)
+    if not found[0] < found[1]:
+        raise wrong(f"{text!r} ends before it begins.")
+    return found
+
+
 def algorithms(text: str) -> Any:
     """`plain`, `mpich`, `openmpi`, or `operation=name` with parameters in parentheses, and a table's name before it."""
     asked: dict[str, Any] = {}
@@ -177,6 +224,22 @@ def algorithms(text: str) -> Any:
         parameters = {key: number(value) for key, value in _pairs(part, match[2] or "")}
         asked[operation.strip()] = (match[1], parameters) if parameters else match[1]
     return asked["table"] if list(asked) == ["table"] else asked
+
+
+def algorithm_names(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Algorithms of one operation, with parameters in parentheses, which are numbers or algorithms' names.
+
+    >>> algorithm_names("ring, chain(segment_bytes=4k), gather_bcast(bcast=chain)")
+    [('ring', {}), ('chain', {'segment_bytes': 4096}), ('gather_bcast', {'bcast': 'chain'})]
+    """
+    found = []
+    for part in filter(None, _split(text)):
+        match = re.fullmatch(r"(\w+)(?:\((.*)\))?", part)
+        if not match:
+            raise wrong(f"{part!r} should be an algorithm, such as ring or chain(segment_bytes=4k).")
+        pairs = _pairs(part, match[2] or "")
+        found.append((match[1], {key: value if value[0].isalpha() else number(value) for key, value in pairs}))
+    return found
 
 
 def _operation(part: str) -> tuple[str, str, str]:

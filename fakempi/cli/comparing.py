@@ -12,7 +12,7 @@ from collectives.distributions import DISTRIBUTIONS
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.cli.listing import operation_of
-from fakempi.compare.sweep import PAIRED, UNEVEN, Column, Sweep, candidates, sweep
+from fakempi.compare.sweep import PAIRED, UNEVEN, Column, Sweep, contenders, sweep
 from fakempi.view.comparison import comparison, comparison_plot
 from fakempi.view.numbers import short_binary
 
@@ -21,15 +21,14 @@ def compare(options: Namespace) -> int:
     """Print a table, and a plot if there is something to plot, for each distribution and each number of ranks."""
     kind, operation = operation_of(options.operation)
     ranks, sizes = typed.groups(options.ranks), typed.sizes(options.bytes)
-    names = [name.strip() for name in options.algorithms.split(",")] if options.algorithms else []
     _check(options.operation, kind, ranks)
-    candidates(operation, kind, names)
+    among = contenders(operation, kind, typed.algorithm_names(options.algorithms or ""))
     cost = typed.cost_model(options.cost)
     out = console()
     first = True
     for distribution in _distributions(operation, options.distribution):
         for group, x_is_bytes in _groups(ranks, sizes):
-            made = sweep(operation, group, sizes, cost=cost, names=names, distribution=distribution, kind=kind)
+            made = sweep(operation, group, sizes, cost=cost, among=among, distribution=distribution, kind=kind)
             if not first:
                 out.print()
             first = False

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from fakempi.cli.parser import make_parser
-from fakempi.errors import MPIError, RunError
+from fakempi.errors import MPIError, RunError, TraceError
 
 WRONG_USE = 2
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = int(options.do(options))
         sys.stdout.flush()
         return code
-    except (MPIError, RunError, LookupError, OSError) as error:
+    except (MPIError, RunError, TraceError, LookupError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             return _quiet()
         words = str(error.args[0]) if isinstance(error, KeyError) else str(error)

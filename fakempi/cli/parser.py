@@ -29,6 +29,7 @@ examples:
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
                                          does it rely on buffering?
   fakempi run -n 64 --algorithms mpich,allgather=ring work.py
+  fakempi run -n 16 --trace t.json work.py   look at it in Perfetto
 
 Inside the script mpi4py is the emulator, even where the real one is installed.
 The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
@@ -46,7 +47,8 @@ examples:
 COMPARE = """\
 examples:
   fakempi compare allgather -n 2..256 --bytes 1k
-  fakempi compare bcast -n 64 --bytes 1k..1M --algorithms binomial,chain
+  fakempi compare bcast -n 64 --bytes 1k..1M \\
+                  --algorithms 'binomial,chain(segment_bytes=4k)'
   fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
   fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
   fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k
@@ -85,6 +87,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
     run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
     run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name,...")
+    run.add_argument("--trace", metavar="FILE", help="record it: .json opens in Perfetto, .npz is for large ones")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
@@ -104,7 +107,7 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("operation", help="an operation, such as allgather or inter:allgather")
     compare.add_argument("-n", dest="ranks", metavar="LIST", default="16", help="ranks: 16, 2..64, 6+2 (default 16)")
     compare.add_argument("--bytes", metavar="LIST", default="1k", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
-    compare.add_argument("--algorithms", metavar="LIST", help="only these, by name")
+    compare.add_argument("--algorithms", metavar="LIST", help="only these; chain(segment_bytes=4k)")
     compare.add_argument("--distribution", metavar="LIST", help="how blocks differ, for operations that end in v; or all")
     compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="what messages cost; see below")
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")

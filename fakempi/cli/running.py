@@ -31,8 +31,10 @@ def run_script(options: Namespace) -> int:
     arguments: dict[str, Any] = {
         "cost": typed.cost_model(options.cost),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
-        "carrier": options.carrier, "seed": options.seed, "strict": options.strict,
+        "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
     }  # fmt: skip
+    if options.trace and not options.trace.endswith((".json", ".npz")):
+        raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
     try:
         script = program(command, label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
     except SyntaxError as error:
@@ -50,6 +52,8 @@ def run_script(options: Namespace) -> int:
         _say(str(error))
         _say_codes(script)
         return FAILED
+    if result.trace is not None:
+        result.trace.save(options.trace)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _say(_summary(result))
     return reduce(or_, script.codes.values(), 0)

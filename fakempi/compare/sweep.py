@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from collectives import CATALOGUE, Algorithm, Case, DoesNotFit
+from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find
 from fakempi.compare.bounds import lower_bound
 from fakempi.compare.calls import call
 from fakempi.error_classes import ERR_ARG
@@ -52,13 +52,38 @@ class Sweep:
     columns: list[Column] = field(default_factory=list)
 
 
-def candidates(operation: str, kind: str, names: Sequence[str] = ()) -> list[Algorithm]:
-    """The algorithms to compare; `names` are those asked for, else all."""
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm with parameters, and what to call it."""
+
+    label: str
+    algorithm: Algorithm
+    parameters: Mapping[str, Any]
+
+
+def contenders(operation: str, kind: str = "intra", asked: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> list[Contender]:
+    """What is to be compared: names and parameters as asked for, else all algorithms as they are.
+
+    Parameters that are algorithms themselves go by name.
+    """
     found = {each.name: each for each in CATALOGUE if (each.operation, each.kind) == (operation, kind)}
-    unknown = [name for name in names if name not in found]
-    if unknown:
-        raise MPIValueError(ERR_ARG, f"{operation} has no algorithm {unknown[0]!r}; there are {', '.join(found)}.")
-    return [found[name] for name in names] if names else list(found.values())
+    made = []
+    for name, parameters in asked or [(name, {}) for name in found]:
+        if name not in found:
+            raise MPIValueError(ERR_ARG, f"{operation} has no algorithm {name!r}; there are {', '.join(found)}.")
+        algorithm = found[name]
+        values = {key: _value(algorithm, key, value) for key, value in parameters.items()}
+        words = ", ".join(f"{key}={value}" for key, value in parameters.items())
+        made.append(Contender(f"{name}({words})" if words else name, algorithm, values))
+    return made
+
+
+def _value(algorithm: Algorithm, key: str, value: Any) -> Any:
+    """A parameter's value; one that is an algorithm is of the operation that the parameter is called after."""
+    if key not in algorithm.parameters:
+        known = ", ".join(algorithm.parameters) or "none"
+        raise MPIValueError(ERR_ARG, f"{algorithm.name} has no parameter {key!r}; there are: {known}.")
+    return find(key, value) if isinstance(algorithm.parameters[key], Algorithm) else value
 
 
 def sweep(
@@ -67,35 +92,36 @@ def sweep(
     sizes: Sequence[int],
     *,
     cost: CostModel,
-    names: Sequence[str] = (),
+    among: Sequence[Contender] = (),
     distribution: tuple[str, Any] | None = None,
     kind: str = "intra",
 ) -> Sweep:
-    """Time all algorithms for every number of ranks with every size.
+    """Time all algorithms, or those given, for every number of ranks with every size.
 
     `ranks` are (p, 0), or (p, q) between two groups. `distribution` is a name and a function of a total and a number of
     ranks, for operations whose blocks differ in size.
     """
-    algorithms = candidates(operation, kind, names)
-    made = Sweep(operation, kind, distribution[0] if distribution else "", [algorithm.name for algorithm in algorithms])
+    among = among or contenders(operation, kind)
+    made = Sweep(operation, kind, distribution[0] if distribution else "", [each.label for each in among])
     for p, q in ranks:
         for nbytes in sizes:
-            made.columns.append(_column(algorithms, p, q, nbytes, cost, distribution))
+            case = make_case(operation, p, q, nbytes, distribution)
+            made.columns.append(_column(among, case, nbytes, cost))
     return made
 
 
-def _column(algorithms: list[Algorithm], p: int, q: int, nbytes: int, cost: CostModel, distribution: Any) -> Column:
+def _column(among: Sequence[Contender], case: Case, nbytes: int, cost: CostModel) -> Column:
     times, refused = {}, {}
-    operation = algorithms[0].operation
-    case = make_case(operation, p, q, nbytes, distribution)
-    for algorithm in algorithms:
-        own = Case(**{**vars(case), "parameters": {"first": True}}) if "first" in algorithm.parameters else case
+    for each in among:
+        roles = {"first": True} if "first" in each.algorithm.parameters else {}
+        own = replace(case, parameters={**roles, **each.parameters})
         try:
-            times[algorithm.name] = duration(algorithm, own, cost)
+            times[each.label] = duration(each.algorithm, own, cost)
         except DoesNotFit as reason:
-            refused[algorithm.name] = str(reason).partition(": ")[2]
-    bound = lower_bound(operation, case, *cost.linear) if cost.linear is not None and cost.ports == 1 else None
-    return Column(p, q, nbytes, times, refused, bound)
+            refused[each.label] = str(reason).partition(": ")[2]
+    linear = cost.linear if cost.ports == 1 else None
+    bound = None if linear is None else lower_bound(among[0].algorithm.operation, case, *linear)
+    return Column(case.p, case.q, nbytes, times, refused, bound)
 
 
 def make_case(operation: str, p: int, q: int, nbytes: int, distribution: tuple[str, Any] | None = None) -> Case:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fakempi.cli import main
+from fakempi.trace.record import load
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -111,6 +112,16 @@ def test_what_messages_cost_can_be_said(capsys: Capture) -> None:
     assert capsys.readouterr() == ("", "fakempi: 4 ranks, 3 s, 4 messages, 16 B\n")
 
 
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_a_trace_is_written(tmp_path: Path, suffix: str) -> None:
+    """With the lines of the script."""
+    path = tmp_path / f"t.{suffix}"
+    assert execute("comm.send(1, (comm.rank + 1) % 4)\ncomm.recv()", "--trace", str(path)) == 0
+    trace = load(path)
+    assert (trace.ranks, len(trace.transfers)) == (4, 4)
+    assert "send at <string>:4" in {str(call) for call in trace.calls}
+
+
 def test_unsafe_sends_show_without_buffering(capsys: Capture) -> None:
     """The same program under two models."""
     script = "comm.send(1, (comm.rank + 1) % 4)\ncomm.recv()"
@@ -145,6 +156,7 @@ def test_a_seed_gives_another_order_and_always_the_same(capsys: Capture) -> None
         (["-n", "4", "nowhere.py"], "there is no file 'nowhere.py'."),
         (["-n", "0", "-c", "1"], "-n 0: there must be at least 1 rank."),
         (["-n", "x", "-c", "1"], "'x' is not a number."),
+        (["-n", "4", "--trace", "t.txt", "-c", "1"], "--trace t.txt: the file's name must end in .json or .npz."),
         (["-n", "4", "-m"], "program: -m needs a module after it."),
         (["-n", "4", "--algorithms", "mpic", "-c", "1"], "algorithms: there is no table 'mpic'; there are plain, mpich "),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from collectives import CATALOGUE, Algorithm, DoesNotFit
 from fakempi import Free, Hockney
 from fakempi.compare.bounds import lower_bound
-from fakempi.compare.sweep import PAIRED, UNEVEN, duration, make_case, measured, sweep
+from fakempi.compare.sweep import PAIRED, UNEVEN, contenders, duration, make_case, measured, sweep
 
 EXACT = Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
+RINGS = contenders("allgather", "intra", [("ring", {}), ("bruck", {})])
 FREE_TO_COMBINE = Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 
 
@@ -34,7 +36,7 @@ def test_every_algorithm_can_be_compared_and_none_beats_the_bound(algorithm: Alg
         for distribution in [None, ("spike", spike)] if uneven else [None]:
             case = make_case(algorithm.operation, p, q, nbytes, distribution)
             if "first" in algorithm.parameters:
-                case = type(case)(**{**vars(case), "parameters": {"first": True}})
+                case = replace(case, parameters={"first": True})
             try:
                 time = measured(algorithm, case, EXACT)
             except DoesNotFit:
@@ -56,11 +58,11 @@ def test_a_sweep_names_the_best_and_says_why_others_were_left_out() -> None:
 
 def test_other_models_are_run_and_have_no_bound() -> None:
     """Claims hold for the single-port model alone."""
-    (column,) = sweep("allgather", [(4, 0)], [64], cost=Free(), names=["ring", "bruck"]).columns
+    (column,) = sweep("allgather", [(4, 0)], [64], cost=Free(), among=RINGS).columns
     assert dict(column.times) == {"ring": 0, "bruck": 0}
     assert column.best == ["ring", "bruck"]
     assert column.bound is None
-    buffered: Any = sweep("allgather", [(4, 0)], [64], cost=Hockney(t_s=1, t_w=0), names=["ring"]).columns[0]
+    buffered: Any = sweep("allgather", [(4, 0)], [64], cost=Hockney(t_s=1, t_w=0), among=RINGS[:1]).columns[0]
     assert buffered.times == {"ring": 3}
     assert buffered.bound == 2
 
@@ -77,4 +79,16 @@ def test_two_groups_are_compared_too() -> None:
 def test_what_is_not_there_is_told() -> None:
     """With what there is."""
     with pytest.raises(ValueError, match="allgather has no algorithm 'rnig'; there are bruck, "):
-        sweep("allgather", [(4, 0)], [64], cost=EXACT, names=["rnig"])
+        contenders("allgather", "intra", [("rnig", {})])
+    with pytest.raises(ValueError, match="chain has no parameter 'segment'; there are: segment_bytes."):
+        contenders("bcast", "intra", [("chain", {"segment": 1})])
+
+
+def test_parameters_make_contenders_of_their_own() -> None:
+    """Numbers, and algorithms by name."""
+    asked: Any = [("chain", {"segment_bytes": 64}), ("chain", {}), ("binomial", {})]
+    (column,) = sweep("bcast", [(8, 0)], [4096], cost=EXACT, among=contenders("bcast", "intra", asked)).columns
+    assert list(column.times) == ["chain(segment_bytes=64)", "chain", "binomial"]
+    assert column.best == ["chain(segment_bytes=64)"]
+    made = contenders("allgather", "intra", [("gather_bcast", {"bcast": "chain"})])
+    assert made[0].parameters["bcast"].name == "chain"
