@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,15 +20,21 @@ class Lines(io.TextIOBase):
     def __init__(self, real: Any, who: Callable[[], Place | None]) -> None:
         super().__init__()
         self.real, self.who = real, who
+        self.lock = threading.Lock()  # threads that ranks start write at any time
 
     def write(self, text: str) -> int:
         """Write text; what is behind the last end of line waits."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         place = self.who()
-        if place is None:
-            self.real.write(text)
-            return len(text)
+        with self.lock:
+            if place is None:
+                self.real.write(text)
+            else:
+                self._write(place, text)
+        return len(text)
+
+    def _write(self, place: Place, text: str) -> None:
         head, newline, tail = text.rpartition("\n")
         waiting = place.lines.get(id(self))
         if newline:
@@ -41,7 +48,6 @@ class Lines(io.TextIOBase):
             if waiting is None:
                 waiting = place.lines[id(self)] = []
             waiting.append(tail)
-        return len(text)
 
     def finish(self, place: Place) -> None:
         """The rank has ended: so has its last line."""

@@ -11,13 +11,14 @@ import functools
 import logging
 import random
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fakempi.mpi.current import current_process
+from fakempi.mpi.current import current_process, here
 from fakempi.mpi.environment import compute
 from fakempi.script.place import Place
 
@@ -46,6 +47,7 @@ def patch(patches: Patches, who: Who, seed: int) -> None:
     """Patch everything."""
     patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
+    _threads(patches, who)
     _exits(patches, who)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
@@ -89,6 +91,28 @@ def _sleep(patches: Patches) -> None:
             compute(seconds)
 
     patches.set(time, "sleep", sleep)
+
+
+def _threads(patches: Patches, who: Who) -> None:
+    """A thread that a rank starts is that rank's: its lines are, and the rank waits for it at its end."""
+    original, initialize = threading.Thread.start, threading.Thread.__init__
+
+    @functools.wraps(initialize)
+    def init(self: threading.Thread, *args: Any, daemon: bool | None = None, **kwargs: Any) -> None:
+        if daemon is None and who() is not None and here.loop is not None:
+            daemon = False  # as in a main thread; a rank may run in one that nobody waits for
+        initialize(self, *args, daemon=daemon, **kwargs)
+
+    @functools.wraps(original)
+    def start(self: threading.Thread) -> None:
+        place = who()
+        if place is not None and here.loop is not None and not self.name.startswith("task "):
+            place.threads.append(self)
+            self._fakempi_place = place  # type: ignore[attr-defined]
+        original(self)
+
+    patches.set(threading.Thread, "__init__", init)
+    patches.set(threading.Thread, "start", start)
 
 
 def _exits(patches: Patches, who: Who) -> None:

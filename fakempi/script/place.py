@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 from collections.abc import Callable
 from operator import itemgetter
 from types import ModuleType
@@ -27,9 +28,10 @@ class Place:
     exits : functions to call at its end, in order of registration
     lines : for each stream, what was written since the last end of line
     generators : its generators of random numbers, by kind
+    threads : those that it has started
     """
 
-    __slots__ = ("exits", "generators", "label", "lines", "modules", "number", "own", "root", "values")
+    __slots__ = ("exits", "generators", "label", "lines", "modules", "number", "own", "root", "threads", "values")
 
     def __init__(self, number: int, label: str, values: tuple[Any, ...]) -> None:
         self.number, self.label, self.values = number, label, values
@@ -39,6 +41,7 @@ class Place:
         self.exits: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self.lines: dict[int, list[str]] = {}
         self.generators: dict[str, Any] = {}
+        self.threads: list[threading.Thread] = []
 
     def put_away(self) -> None:
         """Take all that is its own out of the interpreter."""

@@ -104,6 +104,7 @@ class Program:
                 code = 0
             except SystemExit as error:
                 code = _exit_code(error)
+            _join_threads()
             _run_exits()
             return code
         except Ended:
@@ -154,6 +155,14 @@ def _exit_code(error: SystemExit) -> int:
         return error.code & 0xFF
     sys.stderr.write(f"{error.code}\n")
     return 1
+
+
+def _join_threads() -> None:
+    """As Python does at its end: wait for threads, except those that nobody is to wait for."""
+    place = STAGE.who()
+    for thread in place.threads if place is not None else ():
+        if not thread.daemon:
+            thread.join()
 
 
 def _run_exits() -> None:

@@ -9,6 +9,7 @@ Every run ends with `Loop.unwind`, after which all of it is undone. A run withou
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from fakempi.error_classes import ERR_OTHER
 from fakempi.errors import MPIError
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
+from fakempi.mpi.current import here
 from fakempi.script import stand_in
 from fakempi.script.imports import Finder, beside, lock_by_rank
 from fakempi.script.output import Input, Lines
@@ -40,6 +42,13 @@ class Stage:
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
         return None if self.at is self.outside else self.at
+
+    def whose(self) -> Place | None:
+        """As `who`, but a thread that a rank has started is that rank's, whoever has the baton meanwhile."""
+        if here.loop is None:
+            place: Place | None = getattr(threading.current_thread(), "_fakempi_place", None)
+            return place
+        return self.who()
 
     def open(self, loop: Loop, seed: int) -> None:
         """Before a rank enters: the first of a run finds the interpreter as it was, and changes it for all."""
@@ -109,7 +118,8 @@ class Stage:
         self.loop, self.folders = loop, set()
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask)
-        self.out, self.err = Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
+        self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
+        sys.stdout, sys.stderr = self.out, self.err  # for threads of ranks, which may print at any time
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)
@@ -126,6 +136,9 @@ class Stage:
         if self.loop is None:
             return
         self._switch(self.outside)
+        for name, stream in (("stdout", self.out), ("stderr", self.err)):
+            if getattr(sys, name) is stream:
+                setattr(sys, name, stream.real)
         self.modules.update(_take("mpi4py"))
         sys.modules.update(self.hidden)
         sys.meta_path.remove(self.finder)

@@ -7,6 +7,7 @@ import importlib._bootstrap
 import logging
 import random
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,19 @@ import pytest
 
 import fakempi
 from fakempi.script import program
-from tests.script.harness import play
+from tests.script.harness import Capture, play
 
 
 def snapshot() -> list[Any]:
     """All that a script run touches."""
+    threads: list[Any] = [threading.Thread.start, threading.Thread.__init__]
     functions = [random.random, random.seed, np.random.rand, np.random.seed, time.sleep, atexit.register, atexit.unregister]
     loggers = [logging.root, logging.Logger.root, logging.Logger.manager]
     streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook]
     lock = importlib._bootstrap._get_module_lock  # type: ignore[attr-defined]
     names = [name for name in sys.modules if name.partition(".")[0] in ("mpi4py", "__main__", "state")]
     ours = {name: sys.modules[name] for name in names}
-    return [functions, loggers, streams, list(sys.argv), list(sys.path), list(sys.meta_path), lock, ours]
+    return [threads, functions, loggers, streams, list(sys.argv), list(sys.path), list(sys.meta_path), lock, ours]
 
 
 def test_everything_is_undone(tmp_path: Path, carrier: str) -> None:
@@ -54,14 +56,14 @@ def test_everything_is_undone_after_a_failure(tmp_path: Path, carrier: str, how:
     assert snapshot() == before
 
 
-def test_ranks_without_a_script_see_nothing_of_it(tmp_path: Path, carrier: str) -> None:
+def test_ranks_without_a_script_see_nothing_of_it(tmp_path: Path, carrier: str, capsys: Capture) -> None:
     """A run may have both: functions that wait meanwhile go on in the interpreter that they know."""
     (tmp_path / "work.py").write_text(
         "import sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\nfor _ in range(3):\n"
         "    assert sys.argv[1:] == ['x'] and comm.sendrecv(comm.rank, comm.rank) == comm.rank\n    comm.Barrier()\n"
     )
     script = program([str(tmp_path / "work.py"), "x"])
-    argv, main, stdout = sys.argv, sys.modules["__main__"], sys.stdout
+    argv, main = sys.argv, sys.modules["__main__"]
 
     def main_of(comm: Any) -> int:
         if comm.rank % 2:
@@ -69,12 +71,13 @@ def test_ranks_without_a_script_see_nothing_of_it(tmp_path: Path, carrier: str) 
         for _ in range(3):
             assert sys.argv is argv
             assert sys.modules["__main__"] is main
-            assert sys.stdout is stdout
+            sys.stdout.write("a")
             comm.Barrier()
         return 0
 
     before = snapshot()
     assert fakempi.run(main_of, 4, carrier=carrier).returns == [0] * 4
+    assert capsys.readouterr().out == "aaaaaa"
     assert snapshot() == before
 
 
