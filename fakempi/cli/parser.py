@@ -29,7 +29,7 @@ examples:
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
                                          does it rely on buffering?
   fakempi run -n 64 --algorithms mpich,allgather=ring work.py
-  fakempi run -n 16 --trace t.json work.py   look at it in Perfetto
+  fakempi run -n 16 --trace t.json work.py && fakempi view t.json
 
 Inside the script mpi4py is the emulator, even where the real one is installed.
 The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
@@ -42,6 +42,19 @@ examples:
   fakempi list                   all operations and their algorithms
   fakempi list allgather         each with its claims and its source
   fakempi list inter:allgather   between two groups
+"""
+
+VIEW = """\
+examples:
+  fakempi run -n 16 --trace t.json work.py
+  fakempi view t.json                      summary, timeline and wait states
+  fakempi view t.json --what critical,matrix
+  fakempi view t.json --what replay        messages travel, in six seconds
+  fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
+  fakempi view t.json --svg picture.svg    or --html page.html
+  fakempi view before.json after.json      two runs beside each other
+
+A .json file opens in Perfetto (https://ui.perfetto.dev) too; .npz is smaller.
 """
 
 COMPARE = """\
@@ -68,6 +81,7 @@ def make_parser() -> ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
     _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", RUN + COSTS, _run))
     _add_list(_command(commands, "list", "the algorithms, with what they claim", LIST, _list))
+    _add_view(_command(commands, "view", "pictures of a trace", VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
     return parser
 
@@ -87,7 +101,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
     run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
     run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name,...")
-    run.add_argument("--trace", metavar="FILE", help="record it: .json opens in Perfetto, .npz is for large ones")
+    run.add_argument("--trace", metavar="FILE", help="record it: .json for fakempi view and Perfetto, .npz for large ones")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
@@ -97,6 +111,17 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
     run.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
     run.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="what to run, and its arguments")
+
+
+def _add_view(view: ArgumentParser) -> None:
+    view.add_argument("files", nargs="+", metavar="FILE", help="a trace, or two to compare")
+    view.add_argument("--what", metavar="LIST", help="summary, timeline, matrix, waits, critical, blocks, replay")
+    view.add_argument("--ranks", metavar="LIST", help="only these: 0-7,12")
+    view.add_argument("--window", metavar="FROM..TO", help="only this time: 20us..50us")
+    view.add_argument("--width", type=int, metavar="N", help="columns; those of the terminal unless given")
+    view.add_argument("--height", type=int, metavar="N", default=24, help="rows for ranks (default 24)")
+    view.add_argument("--svg", metavar="FILE", help="write a picture")
+    view.add_argument("--html", metavar="FILE", help="write a page")
 
 
 def _add_list(lists: ArgumentParser) -> None:
@@ -124,6 +149,12 @@ def _run(options: Namespace) -> int:
     from fakempi.cli.running import run_script
 
     return run_script(options)
+
+
+def _view(options: Namespace) -> int:
+    from fakempi.cli.viewing import view
+
+    return view(options)
 
 
 def _list(options: Namespace) -> int:

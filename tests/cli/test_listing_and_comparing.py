@@ -59,7 +59,6 @@ def test_a_comparison_has_a_table_a_plot_and_the_winner(capsys: Capture, width: 
         "──────────────────────────────────────────",
         "bruck                1 s *   2 s *   3 s *",
         "circulant            1 s *   2 s *   3 s *",
-        "cluster_ring         1 s *     3 s     5 s",
         "gather_bcast           2 s     4 s     6 s",
         "neighbor_exchange    1 s *   2 s *   3 s *",
         "recursive_doubling   1 s *   2 s *       -",

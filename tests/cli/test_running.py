@@ -171,7 +171,7 @@ def test_wrong_use_is_told_in_a_line(words: list[str], error: str, capsys: Captu
 def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every command."""
     monkeypatch.setenv("COLUMNS", "80")
-    for words in ([], ["run"], ["list"], ["compare"]):
+    for words in ([], ["run"], ["view"], ["list"], ["compare"]):
         assert main([*words, "--help"]) == 0
         text = capsys.readouterr().out
         assert max(len(line) for line in text.splitlines()) <= 80
