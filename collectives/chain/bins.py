@@ -7,14 +7,13 @@ al. 2011.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.meter import Meter
-from collectives.chain.scan import Array, walk
+from collectives.chain.scan import Array, Letter, walk
 
 
 def split_by_bin(chain: Chain, own: int | None, bins: int, meter: Meter) -> tuple[Chain | None, Array]:
@@ -22,50 +21,41 @@ def split_by_bin(chain: Chain, own: int | None, bins: int, meter: Meter) -> tupl
 
     And how many there are in each bin.
     """
-    before, after = _scan_table(chain, own, bins, meter)
-    totals = before[1] + after[1]
+    meter.take(4 * bins)  # two tables, and room for two that come
+    before, after = Side(chain.address, own, bins), Side(chain.address, own, bins)
+    walk(chain, before.letter, after.letter, before.hear, after.hear)
+    totals = before.counts + after.counts
+    meter.drop(4 * bins)
     if own is None:
         return None, totals
-    totals[own] += 1
-    left, rank = (int(one) for one in before[:, own])
-    part = Chain(chain.comm, rank, int(totals[own]), chain.address, left, int(after[0, own]), chain.tag)
-    return part, totals
+    totals[own] -= 1  # it is in both
+    rank = int(before.counts[own]) - 1
+    return Chain(chain.comm, rank, int(totals[own]), chain.address, before.next, after.next, chain.tag), totals
 
 
-def _scan_table(chain: Chain, own: int | None, bins: int, meter: Meter) -> tuple[Any, Any]:
-    """What is to the left and what is to the right, without this process."""
-    meter.take(6 * bins)
-    before, after = _empty(bins), _empty(bins)
-    rightward, leftward = before.copy(), after.copy()
-    for table in (rightward, leftward):
+class Side:
+    """What is known of one side of the chain, this process included: it is what is passed on to the other side."""
+
+    __slots__ = ("counts", "letter", "next", "nexts", "own", "unknown")
+
+    def __init__(self, address: int, own: int | None, bins: int) -> None:
+        self.letter = Letter(np.empty((2, bins), np.int32))
+        self.nexts, self.counts = self.letter.value
+        self.nexts.fill(NOBODY)
+        self.counts.fill(0)
+        self.unknown = np.empty(bins, bool)
+        self.own, self.next = own, NOBODY  # the next one of the own bin: its place in the table is taken
         if own is not None:
-            table[0, own], table[1, own] = chain.address, 1
-    heard_left, heard_right = _adder(before, rightward, own), _adder(after, leftward, own)
-    walk(chain, rightward, leftward, heard_left, heard_right)
-    meter.drop(6 * bins)
-    return before, after
+            self.nexts[own], self.counts[own] = address, 1
+
+    def hear(self, value: Any) -> None:
+        """Add what is farther away."""
+        nexts, counts = value
+        if self.next < 0 and self.own is not None:
+            self.next = int(nexts[self.own])
+        np.less(self.nexts, ZERO, self.unknown)
+        np.copyto(self.nexts, nexts, where=self.unknown)
+        np.add(self.counts, counts, self.counts)
 
 
-def _empty(bins: int) -> Any:
-    table = np.zeros((2, bins), np.int32)
-    table[0] = NOBODY
-    return table
-
-
-def _adder(table: Any, passed_on: Any, own: int | None) -> Callable[[Any], None]:
-    """Adds to a table what is farther away in its direction; what is passed on has the own one in front."""
-    next_ones, counts = table
-    unknown = np.empty(len(counts), bool)
-    zero = np.int32(0)  # a number of numpy's, and results into their place: this takes 2/3 of the time
-    address = None if own is None else passed_on[0, own]
-
-    def heard(value: Any) -> None:
-        np.less(next_ones, zero, unknown)
-        np.copyto(next_ones, value[0], where=unknown)
-        np.add(counts, value[1], counts)
-        passed_on[...] = table
-        if own is not None:
-            passed_on[0, own] = address
-            passed_on[1, own] += 1
-
-    return heard
+ZERO = np.int32(0)  # a number of numpy's own: a comparison with one of Python's takes three times as long

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from collectives.chain.chain import Chain
-from collectives.chain.scan import HEADER, Array, Combine, allreduce, walk
+from collectives.chain.scan import HEADER, Array, Combine, Letter, allreduce, walk
 from collectives.chain.tree import Branch, Places, grow, spread
 
 T = TypeVar("T")
@@ -24,12 +24,8 @@ Slices: TypeAlias = tuple[slice, slice, slice, slice]
 
 def barrier(chain: Chain) -> None:
     """Nobody leaves before all have come."""
-    token = np.empty(0, np.uint8)
-
-    def heard(value: Array) -> None:
-        """An address, and no more."""
-
-    walk(chain, token, token, heard, heard)
+    nothing = Letter(np.empty(0, np.uint8)), Letter(np.empty(0, np.uint8))
+    walk(chain, *nothing, None, None)
 
 
 def flood(chain: Chain, data: Array, slices: Callable[[int], Slices]) -> None:

@@ -17,7 +17,7 @@ from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import Chain
 from collectives.chain.items import UNDEFINED, as_bytes
 from collectives.chain.meter import Meter
-from collectives.chain.scan import allreduce
+from collectives.chain.scan import Letter, walk
 
 TURNS = 12
 """Iterations with Jenkins' hash: at 3 bits each, all 32 of its bits have been used, and N = 65,536 takes about six."""
@@ -62,14 +62,22 @@ class Hashed:
 
     def alone(self, chain: Chain) -> bool:
         """Whether everybody on the chain has this colour."""
-        own = np.frombuffer(self.digest + b"\1", np.uint8)
+        # A double scan of a digest and a mark. What is alike stays so and what is not is marked, whoever looks first, so
+        # everybody keeps its own digest: one comparison a message, where an allreduce combines two arrays twice.
+        own = self.digest + b"\1"
+        letters = [Letter.with_value(np.frombuffer(own, np.uint8)) for _ in range(2)]
+        marks = [letter.value[-1:] for letter in letters]
 
-        def combine(a: Any, b: Any) -> Any:
-            same = a.copy()
-            same[-1] = a[-1] and b[-1] and a.tobytes() == b.tobytes()
-            return same
+        def heard_left(value: Any) -> None:
+            if value.tobytes() != own:
+                marks[0][0] = 0
 
-        return bool(allreduce(chain, own, combine)[-1])
+        def heard_right(value: Any) -> None:
+            if value.tobytes() != own:
+                marks[1][0] = 0
+
+        walk(chain, *letters, heard_left, heard_right)
+        return bool(marks[0][0] and marks[1][0])
 
 
 def split_by_hash(chain: Chain, color: Any, bits: int, threshold: int, meter: Meter) -> tuple[Chain | None, bool]:

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from collectives.chain.chain import NOBODY, Chain
-from collectives.chain.scan import Array, double_scan, walk
+from collectives.chain.scan import Letter, double_scan, walk
 from collectives.protocol import Comm
-
-
-def _nothing(value: Array) -> None:
-    """Addresses alone are passed on."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +28,8 @@ class Logchain:
             lefts.append(left)
             rights.append(right)
 
-        token = np.empty(0, np.uint8)
-        walk(chain, token, token, _nothing, _nothing, met)
+        nothing = Letter(np.empty(0, np.uint8)), Letter(np.empty(0, np.uint8))
+        walk(chain, *nothing, None, None, met)  # addresses alone are passed on
         return cls(lefts, rights)
 
 

@@ -67,7 +67,7 @@ def fits(case: Case) -> str | None:
 def holds(case: Case) -> int:
     """With `case.parameters["reorder"]` keys are sorted too."""
     bits = case.parameters.get("bits", 3)
-    return max(6 << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
+    return max(4 << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
 
 
 ALGORITHM = Algorithm(

@@ -69,7 +69,7 @@ def fits(case: Case) -> str | None:
 def holds(case: Case) -> int:
     """With `case.parameters["reorder"]` keys are sorted too."""
     bits, threshold = ALGORITHM.parameter(case, "bits"), ALGORITHM.parameter(case, "threshold")
-    return max(6 << int(bits), int(threshold) - 1, bitonic.holds(case) if case.parameters.get("reorder") else 0)
+    return max(4 << int(bits), int(threshold) - 1, bitonic.holds(case) if case.parameters.get("reorder") else 0)
 
 
 ALGORITHM = Algorithm(

@@ -66,7 +66,7 @@ def test_nobody_holds_more_items_than_claimed(algorithm: Algorithm) -> None:
     elif kind == "log N":
         assert peaks == claims == [2 + 2 * ceil_log2(size) for size in (20, 80, 320)]
     elif kind == "1":
-        assert peaks == claims == [48, 48, 48]
+        assert peaks == claims == [32, 32, 32]
     elif algorithm.name == "hash64":
         assert claims == [63, 63, 63]
     elif algorithm.name == "radix":
