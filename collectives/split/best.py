@@ -28,8 +28,12 @@ from collectives.protocol import Comm
 from collectives.schedule import Schedule, Seconds
 from collectives.split import allgather_group, bitonic, hash, hash64
 
-FEW = 256
-"""Processes for which an allgather is worth it: up to here its p items take less time than the rounds that it saves."""
+FEW = 1024
+"""Processes for which an allgather is worth it: up to here its p items take less time than the rounds that it saves.
+
+On the model of Dawn, 50 ns a comparison, p = 1,024: 1.08 ms against bitonic's 1.31 with keys, and without keys 0.57 to
+0.67 ms against 0.64 to 0.94 of the hashes; at 512 about half as long as either.
+"""
 
 
 def choose(
