@@ -15,17 +15,20 @@ from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.meter import Meter
 from collectives.chain.scan import Array, Letter, walk
 
+TABLES = 4
+"""What a scan holds: what is known of either side, which is also what is sent, and room for two that come."""
+
 
 def split_by_bin(chain: Chain, own: int | None, bins: int, meter: Meter) -> tuple[Chain | None, Array]:
     """The chain of those with the same bin, in the order that they have; None for one that has no bin.
 
     And how many there are in each bin.
     """
-    meter.take(4 * bins)  # two tables, and room for two that come
+    meter.take(TABLES * bins)
     before, after = Side(chain.address, own, bins), Side(chain.address, own, bins)
     walk(chain, before.letter, after.letter, before.hear, after.hear)
     totals = before.counts + after.counts
-    meter.drop(4 * bins)
+    meter.drop(TABLES * bins)
     if own is None:
         return None, totals
     totals[own] -= 1  # it is in both

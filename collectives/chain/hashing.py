@@ -76,7 +76,7 @@ class Hashed:
             if value.tobytes() != own:
                 marks[1][0] = 0
 
-        walk(chain, *letters, heard_left, heard_right)
+        walk(chain, letters[0], letters[1], heard_left, heard_right)
         return bool(marks[0][0] and marks[1][0])
 
 

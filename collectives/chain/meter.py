@@ -1,7 +1,8 @@
 """How much a process holds at once: algorithms on chains tell a meter, and their claims are held against it.
 
 What counts is one unit whatever its width: a colour, key, rank and address together are an item; an address is one; an
-entry of a table of bins is one. The own item counts, and so does the buffer for somebody else's.
+entry of a table of bins is one. The own item counts, and so does the buffer for somebody else's. Where an algorithm
+holds many items, their copies in a message on its way are not counted a second time.
 """
 
 from __future__ import annotations

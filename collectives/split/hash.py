@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.chain.bins import TABLES
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.hashing import split_by_hash
@@ -67,7 +68,7 @@ def fits(case: Case) -> str | None:
 def holds(case: Case) -> int:
     """With `case.parameters["reorder"]` keys are sorted too."""
     bits = case.parameters.get("bits", 3)
-    return max(4 << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
+    return max(TABLES << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
 
 
 ALGORITHM = Algorithm(

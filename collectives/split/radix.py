@@ -23,7 +23,7 @@ from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
-from collectives.chain.items import UNDEFINED, Compares
+from collectives.chain.items import UNDEFINED, Compares, Widths
 from collectives.chain.meter import UNREAD, Meter
 from collectives.chain.scan import allreduce
 from collectives.chain.sort import radix
@@ -38,6 +38,7 @@ def split_radix(
     key: Any = None,
     *,
     compare: Compares = None,
+    widths: Widths = None,
     bits: tuple[int, int] | None = None,
     digit: int = 4,
     work: Work = None,
@@ -47,36 +48,35 @@ def split_radix(
     """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
 
     `bits` of colours and keys, with their sign, say how many steps there are; without, one allreduce finds their range.
+    `widths` is what the other splits take: here it can say (0, 0) and no more.
     """
     chain = chain_of(group, tag)
+    if widths is not None and any(widths):
+        raise DoesNotFit(f"split radix: widths {widths} are for strings, and this is for whole numbers")
     if compare is not None:
         raise DoesNotFit("split radix: whole numbers have their own order, and a comparison function another")
     radix.ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
     numbers = [None if one is None or one is UNDEFINED else _whole(one) for one in (color, key)]
     if bits is None:
-        lows, widths = _ranges(chain, numbers)
+        lows, lengths = _ranges(chain, numbers)
     else:
-        lows, widths = [-(1 << each - 1) if each else 0 for each in bits], list(bits)
-    here: Chain | None = chain
+        lows, lengths = [-(1 << each - 1) if each else 0 for each in bits], list(bits)
     # Who has no colour has none of the bins; a scan in which all others have one bin lets it out.
-    shift, leaving = widths[0] if color is not None else 0, color is not None
+    shift, leaving = lengths[0] if color is not None else 0, color is not None
+    place = None if numbers[0] is None else _checked(numbers[0] - lows[0], lengths[0], color)
     while leaving or shift > 0:
         low = max(0, shift - digit)
-        own = (
-            None
-            if numbers[0] is None
-            else _checked(numbers[0] - lows[0], widths[0], color) >> low & (1 << shift - low) - 1
-        )
-        here, _ = split_by_bin(chain, own, 1 << digit, meter)
-        if here is None:
+        own = None if place is None else place >> low & (1 << shift - low) - 1
+        part, _ = split_by_bin(chain, own, 1 << digit, meter)
+        if part is None:
             return None
-        chain, shift, leaving = here, low, False
+        chain, shift, leaving = part, low, False
         if chain.size == 1:
             return chain
     if numbers[1] is None:
         return chain
-    number = _checked(numbers[1] - lows[1], widths[1], key)
-    return radix.sort_radix(chain, number, bits=widths[1], digit=digit, meter=meter)
+    number = _checked(numbers[1] - lows[1], lengths[1], key)
+    return radix.sort_radix(chain, number, bits=lengths[1], digit=digit, meter=meter)
 
 
 def _whole(value: Any) -> int:

@@ -25,6 +25,9 @@ from collectives.chain.meter import UNREAD, Meter
 from collectives.chain.scan import Array, allreduce
 from collectives.numbers import ceil_div
 
+JOINING = 7
+"""Tables that a join holds: the own ends, what is known of either side, what is sent to either, and two that come."""
+
 
 def sort_radix(chain: Chain, number: int, *, bits: int, digit: int = 4, meter: Meter = UNREAD) -> Chain:
     """The chain in order of numbers from 0 to 2^bits - 1, taken `digit` bits at a time."""
@@ -51,9 +54,9 @@ def _joined(chain: Chain, part: Chain, own: int, totals: Array, meter: Meter) ->
         ends[0, own] = part.address
     if part.right == NOBODY:
         ends[1, own] = part.address
-    meter.take(6 * len(totals))
+    meter.take(JOINING * len(totals))
     firsts, lasts = allreduce(chain, ends, np.maximum)  # one process alone knows each end
-    meter.drop(6 * len(totals))
+    meter.drop(JOINING * len(totals))
     left, right = part.left, part.right
     filled = np.flatnonzero(totals)
     at = int(np.searchsorted(filled, own))
@@ -72,7 +75,7 @@ def fits(case: Case) -> str | None:
 
 def holds(case: Case) -> int:
     digit, bits = ALGORITHM.parameter(case, "digit"), case.parameters.get("bits", 32)
-    return int(6 * (1 << digit) + ceil_div(bits, digit) * ((1 << digit) + 1))
+    return int(JOINING * (1 << digit) + ceil_div(bits, digit) * ((1 << digit) + 1))
 
 
 ALGORITHM = Algorithm(
