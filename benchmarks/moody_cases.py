@@ -1,0 +1,174 @@
+"""The runs behind Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011: what is split, by what, on which machine.
+
+Everything is emulated, message by message, but for one thing. Where a split by allgather would need N items in each of N
+ranks' memory, the same calls are made with phantom buffers: as many messages of as many bytes to the same ranks, and the
+same local work, so the modelled time is the same (`same_time` sees to that each time that figures are drawn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import collectives
+import fakempi
+from collectives.chain.scan import HEADER
+from collectives.numbers import ceil_log2
+from fakempi import presets
+
+MACHINES: dict[str, tuple[Callable[[], Any], float]] = {"dawn": (presets.dawn, 850e6), "sierra": (presets.sierra, 2.8e9)}
+"""Cost model and clock rate: PowerPC 450 and Xeon 5660."""
+
+CYCLES = 80
+"""Of a core, to compare and move an item: an estimate, the same for all algorithms and both machines, tuned to nothing.
+
+What the sorts report (`work`) is charged. What is not: adding up tables of 8 or 16 bins (hash, radix) and hashing a colour.
+"""
+
+FEW = 4
+"""Groups, where there are few."""
+
+EMULATED = 1024
+"""Ranks up to which splits by allgather run with their items; above, with phantoms."""
+
+ITEM = 1 + 8 + 8
+"""Bytes of an item with a whole number as its key: mark, key, rank and address."""
+
+
+class Case(NamedTuple):
+    """One point of a figure."""
+
+    figure: int
+    machine: str
+    algorithm: str
+    ranks: int
+    length: int = 0
+    groups: str = ""
+    M: int = 0
+    wide: bool = False
+
+    @property
+    def name(self) -> str:
+        """For a line of progress."""
+        more = [f"M = {self.M}"] if self.M else ["wide keys"] if self.wide else []
+        if self.length:
+            more = [f"{self.length} characters, {self.groups} groups"]
+        return ", ".join([f"Fig. {self.figure} {self.machine}: {self.algorithm}", *more, f"{self.ranks:,} ranks"])
+
+
+class Found(NamedTuple):
+    """What came out."""
+
+    time: float
+    messages: int
+    wall: float
+
+
+def cases(sizes: list[int]) -> list[Case]:
+    """All points of the three figures, the small ones first."""
+    found: list[Case] = []
+    for ranks in sizes:
+        for machine in MACHINES:
+            if machine == "sierra" and ranks > 16384:  # it has 21,600 cores
+                continue
+            for name in ("allgather_group", "allgather_mpi", "gather_scatter", "bitonic", "radix"):
+                found.append(Case(3, machine, name, ranks))
+            found.append(Case(3, machine, "radix", ranks, wide=True))
+            found += [Case(3, machine, "cheng", ranks, M=M) for M in (128, 512, 2048, 8192) if M * 2 <= ranks <= M * 512]
+        for figure in (4, 5):
+            for groups in ("few", "many"):
+                for length in (5, 80):
+                    for name in ("bitonic", "hash", "hash64"):
+                        found.append(Case(figure, "dawn", name, ranks, length, groups))
+    return found
+
+
+def colour(case: Case, rank: int) -> str | None:
+    """A string, or None if nothing is split."""
+    if not case.length:
+        return None
+    return f"{rank % FEW if case.groups == 'few' else rank:x}".rjust(case.length, "-")
+
+
+def key(case: Case, rank: int) -> int:
+    """The ranks in another order, or (`wide`) numbers of 31 bits that have none."""
+    mixed = rank * 0x9E3779B1 & 0x7FFFFFFF
+    return mixed if case.wide else mixed % case.ranks  # a permutation, since sizes are powers of two
+
+
+def program_of(case: Case, phantoms: bool) -> Callable[[Any], int]:
+    """What every rank runs; it returns the size of its group."""
+    algorithm = collectives.find("split", case.algorithm, kind="split")
+    second = CYCLES / MACHINES[case.machine][1]
+    options: dict[str, Any] = {"M": case.M} if case.M else {}
+    if case.algorithm == "radix":
+        options["bits"] = (0, 32)  # as many as the paper's keys have
+    else:
+        options["widths"] = (case.length, 0)  # as in the paper's interface: whoever calls knows how long a colour is
+
+    def work(count: int) -> None:
+        fakempi.compute(count * second)
+
+    def split(comm: Any) -> int:
+        rank = comm.Get_rank()
+        chain = algorithm.run(comm, colour(case, rank), None if case.figure == 4 else key(case, rank), work=work, **options)
+        return int(chain.size)
+
+    def stand_in(comm: Any) -> int:
+        size = comm.Get_size()
+        if case.algorithm == "allgather_group":
+            flood(comm)
+        else:
+            everybodys = fakempi.phantom(size * ITEM)
+            collectives.find("allgather", "bruck").run(comm, fakempi.phantom(ITEM), everybodys)
+        work(size + size * ceil_log2(size))
+        return int(size)
+
+    return stand_in if phantoms else split
+
+
+def flood(comm: Any) -> None:
+    """The messages of an allgather on a chain (`collectives.chain.collect`), without contents."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+
+    def letter(items: int) -> Any:
+        return fakempi.phantom(HEADER + max(0, items) * ITEM)
+
+    for i in range(ceil_log2(size)):
+        step = 1 << i
+        left, right = rank - step, rank + step
+        to_right, to_left = letter(min(step, rank + 1)), letter(min(step, size - rank))
+        from_left, from_right = letter(min(step, left + 1)), letter(min(step, size - right))
+        if left < 0 and right < size:
+            comm.Send(to_right, right)
+            comm.Recv(from_right, right)
+        elif left >= 0 and right >= size:
+            comm.Recv(from_left, left)
+            comm.Send(to_left, left)
+        elif left >= 0:
+            comm.Sendrecv(to_right, right, 0, from_left, left, 0)
+            comm.Sendrecv(to_left, left, 0, from_right, right, 0)
+
+
+def measure(case: Case) -> tuple[Case, Found]:
+    """Run a case."""
+    phantoms = case.algorithm.startswith("allgather") and case.ranks > EMULATED
+    start = perf_counter()
+    run = fakempi.run(program_of(case, phantoms), case.ranks, cost=MACHINES[case.machine][0]())
+    size = {"": case.ranks, "few": case.ranks // FEW, "many": 1}[case.groups]
+    assert set(run.returns) == {size}, f"{case}: groups of {set(run.returns)}, not of {size}"
+    return case, Found(float(run.time), run.messages, perf_counter() - start)
+
+
+def same_time(ranks: int = 48) -> None:
+    """See that phantoms take as long as items do, to the last bit."""
+    for machine in MACHINES:
+        for name in ("allgather_group", "allgather_mpi"):
+            case = Case(3, machine, name, ranks)
+            with_items, without = (
+                fakempi.run(program_of(case, phantoms), ranks, cost=MACHINES[machine][0]()) for phantoms in (False, True)
+            )
+            assert (with_items.time, with_items.messages, with_items.bytes) == (
+                without.time, without.messages, without.bytes,
+            ), f"{case}: {with_items} with items, {without} without"  # fmt: skip

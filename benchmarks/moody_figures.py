@@ -1,0 +1,168 @@
+"""Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011 in modelled time, with the paper's ratios beside ours.
+
+    python benchmarks/moody_figures.py               16 to 1,024 ranks, some minutes
+    python benchmarks/moody_figures.py --full        to 65,536 ranks: an hour or two on two cores, 2 GiB each
+    python benchmarks/moody_figures.py --upto 16384 --processes 4 --keep points.json
+
+With `--keep` each point is written down as soon as it is there, and not run again the next time. Which machine, which
+data, what is charged for local work: moody_cases.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from multiprocessing import Pool
+from pathlib import Path
+
+from moody_cases import CYCLES, FEW, MACHINES, Case, Found, cases, measure, same_time
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+SIZES = [16, 64, 256, 1024, 4096, 16384, 65536, 131072]
+Points = dict[Case, Found]
+
+SORTS = [
+    ("Allgather\nGroup", "allgather_group", False), ("Allgather\nMPI", "allgather_mpi", False),
+    ("Gather\nScatter", "gather_scatter", False), ("best\nCheng", "cheng", False), ("Bitonic", "bitonic", False),
+    ("Radix", "radix", False), ("Radix, wide\nkeys", "radix", True),
+]  # fmt: skip
+SPLITS = [("Bitonic", "bitonic"), ("Hash", "hash"), ("Hash64", "hash64")]
+
+
+def collect(wanted: list[Case], processes: int, keep: Path | None, console: Console) -> Points:
+    """All points: those that were kept, and the others by a pool of processes."""
+    points: Points = {}
+    if keep is not None and keep.exists():
+        for line in keep.read_text(encoding="utf-8").splitlines():
+            case, found = json.loads(line)
+            points[Case(*case)] = Found(*found)
+    left = [case for case in wanted if case not in points]
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True) as progress, Pool(processes, maxtasksperchild=4) as pool:
+        bar = progress.add_task("points", total=len(left))
+        for case, found in pool.imap_unordered(measure, left):
+            points[case] = found
+            if keep is not None:
+                with keep.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([case, found]) + "\n")
+            progress.update(bar, advance=1, description=case.name)
+    return points
+
+
+def time_of(points: Points, case: Case) -> float | None:
+    """Modelled seconds; of Cheng's the least of all M."""
+    if case.algorithm != "cheng":
+        return points[case].time if case in points else None
+    same = [found.time for other, found in points.items() if other._replace(M=0) == case]
+    return min(same, default=None)
+
+
+def shown(seconds: float | None) -> str:
+    """Microseconds."""
+    return "-" if seconds is None else f"{seconds * 1e6:,.0f}"
+
+
+def figure_3(points: Points, machine: str, sizes: Iterable[int]) -> Table:
+    """Reorder without split, by an integer key."""
+    table = Table(title=f"Fig. 3, {machine}: reorder without split, modelled us", title_justify="left")
+    table.add_column("ranks", justify="right")
+    for title, _, _ in SORTS:
+        table.add_column(title, justify="right")
+    for ranks in sizes:
+        times = [time_of(points, Case(3, machine, name, ranks, wide=wide)) for _, name, wide in SORTS]
+        if any(times):
+            least = min(one for one in times if one is not None)
+            cells = [f"[bold]{shown(one)}[/]" if one == least else shown(one) for one in times]
+            table.add_row(f"{ranks:,}", *cells)
+    return table
+
+
+def figure_4_or_5(points: Points, figure: int, groups: str, sizes: Iterable[int]) -> Table:
+    """Split by strings, without or with keys."""
+    what = "without reorder" if figure == 4 else "with reorder"
+    into = f"{FEW} groups" if groups == "few" else "as many groups as ranks"
+    table = Table(title=f"Fig. {figure}, dawn: split {what}, {into}, modelled us", title_justify="left")
+    table.add_column("ranks", justify="right")
+    for length in (5, 80):
+        for title, _ in SPLITS:
+            table.add_column(f"{title}\n{length} chars", justify="right")
+    for ranks in sizes:
+        row: list[str] = []
+        for length in (5, 80):
+            times = [time_of(points, Case(figure, "dawn", name, ranks, length, groups)) for _, name in SPLITS]
+            least = min((one for one in times if one is not None), default=None)
+            row += [f"[bold]{shown(one)}[/]" if one is not None and one == least else shown(one) for one in times]
+        if set(row) != {"-"}:
+            table.add_row(f"{ranks:,}", *row)
+    return table
+
+
+def ratios(points: Points, largest: int) -> Table:
+    """What the paper says, and what the model says."""
+    table = Table(title=f"How many times faster, on dawn; the paper's 64K is {largest:,} ranks here", title_justify="left")
+    for name in ("what", "ranks"):
+        table.add_column(name)
+    for name in ("paper", "model"):
+        table.add_column(name, justify="right")
+
+    def line(what: str, ranks: int, paper: str, slow: Iterable[Case], fast: Case) -> None:
+        times = [time_of(points, case) for case in slow]
+        base = time_of(points, fast)
+        found = [one / base for one in times if one is not None and base is not None]
+        ends = sorted({f"{min(found):.2f}", f"{max(found):.2f}"}, key=float) if found else ["-"]
+        table.add_row(what, f"{ranks:,}", paper, " to ".join(ends))
+
+    for ranks, paper in ((16, "5.5"), (largest, "3.0")):
+        for wide, words in ((False, "keys 0 .. N-1 of 32 bits"), (True, "keys of 31 random bits")):
+            radix, fast = Case(3, "dawn", "radix", ranks, wide=wide), Case(3, "dawn", "bitonic", ranks)
+            line(f"Bitonic against Radix, {words}", ranks, paper, [radix], fast)
+    fast = Case(3, "dawn", "bitonic", largest)
+    for title, name in (("AllgatherGroup", "allgather_group"), ("AllgatherMPI", "allgather_mpi"),
+                        ("GatherScatter", "gather_scatter")):  # fmt: skip
+        line(f"Bitonic against {title}", largest, "100", [Case(3, "dawn", name, largest)], fast)
+    line("Bitonic against the best Cheng", largest, "4.4", [Case(3, "dawn", "cheng", largest)], fast)
+    for figure, groups, paper, words in (
+        (4, "few", "1.7 to 2.1", "split, few groups"), (4, "many", "about 1", "split, N groups"),
+        (5, "few", "below 1", "split and reorder, few groups"), (5, "many", "about 1", "split and reorder, N groups"),
+    ):  # fmt: skip
+        for name in ("hash", "hash64"):
+            for length in (5, 80):
+                slow, quick = (Case(figure, "dawn", one, largest, length, groups) for one in ("bitonic", name))
+                line(f"{name.title()} against Bitonic, {words}, {length} chars", largest, paper, [slow], quick)
+    return table
+
+
+NOTES = f"""Local work: {CYCLES} cycles for an item compared or moved, at 850 MHz (dawn) and 2.8 GHz (sierra): an estimate.
+Above 1,024 ranks splits by allgather run with phantoms: the same messages and the same work, the same modelled time."""
+
+
+def main() -> None:
+    """Draw the figures."""
+    parser = argparse.ArgumentParser(description="Figs. 3, 4 and 5 of Moody et al. 2011 in modelled time.")
+    parser.add_argument("--full", action="store_true", help="to 65,536 ranks")
+    parser.add_argument("--upto", type=int, default=1024, help="the largest number of ranks, at most 131,072 (1,024)")
+    parser.add_argument("--processes", type=int, default=2, help="that run cases at the same time (2)")
+    parser.add_argument("--keep", type=Path, help="a file for points as they come; those in it are not run again")
+    parser.add_argument("--only", type=int, choices=(3, 4, 5), help="one figure alone")
+    parser.add_argument("--kept", action="store_true", help="run nothing: show what is in the file")
+    asked = parser.parse_args()
+    console = Console(highlight=False)
+    sizes = [size for size in SIZES if size <= (65536 if asked.full else asked.upto)]
+    wanted = [case for case in cases(sizes) if asked.only in (None, case.figure)]
+    same_time()
+    points = collect([] if asked.kept else wanted, asked.processes, asked.keep, console)
+    for machine in MACHINES:
+        console.print(figure_3(points, machine, sizes))
+    for figure in (4, 5):
+        for groups in ("few", "many"):
+            console.print(figure_4_or_5(points, figure, groups, sizes))
+    complete = [size for size in sizes if all(case in points for case in cases([size]))]
+    console.print(ratios(points, max(complete, default=sizes[-1])))
+    console.print(NOTES)
+
+
+if __name__ == "__main__":
+    main()
