@@ -91,7 +91,8 @@ def run(
     seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
     algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
         {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; between
-        two groups {"inter:allgather": ("full_duplex", {"allgather": "bruck"})}
+        two groups {"inter:allgather": ("full_duplex", {"allgather": "bruck"})}; {"split": "bitonic"} makes Split, Split_type
+        and Create take the time of an algorithm, and otherwise they take none
     strict : whether to complain of two things that MPI libraries let pass: a ready-mode send without a receive, and ends of
         a distributed graph that do not match
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
-from fakempi.errors import MPIError, MPITypeError
+from fakempi.errors import InternalError, MPIError, MPITypeError
 from fakempi.mpi.collective_scans import Scans
 from fakempi.mpi.comm import Comm, by_colour
 from fakempi.mpi.complain import complaint
@@ -15,6 +16,8 @@ from fakempi.mpi.intercomm import Intercomm
 from fakempi.mpi.meeting import meet
 from fakempi.mpi.members import Members
 from fakempi.mpi.not_emulated import IntracommRefusals
+from fakempi.mpi.region import recorded
+from fakempi.mpi.roll import TAGS
 from fakempi.mpi.services import Connecting
 from fakempi.mpi.spawning import Spawning
 from fakempi.mpi.topology_makers import TopologyMakers
@@ -35,8 +38,11 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
 
     def Create(self, group: Group) -> Any:
         """A communicator for the ranks of a group, called by all; the null one for those outside it."""
-        members = self._check_group(group, self._local().members)
-        contexts = self._meet("Create", members, self._contexts_of)
+        old = self._local().members
+        members = self._check_group(group, old)
+        rank = members.index(self._process.number)
+        color = None if rank is None else old.index(members[0])
+        contexts = self._meet_and_split("Create", members, self._contexts_of, color, rank or 0)
         return self._join(contexts.get(members))
 
     def Create_group(self, group: Group, tag: int = 0) -> Any:
@@ -125,8 +131,33 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         return arrival.result  # type: ignore[no-any-return]
 
     def _split(self, plan: str, color: Any, key: int) -> Any:
-        sides = self._meet(plan, (color, key), self._conclude_split)
+        name = color[0] if isinstance(color, tuple) else color  # of a node, which may be called anything
+        name = name if name is None or isinstance(name, str) or hasattr(name, "__index__") else repr(name)
+        sides = self._meet_and_split(plan, (color, key), self._conclude_split, name, key)
         return self._join(sides.get(color))
+
+    def _meet_and_split(
+        self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any], color: int | str | None, key: int
+    ) -> Any:
+        """Meet, which is free; if an algorithm for splits was asked for, let it run and take as long as it takes.
+
+        What becomes of the meeting is the same, and whoever has been told its group by the algorithm need not wait: no
+        algorithm can know a group's size before all have come.
+        """
+        choice = self._process.universe.choose_split(self._reach)
+        if choice is None:
+            return self._meet(plan, value, conclude)
+        arrival = self._arrive(plan, value, conclude)
+        calls, rank = self._local().calls, self._rank
+        tag = calls[rank] % TAGS
+        calls[rank] += 1  # a split has two tags, and the next call another one
+        split = recorded(self, choice.split, "split", algorithm=choice.algorithm.name)
+        found = split(*self._twins(), color, key, tag)
+        wait_one(self._loop, arrival)
+        if arrival.error is not None:
+            self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
+        self._check_place(arrival.result, value, color, found)
+        return arrival.result
 
     def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
         """One context a colour."""
@@ -137,6 +168,17 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
     def _contexts_of(self, values: dict[int, Members]) -> dict[Members, Context]:
         universe = self._local().context.universe
         return {members: Context(universe, members) for members in dict.fromkeys(values.values())}
+
+    def _check_place(self, contexts: dict[Any, Context], value: Any, color: Any, found: tuple[int, int] | None) -> None:
+        """The algorithm must have found what the meeting has."""
+        context = contexts.get(value if isinstance(value, Members) else value[0]) if color is not None else None
+        members = () if context is None else context.sides[0].members
+        rank = None if context is None else context.sides[0].members.index(self._process.number)
+        if found != (None if rank is None else (rank, len(members))):
+            words = f"the algorithm makes this process {found} (rank, size), but it is {rank} of {len(members)}."
+            if isinstance(value, Members):
+                raise complaint(ERR_GROUP, f"ranks give groups that do not fit together: {words}")
+            raise InternalError(f"split: {words}")
 
     def _join(self, context: Context | None) -> Any:
         """This process's handle in a new context; null if it is not in it."""

@@ -42,6 +42,12 @@ class Universe:
             self._look_up_table()
         return self._table.choose(self._facts(**facts))
 
+    def choose_split(self, p: int) -> Any:
+        """The algorithm that makes communicators of `p` ranks, if one was asked for; otherwise that is free."""
+        if self._table is None or not self._table.splits:
+            return None
+        return self.choose(kind="split", operation="split", p=p)
+
     def _look_up_table(self) -> None:
         from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time
 

@@ -20,14 +20,11 @@ from fakempi.tuning.mpich import MPICH
 from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.plain import PLAIN
 from fakempi.tuning.rule import Facts, Rule
-from fakempi.tuning.table import Choice, Key, Table, unknown
+from fakempi.tuning.table import SPLIT, Choice, Key, Table, unknown
 
 __all__ = ["TABLES", "Choice", "Facts", "Rule", "Table", "resolve"]
 
 TABLES: Final = {table.name: table for table in (PLAIN, MPICH, OPENMPI)}
-
-RESERVED: Final = frozenset({"split"})
-"""Keys that are no collective operations: kept for whoever knows them."""
 
 
 def resolve(algorithms: str | Mapping[str, Any] | Table | None = None) -> Table:
@@ -54,18 +51,18 @@ def resolve(algorithms: str | Mapping[str, Any] | Table | None = None) -> Table:
 
 def _forced(base: Table, asked: Mapping[str, Any]) -> Table:
     """The base table, but with what is asked for and nothing else in its place."""
-    extra = {name: value for name, value in asked.items() if name in RESERVED}
-    rules = {_key(name): _rule(name, value) for name, value in asked.items() if name != "table" and name not in extra}
-    names = ", ".join(f"{name} {rules[_key(name)].name}" for name in asked if name != "table" and name not in extra)
+    rules = {_key(name): _rule(name, value) for name, value in asked.items() if name != "table"}
+    names = ", ".join(f"{name} {rules[_key(name)].name}" for name in asked if name != "table")
     return Table(
         name=f"{base.name} with {names}" if names else base.name,
         rules={**base.rules, **{key: (rule,) for key, rule in rules.items()}},
         forced=base.forced | rules.keys(),
-        extra={**base.extra, **extra},
     )
 
 
 def _key(name: Any) -> Key:
+    if name == "split":
+        return SPLIT
     kind, colon, operation = str(name).partition(":")
     return (kind, operation) if colon else ("intra", kind)
 

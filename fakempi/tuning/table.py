@@ -10,16 +10,22 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
+from inspect import signature
 from typing import Any, Final, TypeAlias
 
-from collectives import CATALOGUE, Algorithm, fitting
+from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
 from collectives.groups import Part
+from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.tuning.rule import Facts, Rule
 
 Key: TypeAlias = tuple[str, str]
 """Kind and operation."""
+
+SPLIT: Final[Key] = ("split", "split")
+"""Making communicators: free, unless an algorithm is asked for."""
 
 REMEMBERED: Final = 4096
 """Choices that a table keeps at hand; then it starts anew. Programs have few different calls, or any number."""
@@ -46,18 +52,33 @@ class Choice:
         run = self.algorithm.run
         return lambda *buffers: run(*comms, *buffers, **options)
 
+    def split(self, comm: Any, color: int | str | None, key: int, tag: int) -> tuple[int, int] | None:
+        """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour."""
+        options = dict(self.parameters)
+        if not isinstance(color, str) and "widths" in _parameters_of(self.algorithm.run):
+            options["widths"] = (0, 0)  # colours and keys are whole numbers: nobody has to ask
+        try:
+            chain = self.algorithm.run(comm, UNDEFINED if color is None else color, key, tag=tag, **options)
+        except DoesNotFit as error:
+            raise MPIValueError(ERR_ARG, f"{error}.") from None
+        return None if chain is None else (chain.rank, chain.size)
+
+
+@cache
+def _parameters_of(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rules by kind and operation; the last of each operation has no conditions.
 
-    For the operations in `forced` somebody asked for the one algorithm. `extra` holds what is not for us to judge.
+    For the operations in `forced` somebody asked for the one algorithm.
     """
 
     name: str
     rules: Mapping[Key, tuple[Rule, ...]]
     forced: frozenset[Key] = frozenset()
-    extra: Mapping[str, Any] = field(default_factory=dict)
     _choices: dict[Key, list[tuple[Rule, Choice]]] = field(init=False, repr=False, default_factory=dict)
     _made: dict[Facts, Choice] = field(init=False, repr=False, default_factory=dict)
 
@@ -66,6 +87,11 @@ class Table:
             if not rules or rules[-1].conditions:
                 raise MPIValueError(ERR_ARG, f"table {self.name}: the last rule of {spelled(key)} must always hold")
             self._choices[key] = [(rule, choice_of(key, rule)) for rule in rules]
+
+    @property
+    def splits(self) -> bool:
+        """Whether an algorithm for splits was asked for."""
+        return SPLIT in self._choices
 
     def choose(self, facts: Facts) -> Choice:
         """The choice of the first rule that holds; raise if its algorithm does not fit."""
@@ -133,7 +159,7 @@ def spelled(key: Key) -> str:
     ('allgather', 'inter:allgather')
     """
     kind, operation = key
-    return operation if kind == "intra" else f"{kind}:{operation}"
+    return operation if kind == "intra" or key == SPLIT else f"{kind}:{operation}"
 
 
 def listed(names: Iterable[str]) -> str:

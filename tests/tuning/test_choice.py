@@ -151,11 +151,16 @@ def test_parts_are_asked_for_by_name_or_as_they_are() -> None:
     assert by_name.choose(facts).parameters == itself.choose(facts).parameters == {"gather": linear}
 
 
-def test_split_is_kept_for_later() -> None:
-    """It is no collective operation of this room."""
-    table = resolve({"split": "bitonic", "barrier": "linear"})
-    assert table.extra == {"split": "bitonic"}
-    assert table.name == "plain with barrier linear"
+def test_an_algorithm_for_splits_is_asked_for_like_any_other() -> None:
+    """By name or with parameters; a table has none of its own."""
+    table = resolve({"split": ("cheng", {"M": 32}), "barrier": "linear"})
+    choice = table.choose(Facts(operation="split", p=100, kind="split"))
+    assert (choice.algorithm.name, choice.parameters) == ("cheng", {"M": 32})
+    assert table.name == "plain with split cheng, barrier linear"
+    assert (table.splits, resolve().splits, resolve("mpich").splits) == (True, False, False)
+    sentence = r"^split: there is no algorithm 'bitnic'; there are .*allgather_group.*; did you mean bitonic\?$"
+    with pytest.raises(MPIValueError, match=sentence):
+        resolve({"split": "bitnic"})
 
 
 def test_what_is_asked_for_and_does_not_fit_is_refused() -> None:

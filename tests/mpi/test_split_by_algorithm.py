@@ -1,0 +1,139 @@
+"""Split, Split_type and Create by an algorithm: the same communicators as for free, in as much time as it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import collectives
+import fakempi
+from collectives.split import UNDEFINED
+from fakempi import MPI, Hockney, TwoLevel
+from fakempi.errors import DeadlockError, MPIValueError, RankError
+
+COST = Hockney(t_s=1, t_w=0, eager_limit=0)
+NAMES = sorted(each.name for each in collectives.CATALOGUE if each.kind == "split")
+View = tuple[int, int, list[int]] | None
+
+
+def view_of(comm: Any) -> View:
+    """Rank, size, and everybody's rank in the world; it must carry messages too."""
+    if comm == MPI.COMM_NULL:
+        return None
+    world, group = MPI.COMM_WORLD.Get_group(), comm.Get_group()
+    members = MPI.Group.Translate_ranks(group, list(range(group.Get_size())), world)
+    assert comm.allgather(comm.Get_rank()) == list(range(comm.Get_size()))
+    return comm.Get_rank(), comm.Get_size(), list(members)
+
+
+PLANS = st.lists(st.tuples(st.sampled_from([None, 0, 1, 2, 7, 2**31 - 1]), st.integers(-3, 3)), min_size=1, max_size=20)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(plan=PLANS, carrier=st.sampled_from(["greenlets", "threads"]))
+@settings(max_examples=12, deadline=None)
+def test_the_communicators_are_the_same_as_for_free(name: str, plan: list[tuple[int | None, int]], carrier: str) -> None:
+    """Colours, UNDEFINED among them, and keys of any kind; twice, the second time within what came of the first."""
+
+    def main(comm: Any) -> Any:
+        color, key = plan[comm.Get_rank()]
+        part = comm.Split(MPI.UNDEFINED if color is None else color, key)
+        seen = view_of(part)
+        return seen if seen is None else (seen, view_of(part.Split(part.Get_rank() % 2, -key)))
+
+    free = fakempi.run(main, len(plan), cost=COST, carrier=carrier)
+    by_name = fakempi.run(main, len(plan), cost=COST, carrier=carrier, algorithms={"split": name})
+    assert by_name.returns == free.returns
+
+
+@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [1, 2, 6, 16, 33])
+def test_it_takes_as_long_as_the_algorithm_and_as_many_messages(name: str, size: int, carrier: str) -> None:
+    """On every rank, to the last bit; for free it takes no time and no message."""
+    algorithm = collectives.find("split", name, kind="split")
+    widths = {} if name == "radix" else {"widths": (0, 0)}
+    cost = TwoLevel(4, intra=Hockney(3, 1), inter=Hockney(50, 2), eager_limit=0)
+
+    def color(rank: int) -> int | None:
+        return None if rank % 5 == 4 else rank % 3
+
+    def split(comm: Any) -> None:
+        comm.Split(MPI.UNDEFINED if color(comm.Get_rank()) is None else color(comm.Get_rank()), -comm.Get_rank())
+
+    def alone(comm: Any) -> None:
+        own = color(comm.Get_rank())
+        algorithm.run(comm, UNDEFINED if own is None else own, -comm.Get_rank(), **widths)
+
+    asked = fakempi.run(split, size, cost=cost, carrier=carrier, algorithms={"split": name})
+    itself = fakempi.run(alone, size, cost=cost, carrier=carrier)
+    free = fakempi.run(split, size, cost=cost, carrier=carrier)
+    assert (asked.clocks, asked.sent, asked.received) == (itself.clocks, itself.sent, itself.received)
+    assert (free.time, free.messages) == (0, 0)
+    assert (asked.time > 0) == (size > 1)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "radix"])
+def test_nodes_are_found_by_name(name: str) -> None:
+    """Split_type with hosts that are called something."""
+    cost = TwoLevel(placement=["b", "a", "b", "long-name", "a", "b"], intra=COST, inter=COST)
+    run = fakempi.run(lambda comm: view_of(comm.Split_type(MPI.COMM_TYPE_SHARED)), 6, cost=cost, algorithms={"split": name})
+    groups = [[0, 2, 5], [1, 4], [0, 2, 5], [3], [1, 4], [0, 2, 5]]
+    assert [view and view[2] for view in run.returns] == groups
+    assert run.time > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_groups_are_made_as_well(name: str) -> None:
+    """Create with two groups at once, of ranks in any order, and with somebody in none."""
+
+    def main(comm: Any) -> View:
+        ranks = [4, 0, 2] if comm.Get_rank() % 2 == 0 else [1, 5]
+        return view_of(comm.Create(comm.Get_group().Incl(ranks)))
+
+    free, asked = (fakempi.run(main, 7, cost=COST, algorithms=given) for given in (None, {"split": name}))
+    assert asked.returns == free.returns
+    assert asked.returns[2] == (2, 3, [4, 0, 2])
+    assert asked.returns[3] is None
+    assert asked.time > free.time
+
+
+def test_other_calls_between_two_splits_do_not_get_their_messages() -> None:
+    """The last message of a split comes from anybody: whoever is through goes on and sends already."""
+
+    def main(comm: Any) -> list[int]:
+        rank, sums = comm.Get_rank(), []
+        for turn in range(4):
+            comm.Split(rank % 3, rank * (7, -1)[turn % 2] % 13)
+            sums.append(comm.allreduce(rank + turn))
+        return sums
+
+    run = fakempi.run(main, 29, cost=Hockney(1, 1), algorithms={"split": "bitonic", "allreduce": "recursive_doubling"})
+    total = 29 * 28 // 2
+    assert run.returns == [[total + 29 * turn for turn in range(4)]] * 29
+
+
+def test_a_name_that_is_not_there_is_refused_at_once() -> None:
+    """With what there is and what may have been meant; likewise a parameter."""
+    with pytest.raises(MPIValueError, match=r"^split: there is no algorithm 'bitonik'; .*did you mean bitonic\?$"):
+        fakempi.run(lambda comm: None, 2, algorithms={"split": "bitonik"})
+    with pytest.raises(MPIValueError, match=r"^split: cheng has no parameter 'N'; there are M and alltoall\.$"):
+        fakempi.run(lambda comm: None, 2, algorithms={"split": ("cheng", {"N": 3})})
+
+
+def test_an_algorithm_that_cannot_split_so_says_why() -> None:
+    """Radix is for whole numbers, and hosts have names."""
+    cost = TwoLevel(placement=["a", "b"])
+    with pytest.raises(RankError, match="split radix: 'a' is not a whole number") as caught:
+        fakempi.run(lambda comm: comm.Split_type(MPI.COMM_TYPE_SHARED), 2, cost=cost, algorithms={"split": "radix"})
+    assert isinstance(caught.value.exception, MPIValueError)
+
+
+def test_a_rank_that_does_not_come_is_named() -> None:
+    """As in any collective call."""
+    with pytest.raises(DeadlockError, match="Split") as caught:
+        fakempi.run(lambda comm: comm.Get_rank() and comm.Split(0), 4, cost=COST, algorithms={"split": "hash"})
+    assert "rank 0" in str(caught.value)
