@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from inspect import iscoroutinefunction, isgeneratorfunction
 from random import Random
 from threading import Lock
+from types import FrameType
 from typing import Any
 
 import fakempi.mpi.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
@@ -54,7 +55,10 @@ class Run:
         self.received = [(port.received, port.bytes_received) for port in into]
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
-        self.trace = None if recorder is None else shown(Trace.of(recorder, self.clocks))
+        self.trace = None
+        if recorder is not None:
+            everybody = [process.task.clock for process in universe.processes]  # also those that the program has spawned
+            self.trace = shown(Trace.of(recorder, everybody))
 
     @property
     def rounds(self) -> int:
@@ -103,7 +107,7 @@ def run(
     """
     cost = _checked(main, nprocs, cost)
     loop = Loop(make_carrier(carrier))
-    recorder = Recorder(loop, is_ours) if trace else None
+    recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, cost, recorder), cost, algorithms, strict)
     universe.recorder, universe.launch, universe.program = recorder, _launch, _script
     returns: list[Any] = [None] * nprocs
@@ -119,6 +123,11 @@ def run(
     finally:
         here.loop = before
     return Run(universe, returns, recorder)
+
+
+def _not_the_program(frame: FrameType) -> bool:
+    """Whether a frame is ours, or the bottom of a thread, which a greenlet does not have."""
+    return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
 
 
 def _checked(main: Any, nprocs: Any, cost: CostModel | None) -> CostModel:

@@ -155,7 +155,10 @@ class Recorder:
         """
         hops = self._hops.get(id(frame.f_code))
         if hops:
-            there = sys._getframe(depth + hops)
+            try:
+                there = sys._getframe(depth + hops)
+            except ValueError:  # the stack is not that deep this time
+                return self._find(sys._getframe(depth - 1), -1)
             site = self._sites.get(there.f_lasti)
             if site is not None and site[0] is there.f_code:
                 return site[1]

@@ -26,9 +26,9 @@ def carrier(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def traced(main: Any, ranks: int, carrier: str = CARRIERS[0], **options: Any) -> Trace:
+def traced(main: Any, ranks: int, carrier: str = CARRIERS[0], args: Any = (), **options: Any) -> Trace:
     """The trace of a run."""
-    trace = fakempi.run(main, ranks, trace=True, carrier=carrier, **options).trace
+    trace = fakempi.run(main, ranks, *args, trace=True, carrier=carrier, **options).trace
     assert trace is not None
     return trace
 
@@ -82,6 +82,33 @@ def test_the_same_line_for_every_call_there(cost: Any, carrier: str) -> None:
     for one in trace.transfers:
         for number, name in zip((one.call, one.receive_call), where[one.tag], strict=True):
             assert trace.calls[number] == (name, __file__, line_of(main, words[name]))
+
+
+def test_an_algorithm_called_from_different_depths_is_found_each_time(carrier: str) -> None:
+    """Also where no program's frame is on the stack at all."""
+    ring = collectives.find("allgather", "ring")
+
+    def deep(comm: Any, more: int) -> None:
+        if more:
+            deep(comm, more - 1)
+        else:
+            comm.Allgather(phantom(8), phantom(16))
+            ring.run(comm, phantom(8), phantom(16))  # from deep
+
+    def main(comm: Any) -> None:
+        ring.run(comm, phantom(8), phantom(16))  # from main
+        deep(comm, 5)
+        ring.run(comm, phantom(8), phantom(16))  # from main again
+
+    trace = traced(main, 2, carrier, algorithms={"allgather": "ring"})
+    assert [trace.calls[one.call].line for one in trace.transfers if one.source == 0] == [
+        line_of(main, "# from main\n"),
+        line_of(deep, "comm.Allgather"),
+        line_of(deep, "# from deep"),
+        line_of(main, "# from main again"),
+    ]
+    directly = traced(ring.run, 2, carrier, args=(phantom(8), phantom(16)))
+    assert {str(directly.calls[one.call]) for one in directly.transfers} == {"?"}
 
 
 def test_a_message_that_nobody_awaits(carrier: str) -> None:
