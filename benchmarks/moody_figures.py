@@ -108,30 +108,29 @@ def ratios(points: Points, largest: int) -> Table:
     for name in ("paper", "model"):
         table.add_column(name, justify="right")
 
-    def line(what: str, ranks: int, paper: str, slow: Iterable[Case], fast: Case) -> None:
-        times = [time_of(points, case) for case in slow]
-        base = time_of(points, fast)
-        found = [one / base for one in times if one is not None and base is not None]
+    def line(what: str, ranks: int, paper: str, *pairs: tuple[Case, Case]) -> None:
+        times = [(time_of(points, slow), time_of(points, fast)) for slow, fast in pairs]
+        found = [slow / fast for slow, fast in times if slow is not None and fast is not None]
         ends = sorted({f"{min(found):.2f}", f"{max(found):.2f}"}, key=float) if found else ["-"]
         table.add_row(what, f"{ranks:,}", paper, " to ".join(ends))
 
     for ranks, paper in ((16, "5.5"), (largest, "3.0")):
         for wide, words in ((False, "keys 0 .. N-1 of 32 bits"), (True, "keys of 31 random bits")):
             radix, fast = Case(3, "dawn", "radix", ranks, wide=wide), Case(3, "dawn", "bitonic", ranks)
-            line(f"Bitonic against Radix, {words}", ranks, paper, [radix], fast)
+            line(f"Bitonic against Radix, {words}", ranks, paper, (radix, fast))
     fast = Case(3, "dawn", "bitonic", largest)
     for title, name in (("AllgatherGroup", "allgather_group"), ("AllgatherMPI", "allgather_mpi"),
                         ("GatherScatter", "gather_scatter")):  # fmt: skip
-        line(f"Bitonic against {title}", largest, "100", [Case(3, "dawn", name, largest)], fast)
-    line("Bitonic against the best Cheng", largest, "4.4", [Case(3, "dawn", "cheng", largest)], fast)
+        line(f"Bitonic against {title}", largest, "100", (Case(3, "dawn", name, largest), fast))
+    line("Bitonic against the best Cheng", largest, "4.4", (Case(3, "dawn", "cheng", largest), fast))
     for figure, groups, paper, words in (
         (4, "few", "1.7 to 2.1", "split, few groups"), (4, "many", "about 1", "split, N groups"),
         (5, "few", "below 1", "split and reorder, few groups"), (5, "many", "about 1", "split and reorder, N groups"),
     ):  # fmt: skip
         for name in ("hash", "hash64"):
-            for length in (5, 80):
-                slow, quick = (Case(figure, "dawn", one, largest, length, groups) for one in ("bitonic", name))
-                line(f"{name.title()} against Bitonic, {words}, {length} chars", largest, paper, [slow], quick)
+            slow = [Case(figure, "dawn", "bitonic", largest, length, groups) for length in (5, 80)]
+            pairs = [(case, case._replace(algorithm=name)) for case in slow]
+            line(f"{name.title()} against Bitonic, {words}", largest, paper, *pairs)
     return table
 
 
