@@ -133,12 +133,14 @@ class RankError(RunError):
     def _name(self, rank: int) -> str:
         return self._names.get(rank, f"rank {rank}")
 
+    def also(self, most: int = 8) -> list[str]:
+        """The others, a line each, and no more than so many of them."""
+        lines = [f"  also {self._name(rank)}: {type(error).__name__}: {error}" for rank, error in self.others[:most]]
+        return lines + [f"  and {len(self.others) - most} more"] * (len(self.others) > most)
+
     def __str__(self) -> str:
         what = f"{type(self.exception).__name__}: {self.exception}" if str(self.exception) else repr(self.exception)
-        more = "".join(f"\n  also {self._name(rank)}: {type(error).__name__}: {error}" for rank, error in self.others[:8])
-        if len(self.others) > 8:
-            more += f"\n  and {len(self.others) - 8} more"
-        return f"{self.name} failed with {what}{more}"
+        return "\n".join([f"{self.name} failed with {what}", *self.also()])
 
 
 class DeadlockError(RunError):

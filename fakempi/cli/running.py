@@ -45,7 +45,7 @@ def run_script(options: Namespace) -> int:
         with watch:
             result = run(script, nprocs, **arguments)
     except KeyboardInterrupt:
-        return _interrupted(script, watch, nprocs, options.timeout)
+        return _interrupted(script, watch, options.timeout)
     except RankError as error:
         return _failed(error, nprocs)
     except DeadlockError as error:
@@ -78,6 +78,8 @@ def _command(options: Namespace) -> list[str]:
 
 def _summary(result: Run) -> str:
     ranks = f"{len(result.returns):,} rank{'s' if len(result.returns) > 1 else ''}"
+    if len(result.clocks) > len(result.returns):
+        ranks += f" and {len(result.clocks) - len(result.returns):,} spawned"
     return f"fakempi: {ranks}, {seconds(result.time)}, {result.messages:,} messages, {amount(result.bytes)}"
 
 
@@ -87,11 +89,10 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _interrupted(script: Program, watch: Watch, nprocs: int, timeout: float | None) -> int:
+def _interrupted(script: Program, watch: Watch, timeout: float | None) -> int:
     now = f" at t = {seconds(script.universe.loop.now)}" if script.universe is not None else ""
     why = f"not done after {timeout:g} s" if watch.timed_out else "interrupted"
-    ended = len(script.codes)
-    _say(f"fakempi: {why}{now}, {ended} of {nprocs} ranks {'has' if ended == 1 else 'have'} ended")
+    _say(f"fakempi: {why}{now}, {watch.ended()}")
     for line in watch.places:
         _say(f"  {line}")
     return TIMED_OUT if watch.timed_out else INTERRUPTED
@@ -103,16 +104,13 @@ def _failed(error: RankError, nprocs: int) -> int:
     if isinstance(cause, BrokenPipeError):
         raise cause
     if isinstance(cause, Aborted):
-        _say(f"fakempi: rank {error.rank} called Abort({cause.errorcode})")
+        _say(f"fakempi: {error.name} called Abort({cause.errorcode})")
         return cause.errorcode & 0xFF
     told = traceback.TracebackException(type(cause), cause, cause.__traceback__)
     _hide_ours(told, isinstance(cause, MPIError))
     _say("".join(told.format()).rstrip())
-    _say(f"fakempi: rank {error.rank} of {nprocs} failed, which ended the run")
-    for rank, other in error.others[:8]:
-        _say(f"  also rank {rank}: {type(other).__name__}: {other}")
-    if len(error.others) > 8:
-        _say(f"  and {len(error.others) - 8} more")
+    who = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned one is of another world
+    _say("\n".join([f"fakempi: {who} failed, which ended the run", *error.also()]))
     return FAILED
 
 

@@ -149,8 +149,13 @@ class Watch(threading.Thread):
         if universe is None:
             return "starting"
         messages = sum(port.sent for port in universe.wire.out)
-        ended = f"{len(self.program.codes):,} of {self.nprocs:,} ranks have ended"
-        return f"t = {seconds(universe.loop.now)}, {messages:,} messages, {ended}"
+        return f"t = {seconds(universe.loop.now)}, {messages:,} messages, {self.ended()}"
+
+    def ended(self) -> str:
+        """How many ranks have ended, of all that there are, spawned ones among them."""
+        universe, ended = self.program.universe, len(self.program.codes)
+        there = self.nprocs if universe is None else len(universe.processes)
+        return f"{ended:,} of {there:,} ranks {'has' if ended == 1 else 'have'} ended"
 
     def _end(self) -> None:
         """Interrupt the main thread until it listens."""

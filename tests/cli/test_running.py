@@ -96,6 +96,23 @@ def test_abort_says_who(capsys: Capture) -> None:
     assert capsys.readouterr().err == "fakempi: rank 3 called Abort(2)\n"
 
 
+def test_a_spawned_process_is_called_by_its_own_rank(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """Not by its number in the run, which nobody has seen."""
+    child = tmp_path / "child.py"
+    child.write_text(BEGINNING + "if comm.rank == 1:\n    comm.Abort(5) if sys.argv[1:] else 1 / 0\n")
+    spawning = f"between = comm.Spawn(sys.executable, [{str(child)!r}, *sys.argv[1:]], 2)\nbetween.Disconnect()\n"
+    path = tmp_path / "farm.py"
+    path.write_text(BEGINNING + spawning)
+    who = "rank 1 of the group spawned at farm.py:4"
+    assert main(["run", "-n", "4", "--carrier", carrier, str(path)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"fakempi: {who} failed, which ended the run"
+    assert main(["run", "-n", "4", "--carrier", carrier, str(path), "abort"]) == 5
+    assert capsys.readouterr().err == f"fakempi: {who} called Abort(5)\n"
+    child.write_text(BEGINNING + "MPI.Comm.Get_parent().Disconnect()\n")
+    assert main(["run", "-n", "4", "--carrier", carrier, "--summary", str(path)]) == 0
+    assert capsys.readouterr().err == "fakempi: 4 ranks and 2 spawned, 0 s, 0 messages, 0 B\n"
+
+
 def test_a_syntax_error_is_shown_once(tmp_path: Path, capsys: Capture) -> None:
     """Before any rank starts."""
     (tmp_path / "work.py").write_text("def f(:\n")
