@@ -199,10 +199,10 @@ def test_a_timeout_ends_a_run_and_says_where_ranks_are(tmp_path: Path, carrier: 
     """Whoever computes for ever, and those who wait for it."""
     script = "if comm.rank == 3:\n    while True: pass\nif comm.rank < 3: comm.recv(source=3)\n"
     (tmp_path / "work.py").write_text(BEGINNING + script)
-    found = command("run", "-n", "6", "--timeout", "0.5", "--carrier", carrier, str(tmp_path / "work.py"))
+    found = command("run", "-n", "6", "--timeout", "2", "--carrier", carrier, str(tmp_path / "work.py"))
     assert found.returncode == 124
     assert found.stderr.splitlines() == [
-        "fakempi: not done after 0.5 s at t = 0 s, 0 of 6 ranks have ended",
+        "fakempi: not done after 2 s at t = 0 s, 0 of 6 ranks have ended",
         "  rank 3: runs at work.py:5",
         "  ranks 0-2: recv(source=3, tag=ANY) at work.py:6, since t = 0",
         "  ranks 4-5: not begun",
