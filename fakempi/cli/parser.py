@@ -139,7 +139,10 @@ def _add_compare(compare: ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
     return seconds
