@@ -157,7 +157,7 @@ def _order(universe: Any, command: Command, args: Any, maxprocs: Any, info: Any)
     typed = _typed(os.fsdecode(command), args)
     try:
         return Order(universe.program(typed), count)
-    except MPIError as error:
+    except (MPIError, SyntaxError) as error:
         raise complaint(ERR_SPAWN, f"cannot run {' '.join(typed)!r}. {error}") from None
 
 

@@ -65,7 +65,10 @@ class Program:
         if not os.path.isfile(self.file):
             raise MPIValueError(ERR_ARG, f"program: there is no file {self.file!r} to run.")
         with open(self.file, "rb") as file:
-            return compile(file.read(), self.file, "exec", dont_inherit=True)
+            text = file.read()
+        if b"\0" in text:  # of which Python 3.10 and some of 3.11 raise a ValueError
+            raise SyntaxError("source code cannot contain null bytes", (self.file, 1, None, None))
+        return compile(text, self.file, "exec", dont_inherit=True)
 
     def __call__(self, comm: Intracomm) -> int:
         """Run it on the rank whose communicator this is."""
@@ -139,9 +142,14 @@ def _without_mpi4py(command: list[str]) -> list[str]:
 
 def _module_to_run(name: str) -> Any:
     """What `-m name` runs: the module, or a package's `__main__`. Packages that it is in are imported, on this rank."""
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(f"{name}.__main__")
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):  # something else, which the package imports
+            raise
+        spec = None
     if spec is None or not hasattr(spec.loader, "get_code"):
         raise ModuleNotFoundError(f"No module named {name!r} that could be run", name=name)
     return spec

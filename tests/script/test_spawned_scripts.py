@@ -113,6 +113,21 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
     fakempi.run(main, 2)
 
 
+@pytest.mark.parametrize(("text", "line"), [("x = 1\ndef f(:\n", 2), ("x = 1\0\n", 1)])
+def test_a_script_that_python_cannot_read(tmp_path: Path, text: str, line: int) -> None:
+    """Everybody who spawns is told where."""
+    child = tmp_path / "child.py"
+    child.write_text(text)
+
+    def main(comm: Any) -> None:
+        words = rf"^Spawn on rank 0: cannot run '{re.escape(str(child))}'\. .* \(child.py, line {line}\)$"
+        with pytest.raises(MPI.Exception, match=words) as caught:
+            comm.Spawn(str(child))
+        assert caught.value.Get_error_class() == MPI.ERR_SPAWN
+
+    fakempi.run(main, 2)
+
+
 def test_a_working_directory_of_its_own_is_refused(tmp_path: Path) -> None:
     """All ranks are in one process; where they are already, they may be."""
     (tmp_path / "empty.py").touch()
