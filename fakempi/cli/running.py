@@ -107,26 +107,32 @@ def _failed(error: RankError, nprocs: int) -> int:
         _say(f"fakempi: {error.name} called Abort({cause.errorcode})")
         return cause.errorcode & 0xFF
     told = traceback.TracebackException(type(cause), cause, cause.__traceback__)
-    _hide_ours(told, isinstance(cause, MPIError))
-    _say("".join(told.format()).rstrip())
+    _hide_ours(told, cause)
+    _say("".join(told.format() if told.stack else told.format_exception_only()).rstrip())
     who = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned one is of another world
     _say("\n".join([f"fakempi: {who} failed, which ended the run", *error.also()]))
     return FAILED
 
 
-def _hide_ours(told: traceback.TracebackException, also_below: bool) -> None:
-    """Leave out what led to the script, and how an MPI call found out what is wrong with it."""
-    frames = list(told.stack)
-    while frames and _is_ours(frames[0]):
-        frames.pop(0)
-    while also_below and len(frames) > 1 and _is_ours(frames[-1]):
-        frames.pop()
-    if frames:
-        told.stack = traceback.StackSummary.from_list(frames)
+def _hide_ours(told: traceback.TracebackException | None, error: BaseException | None) -> None:
+    """Leave out what led to the script, and how we found out what is wrong; likewise of its causes."""
+    while told is not None and error is not None:
+        frames = list(told.stack)
+        while frames and _is_ours(frames[0]):
+            frames.pop(0)
+        wrong_use = isinstance(error, (MPIError, ModuleNotFoundError))
+        while wrong_use and frames and _is_ours(frames[-1]):
+            frames.pop()
+        if frames or wrong_use:  # else it is a bug of ours, of which all is shown
+            told.stack = traceback.StackSummary.from_list(frames)
+        by_cause = told.__cause__ is not None
+        told, error = (told.__cause__, error.__cause__) if by_cause else (told.__context__, error.__context__)
 
 
 def _is_ours(frame: traceback.FrameSummary) -> bool:
-    return os.path.abspath(frame.filename).startswith(os.path.join(OURS, ""))
+    """Whether a frame is ours, or Python's own between us and a module."""
+    file = frame.filename
+    return file.startswith("<frozen importlib") or os.path.abspath(file).startswith(os.path.join(OURS, ""))
 
 
 def _say_codes(script: Program) -> None:

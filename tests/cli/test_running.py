@@ -81,6 +81,41 @@ def test_a_wrong_call_is_shown_where_the_script_makes_it(capsys: Capture) -> Non
     ]
 
 
+def test_no_frame_of_ours_is_shown_of_what_led_to_an_error(capsys: Capture) -> None:
+    """A script that catches what a call raises, and raises something else."""
+    script = "try:\n    comm.send(1, dest=9)\nexcept MPI.Exception as error:\n    raise ValueError('so') from error\n"
+    assert execute(script) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in lines if "File" in line] == [
+        'File "<string>", line 5, in <module>', 'File "<string>", line 7, in <module>',
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.at_all"])
+def test_a_module_that_is_not_there_is_told_without_a_traceback(name: str, capsys: Capture) -> None:
+    """It would lead into the emulator alone."""
+    assert main(["run", "-n", "2", "-m", name]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"ModuleNotFoundError: No module named {name!r} that could be run",
+        "fakempi: rank 0 of 2 failed, which ended the run",
+    ]
+
+
+def test_a_package_that_lacks_something_shows_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Though it is imported only to find the module in it."""
+    (tmp_path / "lacking").mkdir()
+    (tmp_path / "lacking" / "__init__.py").write_text("import nowhere_at_all\n")
+    (tmp_path / "lacking" / "work.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "-n", "2", "-m", "lacking.work"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in lines if "File" in line] == [
+        f'File "{tmp_path}/lacking/__init__.py", line 1, in <module>'
+    ]
+
+
 def test_a_deadlock_is_reported_with_those_who_left_early(capsys: Capture) -> None:
     """Which is often why."""
     assert execute("comm.rank == 2 and sys.exit(5)\ncomm.Barrier()") == 1
