@@ -4,6 +4,7 @@ Every view is legible at 80 columns, in 16 colours, without colour, and in a fil
 
 numbers     numbers for people, and the ticks of an axis
 plot        lines over numbers
+rows        ranks folded to as many rows as there is room for
 timeline    what every rank does when; two runs side by side
 matrix      who sends how much to whom
 blocks      who holds which block, by rounds

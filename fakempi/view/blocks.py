@@ -14,7 +14,7 @@ from rich.text import Text
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
 from fakempi.trace.rounds import depths
-from fakempi.view.timeline import fold
+from fakempi.view.rows import fold, names
 
 _KEY = {(1, 0): ("●", "bold green"), (1, 1): ("■", "bright_blue"), (0, 0): ("·", "bright_black")}
 """(held now, held before the round) -> what it looks like"""
@@ -56,8 +56,7 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     p = trace.ranks
     groups = fold(range(p), p if p <= LARGEST else FOLDED)
     size = len(groups)
-    names = [str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups]
-    label = max(4, *map(len, names)) + 1
+    label = max(4, *map(len, names(groups))) + 1
     cell = max(size, 5) + 1
     if width < label + 2 * cell:
         raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 2 * cell}.")
@@ -66,7 +65,7 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     if title:
         text.append(f"{title}\n", "bold")
     text.append(f"{'rank':>{label - 1}} " + "".join(f"{k or 'start':<{cell}}" for k in shown).rstrip() + "\n")
-    for name, group in zip(names, groups, strict=True):
+    for name, group in zip(names(groups), groups, strict=True):
         text.append(f"{name:>{label - 1}} ")
         for k in shown:
             for block in groups:

@@ -11,7 +11,7 @@ from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
 from fakempi.view.numbers import amount, short
-from fakempi.view.timeline import fold
+from fakempi.view.rows import chosen, fold, names
 
 _HEAT = (("·", "bright_black"), ("░", "bright_blue"), ("▒", "bright_cyan"), ("▓", "yellow"), ("█", "bright_red"))
 
@@ -28,20 +28,19 @@ def matrix(
     """A cell for each pair of ranks, or of as many ranks as it takes; `what` is "bytes" or "messages"."""
     if what not in ("bytes", "messages"):
         raise TraceError(f"matrix: what is {what!r}; there are 'bytes' and 'messages'.")
-    ranks = range(trace.ranks) if ranks is None else ranks
+    ranks = chosen(trace, ranks, "matrix")
     label = max(len(str(trace.ranks - 1)), 4) * 2
     groups = fold(ranks, max(min(height, (width - label - 2) // 2), 1))
     amounts = Measures(trace).matrix(groups)[what == "bytes"]
     top = int(amounts.max(initial=0))
     words = amount if what == "bytes" else short
-    names = [str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups]
-    margin = max(4, *map(len, names)) + 1
+    margin = max(4, *map(len, names(groups))) + 1
 
     text = Text(no_wrap=True, overflow="crop")
     if title:
         text.append(f"{title}\n", "bold")
     text.append(f"{'from':>{margin - 1}} {_across([str(group[0]) for group in groups])}\n")
-    for name, row in zip(names, amounts, strict=True):
+    for name, row in zip(names(groups), amounts, strict=True):
         text.append(f"{name:>{margin - 1}} ")
         for level in _levels(row, top):
             mark, colour = _HEAT[level]

@@ -16,7 +16,8 @@ from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
 from fakempi.trace.states import Spans, busy_spans
 from fakempi.view.numbers import amount, percent, seconds
-from fakempi.view.timeline import BLUE, GREEN, YELLOW, fold
+from fakempi.view.rows import chosen, fold, names
+from fakempi.view.timeline import BLUE, GREEN, YELLOW
 
 _STATES = (("█", BLUE), ("·", YELLOW), ("▒", GREEN))
 MOST = 400
@@ -30,13 +31,13 @@ def frame(trace: Columns, time: float, *, width: int = 80, height: int = 24, ran
         raise TraceError(f"replay: {seconds(time)} is not in the run, which ends at {seconds(trace.time)}.")
     if width < 40:
         raise TraceError(f"replay: {width} columns are too few; there must be at least 40.")
-    groups = fold(range(trace.ranks) if ranks is None else ranks, height)
+    groups = fold(chosen(trace, ranks, "replay"), height)
     apart = max(1, min((height - 1) // max(len(groups) - 1, 1), 3))  # lines from one to the next
     line_of = np.full(trace.ranks, -1)
     for index, group in enumerate(groups):
         line_of[list(group)] = apart * index
-    names = [str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}" for group in groups]
-    margin = max(map(len, names))
+    labels = names(groups)
+    margin = max(map(len, labels))
     columns = width - 2 * margin - 8
     canvas, flying = _flights(trace, time, line_of, columns)
     states = _states_at(trace, time, groups)
@@ -45,7 +46,7 @@ def frame(trace: Columns, time: float, *, width: int = 80, height: int = 24, ran
         index, between = divmod(line, apart)
         mark, colour = _STATES[states[index]]
         side = (mark * 2, f"{colour} on {colour}") if not between else ("  ", "")
-        name = names[index] if not between else ""
+        name = labels[index] if not between else ""
         text.append(f"{name:>{margin}} ")
         text.append(*side)
         text.append(" ")

@@ -21,7 +21,7 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     for name, value in facts(found):
         text.append(f"  {name:<16} {value}\n")
     states = (("communicating", found.communicating, BLUE, "█"), ("idle", found.idle, YELLOW, "·"))
-    room = min(width - 32, 64)
+    room = min(width - 34, 64)
     for name, by_rank, colour, mark in (*states, ("computing", found.computing, GREEN, "▒")):
         mean = float(by_rank.mean()) / (found.time or 1)
         text.append(f"  {name:<16} {percent(mean):>4} ")
@@ -70,8 +70,8 @@ def compare(
 
 def _spread(shares: object) -> str:
     """From the least to the most of all ranks."""
-    low, high = float(min(shares)), float(max(shares))  # type: ignore[call-overload]
-    return f"{percent(low)}-{percent(high)}"
+    low, high = percent(float(min(shares))), percent(float(max(shares)))  # type: ignore[call-overload]
+    return low if low == high else f"{low}-{high}"
 
 
 def _append_regions(text: Text, trace: Columns, width: int) -> None:

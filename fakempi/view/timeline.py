@@ -17,6 +17,7 @@ from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
 from fakempi.view.numbers import linear_ticks, percent, seconds
+from fakempi.view.rows import chosen, fold, names
 
 BLUE, YELLOW, GREEN = "blue", "bright_yellow", "green"
 _LEVELS = "·▁▂▃▄▅▆▇█"
@@ -62,7 +63,7 @@ def side_by_side(
         end = max(left.time, right.time)
     same = ranks is not None or left.ranks == right.ranks
     room = width - 2
-    label = _label_width(left, height, ranks) if same else 0
+    label = _label_width(fold(chosen(left, ranks, "timeline"), height)) if same else 0
     widths = ((room - label + 1) // 2 + label, (room - label) // 2) if same else ((room + 1) // 2, room // 2)
     columns = [
         _lines(trace, columns, height, start, end, ranks, name, labels=not same or index == 0)
@@ -88,11 +89,9 @@ def _lines(
     labels: bool,
 ) -> list[Text]:
     end = trace.time if end is None else end
-    ranks = range(trace.ranks) if ranks is None else ranks
-    _check(trace, width, height, start, end, ranks)
-    groups = fold(ranks, height)
-    names = [_name(group) for group in groups]
-    margin = _label_width(trace, height, ranks) if labels else 0
+    _check(width, height, start, end)
+    groups = fold(chosen(trace, ranks, "timeline"), height)
+    margin = _label_width(groups) if labels else 0
     columns = width - margin - 5
     edges = np.linspace(start, end if end > start else start + 1, columns + 1)
     cells = shares(trace, edges, groups)
@@ -103,7 +102,7 @@ def _lines(
 
     lines = [Text(_centred(title, margin, columns), "bold")] if title else []
     lines.append(Text(f"{'rank' if margin else '':>{max(margin - 1, 0)}}" + " " * (columns + bool(margin)) + " idle"))
-    for name, row, total in zip(names, cells, totals, strict=True):
+    for name, row, total in zip(names(groups), cells, totals, strict=True):
         line = Text(f"{name:>{margin - 1}} " if margin else "")
         _append_cells(line, row)
         line.append(f"{percent(total[IDLE]):>5}")
@@ -111,12 +110,6 @@ def _lines(
     lines.append(Text(" " * margin + _axis(start, end, columns)))
     lines += _legend(overall, width)
     return lines
-
-
-def fold(ranks: Sequence[int], height: int) -> list[Sequence[int]]:
-    """Ranks in as many groups as there are rows, all of one size but the last."""
-    size = -(-len(ranks) // height)
-    return [ranks[first : first + size] for first in range(0, len(ranks), size)]
 
 
 def _append_cells(line: Text, row: Floats) -> None:
@@ -170,19 +163,11 @@ def _legend(overall: Floats, width: int) -> list[Text]:
     return lines
 
 
-def _label_width(trace: Columns, height: int, ranks: Sequence[int] | None) -> int:
-    groups = fold(range(trace.ranks) if ranks is None else ranks, height)
-    return 1 + max(4, *(len(_name(group)) for group in groups))
+def _label_width(groups: Sequence[Sequence[int]]) -> int:
+    return 1 + max(4, *map(len, names(groups)))
 
 
-def _name(group: Sequence[int]) -> str:
-    return str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}"
-
-
-def _check(trace: Columns, width: int, height: int, start: float, end: float, ranks: Sequence[int]) -> None:
-    if not ranks or not all(0 <= rank < trace.ranks for rank in (min(ranks), max(ranks))):
-        words = "no ranks" if not ranks else f"ranks {min(ranks)} to {max(ranks)}"
-        raise TraceError(f"timeline: {words} were asked for, but the trace has ranks 0 to {trace.ranks - 1}.")
+def _check(width: int, height: int, start: float, end: float) -> None:
     if start > end or start < 0:
         raise TraceError(f"timeline: there is no time from {seconds(start)} to {seconds(end)}.")
     if width < 24 or height < 1:

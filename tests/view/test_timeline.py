@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import collectives
 from fakempi import Hockney, TraceError, compute, phantom
 from fakempi.trace.record import Trace
-from fakempi.view.timeline import fold, side_by_side, timeline
+from fakempi.view.rows import fold, names
+from fakempi.view.timeline import side_by_side, timeline
 from tests.view.runs import traced
 
 
@@ -92,6 +93,11 @@ def test_folding_keeps_all_ranks_in_order(ranks: int, height: int) -> None:
     groups = fold(range(ranks), height)
     assert [rank for group in groups for rank in group] == list(range(ranks))
     assert len(groups) <= height
+
+
+def test_a_row_does_not_claim_ranks_that_are_not_in_it() -> None:
+    """A dash is for those without a gap."""
+    assert names(fold([0, 1, 2, 5, 8, 9, 12], 3)) == ["0-2", "5…9", "12"]
 
 
 def test_a_run_that_takes_no_time_can_be_drawn() -> None:

@@ -58,6 +58,18 @@ def test_no_view_is_wider_than_it_may_be(name: str, width: int) -> None:
         assert max(len(line.rstrip()) for line in text.plain.splitlines()) <= width
 
 
+def test_a_summary_says_how_much_ranks_differ(printed: Callable[..., str]) -> None:
+    """Where all are alike, one number says it."""
+
+    def main(comm: Any) -> None:
+        fakempi.compute(1.0 - comm.rank)
+
+    lines = printed(summary(runs.traced(main, 2))).splitlines()
+    assert lines[8].endswith(" 0%")
+    assert lines[9].endswith(" 0%-100%")
+    assert lines[10].endswith(" 0%-100%")
+
+
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_says_the_same_without_colour(name: str) -> None:
     """Colours are put on characters, and change none."""
@@ -121,6 +133,10 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     trace = runs.allgather("ring", 4)
     with pytest.raises(TraceError, match=r"^matrix: what is 'joy'; there are 'bytes' and 'messages'\.$"):
         matrix(trace, what="joy")
+    with pytest.raises(TraceError, match=r"^matrix: ranks -1 to 2 were asked for, but the trace has ranks 0 to 3\.$"):
+        matrix(trace, ranks=[-1, 2])
+    with pytest.raises(TraceError, match=r"^replay: no ranks were asked for, but the trace has ranks 0 to 3\.$"):
+        frame(trace, 0, ranks=[])
     with pytest.raises(TraceError, match=r"^blocks: 9 columns are too few; there must be at least 17\.$"):
         blocks(trace, width=9)
     with pytest.raises(TraceError, match=r"^replay: 1 s is not in the run, which ends at 5\.4 µs\.$"):
