@@ -183,8 +183,8 @@ class CommState:
         """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI."""
         if self._loop.running is None:
             raise complaint(ERR_COMM, "the communicator belongs to a run that is over.")
-        words = f"the communicator belongs to {self._process.name}: was it kept in a global, which all ranks share?"
-        raise complaint(ERR_COMM, words)
+        words = "was it kept in a global, which all ranks share, or used in a thread that a rank has started?"
+        raise complaint(ERR_COMM, f"the communicator belongs to {self._process.name}: {words}")
 
     def _check_alive(self) -> None:
         """Complain if this is the null communicator, or was freed."""
