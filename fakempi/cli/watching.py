@@ -14,6 +14,7 @@ from typing import Any
 
 from fakempi.mpi.stuck import whereabouts
 from fakempi.script import Program
+from fakempi.script.output import Input
 from fakempi.view.numbers import seconds
 
 TIMED_OUT = 124
@@ -56,25 +57,6 @@ class LiveLine:
         self.asked, self.text = True, ""
 
 
-class Asking:
-    """Standard input on a terminal with a live line, which must not write over a question."""
-
-    def __init__(self, stream: Any, line: LiveLine) -> None:
-        self._stream, self._line = stream, line
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("read", "readline", "readlines", "fileno", "buffer"):
-            self._line.ask()
-        return getattr(self._stream, name)
-
-    def __iter__(self) -> Asking:
-        return self
-
-    def __next__(self) -> str:
-        self._line.ask()
-        return str(next(self._stream))
-
-
 class Above:
     """A stream on a terminal that has a live line below."""
 
@@ -115,7 +97,7 @@ class Watch(threading.Thread):
         if self.line is not None:
             sys.stdout, sys.stderr = (Above(stream, self.line) if stream.isatty() else stream for stream in self.streams)
             if self.stdin is not None and self.stdin.isatty():
-                sys.stdin = Asking(self.stdin, self.line)
+                sys.stdin = Input(self.stdin, self.line.ask)  # which the line must not write over
         if self.line is not None or self.timeout is not None:
             self.start()
         return self

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from io import StringIO
 
-from fakempi.cli.watching import Above, Asking, LiveLine
+from fakempi.cli.watching import Above, LiveLine
+from fakempi.script.output import Input
 
 GONE = "\r\x1b[2K"
 
@@ -27,7 +28,7 @@ def test_a_question_stays_until_the_program_goes_on() -> None:
     """While it waits for an answer nothing changes, and so the line does not come."""
     terminal = StringIO()
     line = LiveLine(terminal)
-    asking = Asking(StringIO("a\nb\nc\n"), line)
+    asking = Input(StringIO("a\nb\nc\n"), line.ask)
     line.show("t = 1")
     assert (asking.readline(), next(asking)) == ("a\n", "b\n")
     line.show("t = 1")
