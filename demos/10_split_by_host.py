@@ -1,7 +1,7 @@
 """4,096 ranks find out who shares their host, by its name alone, and nobody ever holds a list of all of them.
 
     python demos/10_split_by_host.py              a minute
-    python demos/10_split_by_host.py --quick      256 ranks, in a second
+    python demos/10_split_by_host.py --quick      128 ranks, in a second
 
 Each rank gives the name of its host and gets a place in a chain: its rank, the group's size, and its two neighbours. That
 is enough to send messages along it. Moody, Ahn and de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, 2011.
@@ -50,7 +50,7 @@ def groups_of(places):
 
 def main():
     screen = console()
-    ranks = 256 if "--quick" in sys.argv else 4096
+    ranks = 128 if "--quick" in sys.argv else 4096
     hosts = [HOSTS[rank // 4 % len(HOSTS)] for rank in range(ranks)]  # four by four, round and round
     cost = TwoLevel(placement=hosts, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 3.2e-10), network_ports=4)
     runs = {}

@@ -65,8 +65,8 @@ class Hashed:
         # A double scan of a digest and a mark. What is alike stays so and what is not is marked, whoever looks first, so
         # everybody keeps its own digest: one comparison a message, where an allreduce combines two arrays twice.
         own = self.digest + b"\1"
-        letters = [Letter.with_value(np.frombuffer(own, np.uint8)) for _ in range(2)]
-        marks = [letter.value[-1:] for letter in letters]
+        to_right, to_left = Letter.with_value(np.frombuffer(own, np.uint8)), Letter.with_value(np.frombuffer(own, np.uint8))
+        marks = to_right.value[-1:], to_left.value[-1:]
 
         def heard_left(value: Any) -> None:
             if value.tobytes() != own:
@@ -76,7 +76,7 @@ class Hashed:
             if value.tobytes() != own:
                 marks[1][0] = 0
 
-        walk(chain, letters[0], letters[1], heard_left, heard_right)
+        walk(chain, to_right, to_left, heard_left, heard_right)
         return bool(marks[0][0] and marks[1][0])
 
 
