@@ -20,7 +20,11 @@ from fakempi.view.numbers import short_binary
 def compare(options: Namespace) -> int:
     """Print a table, and a plot if there is something to plot, for each distribution and each number of ranks."""
     kind, operation = operation_of(options.operation)
+    if kind not in ("intra", "inter", "split"):
+        raise typed.wrong(f"{options.operation} is part of other algorithms and not compared; fakempi list shows it.")
     ranks, sizes = typed.groups(options.ranks), typed.sizes(options.bytes)
+    if operation in ("barrier", "split"):
+        sizes = sizes[:1]  # there is nothing that has one
     _check(options.operation, kind, ranks)
     among = contenders(operation, kind, typed.algorithm_names(options.algorithms or ""))
     cost = typed.cost_model(options.cost)
@@ -69,7 +73,7 @@ def _show(out: Any, made: Sweep, x_is_bytes: bool, options: Namespace) -> None:
     times = {name: [column.times.get(name) for column in columns] for name in made.names}
     bound = [column.bound for column in columns]
     labels = [_bytes(column.nbytes) if x_is_bytes else _ranks(column) for column in columns]
-    fixed = f"{_ranks(columns[0])} ranks" if x_is_bytes else _bytes(columns[0].nbytes)
+    fixed = f"{_ranks(columns[0])} ranks" if x_is_bytes else _size(made)
     what = f"{made.distribution} blocks" if made.distribution else ""
     title = ", ".join(filter(None, (options.operation, fixed, what, options.cost)))
     out.print(comparison(title, labels, times, bound, head="bytes" if x_is_bytes else "ranks", width=out.width))
@@ -84,6 +88,13 @@ def _show(out: Any, made: Sweep, x_is_bytes: bool, options: Namespace) -> None:
         if picture is not None:
             out.print()
             out.print(picture)
+
+
+def _size(made: Sweep) -> str:
+    """What has one size, or nothing."""
+    if made.kind == "split":
+        return "two colours, keys reversed"
+    return "" if made.operation == "barrier" else _bytes(made.columns[0].nbytes)
 
 
 def _ranks(column: Column) -> str:

@@ -16,8 +16,9 @@ LEGEND = (
 
 
 def typed_name(algorithm: Algorithm) -> str:
-    """An operation as one types it: allgather, inter:allgather."""
-    return algorithm.operation if algorithm.kind == "intra" else f"{algorithm.kind}:{algorithm.operation}"
+    """An operation as one types it: allgather, inter:allgather, split."""
+    own = algorithm.kind in ("intra", algorithm.operation)
+    return algorithm.operation if own else f"{algorithm.kind}:{algorithm.operation}"
 
 
 def operation_of(text: str) -> tuple[str, str]:
@@ -25,8 +26,7 @@ def operation_of(text: str) -> tuple[str, str]:
     known = list(dict.fromkeys(typed_name(algorithm) for algorithm in CATALOGUE))
     if text not in known:
         raise unknown("operation", text, sorted(known, key=lambda name: (":" in name, name)))
-    kind, colon, operation = text.partition(":")
-    return (kind, operation) if colon else ("intra", text)
+    return next((each.kind, each.operation) for each in CATALOGUE if typed_name(each) == text)
 
 
 def list_algorithms(operation: str | None) -> int:

@@ -23,6 +23,9 @@ def call(algorithm: Algorithm, case: Case, comm: Any) -> None:
         args, keywords = _within(algorithm.operation, case, rank)
         algorithm.run(comm, *args, **keywords, **case.parameters)
         return
+    if algorithm.kind == "split":  # two groups, each in reverse order
+        algorithm.run(comm, rank % 2, case.p - rank, **case.parameters)
+        return
     in_a = rank < case.p
     local = comm.Split(0 if in_a else 1, rank)
     inter = local.Create_intercomm(0, comm, case.p if in_a else 0)

@@ -119,13 +119,16 @@ def _column(among: Sequence[Contender], case: Case, nbytes: int, cost: CostModel
             times[each.label] = duration(each.algorithm, own, cost)
         except DoesNotFit as reason:
             refused[each.label] = str(reason).partition(": ")[2]
-    linear = cost.linear if cost.ports == 1 else None
-    bound = None if linear is None else lower_bound(among[0].algorithm.operation, case, *linear)
+    first = among[0].algorithm
+    linear = cost.linear if cost.ports == 1 and first.kind in ("intra", "inter") else None
+    bound = None if linear is None else lower_bound(first.operation, case, *linear)
     return Column(case.p, case.q, nbytes, times, refused, bound)
 
 
 def make_case(operation: str, p: int, q: int, nbytes: int, distribution: tuple[str, Any] | None = None) -> Case:
     """A case with blocks of so many bytes, or of so many on average; between groups both have as many in all."""
+    if operation == "split":
+        return Case(p)
     spread = distribution[1] if distribution else _evenly
     if operation in UNEVEN:
         total = nbytes * p
@@ -152,7 +155,8 @@ def _evenly(total: int, p: int) -> tuple[int, ...]:
 def duration(algorithm: Algorithm, case: Case, cost: CostModel) -> Any:
     """How long it takes: by its claim where that is exact for the cost model, else by a run without contents."""
     algorithm.check(case)
-    if cost.linear is not None and cost.duplex and cost.ports == 1 and cost.eager_limit == 0:
+    exact = algorithm.kind in ("intra", "inter")  # others depend on the data
+    if exact and cost.linear is not None and cost.duplex and cost.ports == 1 and cost.eager_limit == 0:
         claimed = algorithm.time(case, *cost.linear, cost.compute_per_byte)
         if claimed is not None:
             return claimed

@@ -96,6 +96,7 @@ def test_groups_are_compared(capsys: Capture) -> None:
         (["compare", "inter:allgather"], "inter:allgather is between two groups: say -n 16+16, not -n 16."),
         (["compare", "bcast", "--distribution", "spike"], "bcast has blocks of one size: --distribution "),
         (["compare", "gatherv", "--distribution", "spke"], "distribution 'spke' is unknown: did you mean spike?"),
+        (["compare", "chain:sort"], "chain:sort is part of other algorithms and not compared; fakempi list shows it."),
         (["compare", "bcast", "--bytes", "1z"], "'1z' is not a number."),
     ],
 )

@@ -26,7 +26,7 @@ def every(algorithm: Algorithm) -> str:
     return f"{algorithm.kind}-{algorithm.operation}-{algorithm.name}"
 
 
-@pytest.mark.parametrize("algorithm", CATALOGUE, ids=every)
+@pytest.mark.parametrize("algorithm", [each for each in CATALOGUE if each.kind in ("intra", "inter")], ids=every)
 @pytest.mark.parametrize("nbytes", [0, 12])
 def test_every_algorithm_can_be_compared_and_none_beats_the_bound(algorithm: Algorithm, nbytes: int) -> None:
     """By its claim and by a run, which are equal; regular and not."""
@@ -74,6 +74,14 @@ def test_two_groups_are_compared_too() -> None:
     assert (column.p, column.q) == (6, 2)
     assert "full_duplex" in column.times
     assert min(column.times.values()) >= column.bound > 0
+
+
+def test_splits_are_compared_by_running_them() -> None:
+    """What they send depends on colours and keys."""
+    (column,) = sweep("split", [(6, 0)], [0], cost=EXACT, kind="split").columns
+    assert {"bitonic", "allgather_mpi"} <= set(column.times)
+    assert all(time > 0 for time in column.times.values())
+    assert column.bound is None
 
 
 def test_what_is_not_there_is_told() -> None:
