@@ -1,0 +1,84 @@
+"""Everybody sends before anybody receives. Whether that ends is a matter of buffering, which MPI leaves open.
+
+    python demos/11_unsafe_send.py
+
+A program that relies on buffers works on one machine, or with small messages, and hangs on the next. Here the buffering is
+a number in the cost model, `eager_limit`, so the same program is run without any, with as much as most MPI libraries have,
+and with no end of it. The last part does the same to a whole test suite; it needs pytest.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import fakempi
+from fakempi import Hockney
+
+BUFFERINGS = {"zero": 0, "eager": 65536, "infinite": 1 << 62}  # bytes up to which a send does not wait for its receive
+
+
+def unsafe(comm, count):
+    """Everybody sends to the right, then receives from the left."""
+    mine, other = np.full(count, float(comm.rank)), np.empty(count)
+    comm.Send(mine, dest=(comm.rank + 1) % comm.size)
+    comm.Recv(other, source=(comm.rank - 1) % comm.size)
+
+
+def safe(comm, count):
+    """The same in one call, which needs no buffer."""
+    mine, other = np.full(count, float(comm.rank)), np.empty(count)
+    comm.Sendrecv(mine, dest=(comm.rank + 1) % comm.size, recvbuf=other, source=(comm.rank - 1) % comm.size)
+
+
+SUITE = """\
+import pytest
+
+@pytest.mark.mpi(ranks=[2, 64])
+def test_everybody_hears_from_the_left(comm):
+    comm.send(comm.rank, dest=(comm.rank + 1) % comm.size)
+    assert comm.recv() == (comm.rank - 1) % comm.size
+"""
+
+
+def main():
+    reports = {}
+    print("16 ranks, buffering:".ljust(45) + "".join(f"{name:<11}" for name in BUFFERINGS).rstrip())
+    for program, words in ((unsafe, "Send, then Recv"), (safe, "Sendrecv")):
+        for count in (1_000, 10_000):
+            cells = []
+            for limit in BUFFERINGS.values():
+                try:
+                    fakempi.run(program, 16, count, cost=Hockney(eager_limit=limit))
+                    cells.append("passes")
+                except fakempi.DeadlockError as deadlock:
+                    cells.append("DEADLOCK")
+                    reports[count, limit] = deadlock
+            print(f"{words:<16} of {8 * count:>6,} bytes" + " " * 11 + "".join(f"  {cell:<9}" for cell in cells).rstrip())
+    print(f"\nThe report of {8 * 10_000:,} bytes under eager buffering, which most MPI libraries have:")
+    print(reports[10_000, BUFFERINGS["eager"]])
+    print("\nA test that relies on buffers passes until they are taken away, from all tests of a suite by one option:\n")
+    print(SUITE)
+    for name in ("eager", "zero"):
+        print(f"$ pytest --mpi-buffering={name}")
+        print(*outcomes(name), sep="\n")
+
+
+def outcomes(buffering):
+    """What pytest says of each test in the end."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "test_left.py").write_text(SUITE)
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", "-rA", "-p", "fakempi.pytest_plugin", f"--mpi-buffering={buffering}"],
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # it is there by its name, as no other is
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    return re.findall(r"^(?:PASSED|FAILED|ERROR).*?(?= - |$)", ended.stdout, re.MULTILINE) or [ended.stderr]
+
+
+if __name__ == "__main__":
+    main()
