@@ -1,4 +1,4 @@
-"""The command `fakempi`, also `python -m fakempi`: run, view, list, compare. The only room that prints.
+"""The command `fakempi`, also `python -m fakempi`: run, view, list, compare, tour. The only room that prints.
 
 parser        what can be typed, with examples
 running       fakempi run: a script on every rank, its exit code, what to say when it fails
@@ -6,6 +6,7 @@ watching      while a script runs: the live line, the time-out, Ctrl-C
 viewing       fakempi view: pictures of a trace
 listing       fakempi list: the catalogue
 comparing     fakempi compare: algorithms against each other
+touring       fakempi tour: the best of it in a minute
 console       where it is printed
 """
 

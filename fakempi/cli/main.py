@@ -16,9 +16,10 @@ BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the arguments say; returns the exit code."""
+    """Do what the arguments say, or, without any, say what there is; returns the exit code."""
+    words = sys.argv[1:] if argv is None else argv
     try:
-        options = make_parser().parse_args(argv)
+        options = make_parser().parse_args(words or ["--help"])
     except SystemExit as error:
         return int(error.code or 0)
     try:

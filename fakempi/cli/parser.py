@@ -20,6 +20,16 @@ cost models (--cost), in seconds and seconds a byte:
                                               blue_gene_p, gigabit (estimates)
 """
 
+EXAMPLES = """\
+examples:
+  fakempi tour                                  what it can do, in a minute
+  fakempi run -n 64 work.py input.dat           an mpi4py script as it is
+  fakempi list allgather                        algorithms, claims, sources
+  fakempi compare bcast -n 2..64 --bytes 64k    which is best, and when
+
+fakempi COMMAND --help says more, with examples.
+"""
+
 RUN = """\
 examples:
   fakempi run -n 4 work.py input.dat     what you type after mpiexec -n 4 python
@@ -72,17 +82,28 @@ average. 1k..1M is every power of two between.
 
 """
 
+TOUR = """\
+examples:
+  fakempi tour            all stations; on a terminal Enter goes on, q leaves
+  fakempi tour --fast     without stopping
+  fakempi tour --list     what there is
+  fakempi tour 3 4        these two
+
+Every program is shown as it stands and run before your eyes; nothing is canned.
+"""
+
 
 def make_parser() -> ArgumentParser:
     """The whole command."""
     description = "MPI programs without MPI: virtual ranks in one Python process, in modelled time."
-    parser = ArgumentParser("fakempi", description=description)
+    parser = ArgumentParser("fakempi", description=description, epilog=EXAMPLES, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"fakempi {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
     _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", RUN + COSTS, _run))
     _add_list(_command(commands, "list", "the algorithms, with what they claim", LIST, _list))
     _add_view(_command(commands, "view", "pictures of a trace", VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
+    _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
 
@@ -138,6 +159,12 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")
 
 
+def _add_tour(tour: ArgumentParser) -> None:
+    tour.add_argument("stations", nargs="*", metavar="STATION", help="only these, by number")
+    tour.add_argument("--list", action="store_true", help="the stations, by number")
+    tour.add_argument("--fast", "--no-pause", action="store_true", help="do not stop between stations")
+
+
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -170,3 +197,9 @@ def _compare(options: Namespace) -> int:
     from fakempi.cli.comparing import compare
 
     return compare(options)
+
+
+def _tour(options: Namespace) -> int:
+    from fakempi.cli.touring import tour
+
+    return tour(options, make_parser)
