@@ -144,6 +144,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         What becomes of the meeting is the same, and whoever has been told its group by the algorithm need not wait: no
         algorithm can know a group's size before all have come.
         """
+        self._check_alive()
         choice = self._process.universe.choose_split(self._reach)
         if choice is None:
             return self._meet(plan, value, conclude)
