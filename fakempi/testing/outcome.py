@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from fakempi.checks.ranks import ranks_in_words
-from fakempi.errors import DeadlockError, RankError
+from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
+from fakempi.mpi.complain import is_ours
 from fakempi.mpi.current import current_rank
 from fakempi.mpi.environment import Wtime
 from fakempi.testing.output import kept_by_rank
@@ -87,6 +88,17 @@ def _alike(failed: dict[int, BaseException], ranks: list[int], but: str, most: i
     return {**dict(list(groups.items())[:most]), **({"other errors": rest} if rest else {})}
 
 
+def _blamed(error: BaseException) -> BaseException:
+    """An error of a wrong MPI call, or Abort, with a traceback that ends where the program calls, not where we found out."""
+    last, step = None, error.__traceback__ if isinstance(error, (MPIError, Aborted)) else None
+    while step is not None:
+        last = last if is_ours(step.tb_frame) else step
+        step = step.tb_next
+    if last is not None:
+        last.tb_next = None
+    return error
+
+
 def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]) -> Outcome:
     """Call it with a communicator on every rank. A rank that fails just ends: the others go on as far as they can."""
     outcome = Outcome(size)
@@ -96,7 +108,7 @@ def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]
         try:
             call(comm)
         except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
-            outcome.errors[comm.Get_rank()] = error
+            outcome.errors[comm.Get_rank()] = _blamed(error)
             outcome.clocks[comm.Get_rank()] = Wtime()
 
     with kept_by_rank(current_rank) as outcome.output:
@@ -105,7 +117,7 @@ def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]
         except DeadlockError as error:
             outcome.stuck = error
         except RankError as error:  # Abort, sys.exit: they end everybody
-            outcome.errors.setdefault(error.rank, error.exception)
+            outcome.errors.setdefault(error.rank, _blamed(error.exception))
             if error.rank >= size:
                 outcome.names[error.rank] = error.name
     return outcome

@@ -359,3 +359,22 @@ def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: py
     result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", *plugin)
     result.assert_outcomes(passed=2, failed=1)
     assert "all 5 ranks failed; above is rank" in result.stdout.str()
+
+
+def test_a_wrong_call_is_shown_where_the_test_makes_it(pytester: pytest.Pytester) -> None:
+    result, text = run_pytest(
+        pytester,
+        """
+@pytest.mark.mpi(ranks=2)
+def test_out_of_step(comm):
+    comm.barrier() if comm.rank else comm.bcast(1)
+
+@pytest.mark.mpi(ranks=2)
+def test_abort(comm):
+    comm.Abort(3)
+""",
+    )
+    result.assert_outcomes(failed=2)
+    assert "rank 0 of the same communicator called bcast" in text
+    assert "Aborted: Abort(3) was called" in text
+    assert f"fakempi{os.sep}mpi" not in text
