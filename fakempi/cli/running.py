@@ -35,6 +35,8 @@ def run_script(options: Namespace) -> int:
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):
         raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
+    if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # better now than after the run
+        raise typed.wrong(f"--trace {options.trace}: there is no folder {os.path.dirname(options.trace)!r}.")
     try:
         script = program(command, label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
     except SyntaxError as error:
