@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
 from math import isclose
 from multiprocessing import get_context
 from os import cpu_count
@@ -33,7 +34,7 @@ from collectives.distributions import DISTRIBUTIONS
 from fakempi import phantom, presets, run
 
 KB, MB, GB = 2**10, 2**20, 2**30
-AFFORDABLE = 600_000  # messages: ten seconds on the emulator
+AFFORDABLE = 300_000  # messages: five seconds on the emulator
 
 
 class Machine(NamedTuple):
@@ -53,11 +54,11 @@ class Machine(NamedTuple):
 
 MACHINES = [
     Machine("NEC SX-8, 30 x 1", "sx8", 30, 1, MB, (30 * MB, 480 * MB)),
-    Machine("NEC SX-8, 30 x 8", "sx8", 30, 8, MB, (30 * MB, 240 * MB)),
+    Machine("NEC SX-8, 30 x 8", "sx8", 30, 8, MB, (30 * MB, 120 * MB)),
     Machine("Linux cluster, 96 = 24 x 4, gigabit", "gigabit", 24, 4, 32 * KB, (3 * MB, 24 * MB)),
     Machine("Linux cluster, 16 x 2, InfiniBand", "infiniband", 16, 2, 32 * KB, (MB, 16 * MB)),
-    Machine("Blue Gene/P, 4096", "blue_gene_p", 4096, 1, 64 * KB, (8 * MB, GB)),
-    Machine("SiCortex, 5784", "sicortex", 5784, 1, MB, (64 * MB, 16 * GB)),
+    Machine("Blue Gene/P, 4096", "blue_gene_p", 4096, 1, 64 * KB, (4 * MB, GB // 2)),
+    Machine("SiCortex, 5784", "sicortex", 5784, 1, MB, (32 * MB, 8 * GB)),
 ]
 
 
@@ -120,30 +121,25 @@ def table(machine, found):
 
 
 def main(wanted):
-    """All jobs in a pool of processes, the long ones first."""
+    """Machine by machine, the jobs of each in a pool of processes."""
     machines = [machine for machine in MACHINES if wanted in f"{machine.preset} {machine.name}"]
-    jobs = [
-        (machine, total, distribution, name)
-        for machine in sorted(machines, key=lambda each: -each.p)
-        for total in reversed(machine.totals)
-        for distribution in DISTRIBUTIONS
-        for name in ("ring", "blocked_ring", *["cluster_blocked_ring"] * (machine.cores > 1))
-    ]
-    found = {}
+    console = Console(width=80, highlight=False)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     pool = ProcessPoolExecutor(cpu_count(), mp_context=get_context("spawn"))
     with pool, Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("machines", total=len(jobs))
-        running = {pool.submit(measure, *job): job for job in jobs}
-        for done in as_completed(running):
-            machine, *rest = running[done]
-            found[(machine.name, *rest)] = done.result()
-            progress.update(bar, advance=1, description=machine.name)
-    console = Console(width=80, highlight=False)
-    for machine in machines:
-        shown, spread = table(machine, found)
-        console.print(shown)
-        console.print(spread, end="\n\n")
+        for machine in machines:
+            names = ("ring", "blocked_ring", *["cluster_blocked_ring"] * (machine.cores > 1))
+            jobs = [(machine, *job) for job in product(reversed(machine.totals), DISTRIBUTIONS, names)]
+            bar = progress.add_task(machine.name, total=len(jobs))
+            running = {pool.submit(measure, *job): job for job in jobs}
+            found = {}
+            for done in as_completed(running):
+                found[(machine.name, *running[done][1:])] = done.result()
+                progress.advance(bar)
+            progress.remove_task(bar)
+            shown, spread = table(machine, found)
+            console.print(shown)
+            console.print(spread, end="\n\n")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def _part(stretches: tuple[Stretch, Stretch], k: int, buf: Buffer, pieces: Piece
 
 
 class OnPaper:
-    """The same for all places at once, in arrays of p numbers: what goes where in a round, and when it is over."""
+    """The same for all places at once, in arrays of p and b numbers: what goes where in a round, and when it is over."""
 
     def __init__(self, counts: Sequence[int], longest: int, nodes: Nodes, itemsize: int) -> None:
         pipe = Pipeline(counts, longest, nodes)
@@ -130,17 +130,17 @@ class OnPaper:
         self.rounds = max(second.stop for _, second in links)
         self._order = np.array(pipe.ranking.order)
         self._first, self._second = (np.array(part).T for part in zip(*links, strict=True))
-        self._starts = np.array([pipe.pieces.numbers.start(v) for v in range(self.p)])
-        self._sizes = np.array([counts[rank] for rank in pipe.ranking.order]) * itemsize
-        self._longest = longest * itemsize
+        self._until = self._first[2].min()
+        numbers = [pipe.pieces.numbers.size(v) for v in range(self.p)]
+        self._sizes = np.full(self.b, longest * itemsize)
+        last = [counts[rank] - (n - 1) * longest for rank, n in zip(pipe.ranking.order, numbers, strict=True)]
+        self._sizes[np.cumsum(numbers) - 1] = np.array(last) * itemsize
 
     def round(self, k: int) -> tuple[Any, Any, Any]:
         """Sources, destinations and bytes of round k, without the empty blocks."""
-        early = k < self._first[2]
-        source, start, stop, top = np.where(early, self._first, self._second)
-        block = (top - k) % self.b
-        owner = np.searchsorted(self._starts, block, side="right") - 1
-        nbytes = np.minimum(self._sizes[owner] - (block - self._starts[owner]) * self._longest, self._longest)
+        stretch = self._first if k < self._until else np.where(k < self._first[2], self._first, self._second)
+        source, start, stop, top = stretch
+        nbytes = self._sizes[(top - k) % self.b]
         used = np.flatnonzero((start <= k) & (k < stop) & (nbytes > 0))
         return self._order[source[used]], self._order[used], nbytes[used]
 
