@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.console import Console
 
@@ -43,8 +45,8 @@ def test_a_station_shows_its_program_and_what_it_is_there_for_and_fits(number: i
     assert lines[0].startswith(f"── {number}  {page.title} ─")
     assert ESSENTIAL[number - 1] in out
     start = lines.index(page.name) + 1
-    shown = [line[5:].rstrip() for line in lines[start : start + page.code.count("\n")]]
-    assert [line.strip() for line in shown] == [line.strip() for line in page.code.splitlines()]
+    numbered = lines[start : start + page.code.count("\n")]
+    assert [re.sub(r"^ *\d+ ", "", line).rstrip() for line in numbered] == page.code.splitlines()
 
 
 def test_the_tour_goes_from_station_to_station_and_says_what_to_try_next(
