@@ -98,7 +98,14 @@ class Aborted(BaseException):
 
 
 class RunError(RuntimeError):
-    """Base of what `fakempi.run` raises when a run cannot be brought to its end."""
+    """Base of what `fakempi.run` raises when a run cannot be brought to its end.
+
+    Attributes
+    ----------
+    trace : what happened until then, if it was asked for, else None
+    """
+
+    trace: Any = None
 
 
 class RankError(RunError):

@@ -13,7 +13,7 @@ from typing import Any
 
 import fakempi.mpi.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError, RankError
+from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.arrival import matched
 from fakempi.mpi.birth import new_world
@@ -55,10 +55,7 @@ class Run:
         self.received = [(port.received, port.bytes_received) for port in into]
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
-        self.trace = None
-        if recorder is not None:
-            everybody = [process.task.clock for process in universe.processes]  # also those that the program has spawned
-            self.trace = shown(Trace.of(recorder, everybody))
+        self.trace = _trace(universe, recorder)
 
     @property
     def rounds(self) -> int:
@@ -120,9 +117,17 @@ def run(
     try:
         with _patient_collector(nprocs):
             _drive(universe)
+    except RunError as error:
+        error.trace = _trace(universe, recorder)
+        raise
     finally:
         here.loop = before
     return Run(universe, returns, recorder)
+
+
+def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
+    """What happened, to all processes, also those that the program has spawned."""
+    return None if recorder is None else shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
 
 
 def _not_the_program(frame: FrameType) -> bool:

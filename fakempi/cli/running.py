@@ -49,16 +49,23 @@ def run_script(options: Namespace) -> int:
     except KeyboardInterrupt:
         return _interrupted(script, watch, options.timeout)
     except RankError as error:
+        _save(error.trace, options.trace)
         return _failed(error, nprocs)
     except DeadlockError as error:
+        _save(error.trace, options.trace)
         _say(str(error))
         _say_codes(script)
         return FAILED
-    if result.trace is not None:
-        result.trace.save(options.trace)
+    _save(result.trace, options.trace)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _say(_summary(result))
     return reduce(or_, script.codes.values(), 0)
+
+
+def _save(trace: Any, path: str) -> None:
+    """Write what happened, to the end or as far as it went."""
+    if trace is not None:
+        trace.save(path)
 
 
 def _command(options: Namespace) -> list[str]:

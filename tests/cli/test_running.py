@@ -174,6 +174,14 @@ def test_a_trace_is_written(tmp_path: Path, suffix: str) -> None:
     assert "send at <string>:4" in {str(call) for call in trace.calls}
 
 
+@pytest.mark.parametrize("end", ["comm.recv()", "1 / 0", "comm.Abort(3)"])
+def test_a_trace_is_written_of_a_run_that_fails_too(tmp_path: Path, end: str) -> None:
+    """Up to the moment at which it did."""
+    path = tmp_path / "t.npz"
+    assert execute(f"comm.Sendrecv(b'1234', (comm.rank + 1) % 4, recvbuf=bytearray(4))\n{end}", "--trace", str(path)) != 0
+    assert len(load(path).transfers) == 4
+
+
 def test_unsafe_sends_show_without_buffering(capsys: Capture) -> None:
     """The same program under two models."""
     script = "comm.send(1, (comm.rank + 1) % 4)\ncomm.recv()"
