@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collectives import Algorithm, find
+from collectives import Algorithm
 from tests.collectives.split.harness import SPLITS, every, expected, run_split
 
 
@@ -16,17 +16,20 @@ def test_a_thousand_ranks_are_split(algorithm: Algorithm) -> None:
     assert run_split(algorithm, colors, keys).returns == expected(colors, keys)
 
 
-def test_a_thousand_threads_are_split_as_greenlets_are() -> None:
-    """By host name; the same groups at the same times."""
-    colors, keys = [f"node{rank // 24}" for rank in range(1024)], [None] * 1024
-    hash64 = find("split", "hash64")
-    runs = [run_split(hash64, colors, keys, carrier=carrier) for carrier in ("greenlets", "threads")]
+@pytest.mark.parametrize("algorithm", SPLITS, ids=every)
+def test_a_thousand_threads_are_split_as_greenlets_are(algorithm: Algorithm) -> None:
+    """The same groups at the same times."""
+    colors, keys = [rank // 24 for rank in range(1024)], [None] * 1024
+    runs = [run_split(algorithm, colors, keys, carrier=carrier) for carrier in ("greenlets", "threads")]
     assert runs[0].returns == runs[1].returns == expected(colors, keys)
     assert runs[0].clocks == runs[1].clocks
 
 
-@pytest.mark.parametrize("name", ["bitonic", "hash64", "gather_scatter", "cheng"])
-def test_four_thousand_ranks_are_split(name: str) -> None:
-    """By host name."""
-    colors, keys = [f"node{rank * 31 % 4096 // 64}" for rank in range(4096)], [None] * 4096
-    assert run_split(find("split", name), colors, keys, widths=(8, 0)).returns == expected(colors, keys)
+@pytest.mark.parametrize("algorithm", SPLITS, ids=every)
+def test_four_thousand_ranks_are_split(algorithm: Algorithm) -> None:
+    """By host name, or by its number where names do not fit."""
+    hosts = [rank * 31 % 4096 // 64 for rank in range(4096)]
+    radix = algorithm.name == "radix"
+    colors, keys = hosts if radix else [f"node{host}" for host in hosts], [None] * 4096
+    options = {} if radix else {"widths": (8, 0)}
+    assert run_split(algorithm, colors, keys, **options).returns == expected(colors, keys)
