@@ -1,7 +1,7 @@
 """The named numbers: all that mpi4py has, and distinct where programs tell them apart."""
 
 import re
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,9 @@ from fakempi.mpi import constants
 
 def _names_in_mpi4py() -> list[str]:
     """The integer constants in mpi4py's stub file; MPI itself is not started."""
-    pytest.importorskip("mpi4py")
-    spec = find_spec("mpi4py")
-    assert spec is not None
-    assert spec.origin is not None
+    spec = PathFinder.find_spec("mpi4py")  # the installed one: our own plugin may stand in for one that is not
+    if spec is None or spec.origin is None:
+        pytest.skip("mpi4py is missing")
     return re.findall(r"^(\w+): Final\[int\]", Path(spec.origin).with_name("MPI.pyi").read_text(), re.MULTILINE)
 
 

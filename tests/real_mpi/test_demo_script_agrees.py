@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ def test_the_mpi4py_demo_prints_the_same_under_mpiexec(capsys: pytest.CaptureFix
     """On four ranks, as the thirteenth demo says."""
     beside = Path(sys.executable).with_name("mpiexec")
     launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if launcher is None or importlib.util.find_spec("mpi4py") is None:
+    if launcher is None or PathFinder.find_spec("mpi4py") is None:
         pytest.skip("there is no mpi4py, or no mpiexec")
     if subprocess.run([sys.executable, "-c", "from mpi4py import MPI"], capture_output=True, check=False).returncode:
         pytest.skip("there is no MPI library")

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def mpiexec() -> str | None:
 def real(ranks: int) -> Any:
     """What the programs return on a real MPI: one start for all of them."""
     launcher = mpiexec()
-    if launcher is None or importlib.util.find_spec("mpi4py") is None:
+    if launcher is None or PathFinder.find_spec("mpi4py") is None:
         pytest.skip("there is no mpi4py, or no mpiexec")
     command = [launcher, "-n", str(ranks), sys.executable, str(RUNNER)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

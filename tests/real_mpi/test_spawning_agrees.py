@@ -5,12 +5,12 @@ Published names are not compared: MPICH needs a name server of its own for them,
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def real(ranks: int) -> Any:
     """What a real MPI prints."""
     beside = Path(sys.executable).with_name("mpiexec")
     launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if launcher is None or importlib.util.find_spec("mpi4py") is None:
+    if launcher is None or PathFinder.find_spec("mpi4py") is None:
         pytest.skip("there is no mpi4py, or no mpiexec")
     if subprocess.run([sys.executable, "-c", "from mpi4py import MPI"], capture_output=True, check=False).returncode:
         pytest.skip("there is no MPI library")

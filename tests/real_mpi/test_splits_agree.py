@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ def test_splits_agree_with_mpi4py(p: int) -> None:
     """The very files that run on the emulator."""
     beside = Path(sys.executable).with_name("mpiexec")
     mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if mpiexec is None or importlib.util.find_spec("mpi4py") is None:
+    if mpiexec is None or PathFinder.find_spec("mpi4py") is None:
         pytest.skip("there is no mpi4py, or no mpiexec")
     root = str(Path(__file__).parents[2])
     command = [mpiexec, "-n", str(p), sys.executable, str(PROGRAM)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
 
 from tests.script.harness import play
 
-needs_mpi4py = pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is missing, and plain Python parts with it")
+needs_mpi4py = pytest.mark.skipif(PathFinder.find_spec("mpi4py") is None, reason="mpi4py is missing")
 
 
 def test_every_way_to_import_it_leads_to_the_emulator(tmp_path: Path, carrier: str) -> None:
