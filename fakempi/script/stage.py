@@ -38,6 +38,8 @@ class Stage:
         self.finder = Finder(self.who)
         self.modules: dict[str, Any] = {}  # mpi4py's names
         self.hidden: dict[str, Any] = {}  # what was there under those names
+        self.patches = Patches()
+        self.unlock: Callable[[], None] = lambda: None
 
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
@@ -115,16 +117,17 @@ class Stage:
             self._close()
 
     def _open(self, loop: Loop, seed: int) -> None:
-        self.loop, self.folders = loop, set()
+        """Change the interpreter. Ctrl-C may come at any point: first of all, see to it that everything is undone."""
+        self.folders, self.hidden, self.patches, self.unlock = set(), {}, Patches(), lambda: None
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask)
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
+        self.loop = loop
+        loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
         sys.stdout, sys.stderr = self.out, self.err  # for threads of ranks, which may print at any time
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)
-        loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
-        self.patches = Patches()
         patch(self.patches, self.who, seed)
         self.unlock = lock_by_rank(self.who)
         sys.meta_path.insert(0, self.finder)
@@ -141,11 +144,12 @@ class Stage:
                 setattr(sys, name, stream.real)
         self.modules.update(_take("mpi4py"))
         sys.modules.update(self.hidden)
-        sys.meta_path.remove(self.finder)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self.finder]
         self.finder.codes.clear()
         self.unlock()
         self.patches.undo()
-        del self.loop.begin, self.loop.unwind
+        for name in ("begin", "unwind"):
+            vars(self.loop).pop(name, None)
         for task, resume in self.hooked.items():
             task.resume = resume
         self.hooked.clear()

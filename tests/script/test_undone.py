@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fakempi
-from fakempi.script import program
+from fakempi.script import program, stage
 from tests.script.harness import Capture, play
 
 
@@ -37,7 +37,7 @@ def test_everything_is_undone(tmp_path: Path, carrier: str) -> None:
     script = """
     import logging, state, sys
     logging.basicConfig()
-    sys.argv = sys.path = None
+    sys.argv, sys.path = None, [*sys.path, "nowhere"]
     comm.Barrier()
     sys.exit(comm.rank)
     """
@@ -106,3 +106,21 @@ def test_a_run_without_a_script_is_not_touched() -> None:
         return "begin" in vars(loop) or not isinstance(loop, kernel.Loop)
 
     assert fakempi.run(main, 2).returns == [False, False]
+
+
+@pytest.mark.parametrize("step", ["patch", "lock_by_rank", "_take"])
+def test_everything_is_undone_if_it_is_interrupted_while_it_is_done(
+    tmp_path: Path, carrier: str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes at any point."""
+
+    def interrupt(*arguments: Any) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    before = snapshot()
+    monkeypatch.setattr(stage, step, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path, "comm.Barrier()", 3, carrier)
+    assert snapshot() == before
+    assert play(tmp_path, "comm.Barrier()", 3, carrier).returns == [0, 0, 0]
