@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from collectives import Algorithm
@@ -31,5 +33,5 @@ def test_four_thousand_ranks_are_split(algorithm: Algorithm) -> None:
     hosts = [rank * 31 % 4096 // 64 for rank in range(4096)]
     radix = algorithm.name == "radix"
     colors, keys = hosts if radix else [f"node{host}" for host in hosts], [None] * 4096
-    options = {} if radix else {"widths": (8, 0)}
+    options: dict[str, Any] = {} if radix else {"widths": (8, 0)}
     assert run_split(algorithm, colors, keys, **options).returns == expected(colors, keys)
