@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from collectives.algorithm import Algorithm, Case, DoesNotFit
-from collectives.blocks import scratch
+from collectives.blocks import Layout, scratch
 from collectives.groups import (
     UNDECIDED,
     Placed,
     a_comes_first,
     beside,
+    check_local,
     comes_first,
     in_a_row,
     misfit,
@@ -61,6 +62,29 @@ def in_turn(
             if whole is not None:
                 receive(inter, recvbuf, 0, tag)
             bcast.run(local, recvbuf, root=0, tag=tag)
+
+
+def in_turn_by_counts(
+    algorithm: Algorithm,
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    parts: Mapping[str, Algorithm],
+    first: bool | None,
+    tag: int,
+) -> None:
+    """All of an allgatherv: the own block sizes by `allgather`, the blocks by `gatherv`, then each way by `bcast`."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    check_parts(algorithm, Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters=parts))
+    expected = Layout.of_ranks(counts, q).size(0, q)
+    own_counts = counts_of_all(local, sendbuf.size, parts["allgather"], tag)
+    total = sum(own_counts)
+    goes_first = decided(algorithm, (p, total), (q, expected), first)
+    whole = collect(local, sendbuf, total, own_counts, parts["gatherv"], tag)
+    in_turn(inter, local, whole, recvbuf[0:expected], goes_first, parts["bcast"], tag)
 
 
 def at_once(

@@ -26,23 +26,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.groups import check_local
 from collectives.intra.allgather import bruck
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import ring
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import (
-    bytes_held,
-    bytes_sent,
-    check_parts,
-    collect,
-    counts_of_all,
-    decided,
-    in_turn,
-    turns_fit,
-    turns_schedule,
-)
+from collectives.root_gathering import bytes_held, bytes_sent, in_turn_by_counts, turns_fit, turns_schedule
 from collectives.schedule import Schedule
 
 GATHERV, BCAST = ring.ALGORITHM, scatter_ring_allgather.ALGORITHM
@@ -63,16 +51,8 @@ def allgatherv_root_gathering_ring(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    parameters = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
-    check_parts(ALGORITHM, Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters=parameters))
-    expected = Layout.of_ranks(counts, q).size(0, q)
-    own_counts = counts_of_all(local, sendbuf.size, allgather, tag)
-    total = sum(own_counts)
-    goes_first = decided(ALGORITHM, (p, total), (q, expected), first)
-    whole = collect(local, sendbuf, total, own_counts, gatherv, tag)
-    in_turn(inter, local, whole, recvbuf[0:expected], goes_first, bcast, tag)
+    parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
+    in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
 
 
 def schedule(case: Case) -> Schedule | None:
