@@ -1,13 +1,15 @@
 """The runs behind Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011: what is split, by what, on which machine.
 
-Everything is emulated, message by message, but for one thing. Where a split by allgather would need N items in each of N
+Everything is emulated, message by message, but for two things. Where a split by allgather would need N items in each of N
 ranks' memory, the same calls are made with phantom buffers: as many messages of as many bytes to the same ranks, and the
-same local work, so the modelled time is the same (`same_time` sees to that each time that figures are drawn).
+same local work, so the modelled time is the same (`same_time` sees to that each time that figures are drawn). And where two
+points are the same run, only one of them is made above 4,096 ranks (`alike`; `same_runs` compares those that are made).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -31,6 +33,9 @@ FEW = 4
 
 EMULATED = 1024
 """Ranks up to which splits by allgather run with their items; above, with phantoms."""
+
+ALL = 4096
+"""Ranks up to which points that must be alike are both run."""
 
 ITEM = 1 + 8 + 8
 """Bytes of an item with a whole number as its key: mark, key, rank and address."""
@@ -66,22 +71,33 @@ class Found(NamedTuple):
 
 
 def cases(sizes: list[int]) -> list[Case]:
-    """All points of the three figures, the small ones first."""
+    """All points of the three figures, the small ones first. The paper draws Figs. 4 and 5 for Dawn alone."""
     found: list[Case] = []
     for ranks in sizes:
         for machine in MACHINES:
-            if machine == "sierra" and ranks > 16384:  # it has 21,600 cores
-                continue
             for name in ("allgather_group", "allgather_mpi", "gather_scatter", "bitonic", "radix"):
                 found.append(Case(3, machine, name, ranks))
             found.append(Case(3, machine, "radix", ranks, wide=True))
             found += [Case(3, machine, "cheng", ranks, M=M) for M in (128, 512, 2048, 8192) if M * 2 <= ranks <= M * 512]
-        for figure in (4, 5):
-            for groups in ("few", "many"):
-                for length in (5, 80):
-                    for name in ("bitonic", "hash", "hash64"):
-                        found.append(Case(figure, "dawn", name, ranks, length, groups))
-    return found
+            found += [
+                Case(figure, machine, name, ranks, length, groups)
+                for figure, groups, length in product((4, 5), ("few", "many"), (5, 80))
+                for name in ("bitonic", "hash", "hash64")
+            ]
+    return [case for case in found if case.ranks <= ALL or alike(case) == case]
+
+
+def alike(case: Case) -> Case:
+    """A case that sends the same messages, or the case itself.
+
+    Hash64 is Hash as long as no group is shorter than 64. Few colours fall into bins of their own at once, however long they
+    are. And keys make no difference to Hash where everybody is alone.
+    """
+    if case.algorithm == "hash64" and case.groups == "few" and case.ranks >= 64 * FEW:
+        case = case._replace(algorithm="hash")
+    if case.algorithm == "hash":
+        case = case._replace(length=5) if case.groups == "few" else case._replace(figure=4)
+    return case
 
 
 def colour(case: Case, rank: int) -> str | None:
@@ -172,3 +188,10 @@ def same_time(ranks: int = 48) -> None:
             assert (with_items.time, with_items.messages, with_items.bytes) == (
                 without.time, without.messages, without.bytes,
             ), f"{case}: {with_items} with items, {without} without"  # fmt: skip
+
+
+def same_runs(points: dict[Case, Found]) -> None:
+    """See that points that are alike are, wherever both have been run."""
+    for case, found in points.items():
+        other = points.get(alike(case), found)
+        assert (found.time, found.messages) == (other.time, other.messages), f"{case}: {found}, but {other} for its like"
