@@ -62,9 +62,9 @@ class Progress:
         if seconds - self.said < (0.2 if self.live else 15):
             return
         self.said = seconds
-        of = f" of {self.total} ({count / self.total:.0%})" if self.total else ""
-        so_far = f"about {count * self.ranks / 1e6:.1f} million messages, {seconds:.0f} s"
-        line = f"{self.name}, {self.ranks:,} ranks: message {count}{of} of each rank, {so_far}"
+        share = f" ({count / self.total:.0%})" if self.total else ""
+        so_far = f"{count} messages each{share}, about {count * self.ranks / 1e6:.1f} million in all"
+        line = f"{self.name}, {self.ranks:,} ranks: {so_far}, {seconds:.0f} s"
         print(f"\r\x1b[K{line[:79]}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)
 
     def over(self) -> None:
