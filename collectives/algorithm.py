@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from collectives.blocks import Layout
 from collectives.card import read_card
@@ -115,6 +115,18 @@ def combines_nothing(case: Case) -> int:
 
 def no_scratch(case: Case, rank: int) -> int:
     return 0
+
+
+class Claims(TypedDict, total=False):
+    """Claims that several algorithms make in the same words: `Algorithm(operation=..., run=..., **claims)`."""
+
+    schedule: Callable[[Case], Schedule | None] | None
+    scratch: Callable[[Case, int], int]
+    fits: Callable[[Case], str | None]
+    closed_rounds: Callable[[Case], int | None]
+    closed_sent: Callable[[Case, int], int | None]
+    closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
+    closed_combined: Callable[[Case], int | None]
 
 
 @dataclass(frozen=True)
