@@ -6,13 +6,16 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from collectives import Case
 from collectives.distributions import DISTRIBUTIONS
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.cli.listing import operation_of
-from fakempi.compare.sweep import PAIRED, UNEVEN, Column, Sweep, contenders, sweep
+from fakempi.compare.sweep import PAIRED, UNEVEN, Column, Contender, Sweep, contenders, sweep
 from fakempi.view.comparison import comparison, comparison_plot
 from fakempi.view.numbers import short_binary
 
@@ -32,12 +35,25 @@ def compare(options: Namespace) -> int:
     first = True
     for distribution in _distributions(operation, options.distribution):
         for group, x_is_bytes in _groups(ranks, sizes):
-            made = sweep(operation, group, sizes, cost=cost, among=among, distribution=distribution, kind=kind)
+            made = _swept(operation, group, sizes, cost=cost, among=among, distribution=distribution, kind=kind)
             if not first:
                 out.print()
             first = False
             _show(out, made, x_is_bytes, options)
     return 0
+
+
+def _swept(operation: str, ranks: list[tuple[int, int]], sizes: list[int], *, among: list[Contender], **how: Any) -> Sweep:
+    """A sweep, with a line on the terminal that shows what is timed and goes away."""
+    screen = Console(stderr=True, highlight=False)
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("", total=len(among) * len(ranks) * len(sizes), completed=-1)
+
+        def tell(label: str, case: Case) -> None:
+            progress.update(bar, advance=1, description=f"{label}, {_ranks(case)} ranks")
+
+        return sweep(operation, ranks, sizes, among=among, tell=tell, **how)
 
 
 def _check(operation: str, kind: str, ranks: Sequence[tuple[int, int]]) -> None:
@@ -97,8 +113,8 @@ def _size(made: Sweep) -> str:
     return "" if made.operation == "barrier" else _bytes(made.columns[0].nbytes)
 
 
-def _ranks(column: Column) -> str:
-    return f"{column.p}+{column.q}" if column.q else str(column.p)
+def _ranks(of: Column | Case) -> str:
+    return f"{of.p}+{of.q}" if of.q else str(of.p)
 
 
 def _bytes(nbytes: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -95,24 +95,28 @@ def sweep(
     among: Sequence[Contender] = (),
     distribution: tuple[str, Any] | None = None,
     kind: str = "intra",
+    tell: Callable[[str, Case], object] = lambda label, case: None,
 ) -> Sweep:
     """Time all algorithms, or those given, for every number of ranks with every size.
 
     `ranks` are (p, 0), or (p, q) between two groups. `distribution` is a name and a function of a total and a number of
-    ranks, for operations whose blocks differ in size.
+    ranks, for operations whose blocks differ in size. `tell` hears what is going to be timed next.
     """
     among = among or contenders(operation, kind)
     made = Sweep(operation, kind, distribution[0] if distribution else "", [each.label for each in among])
     for p, q in ranks:
         for nbytes in sizes:
             case = make_case(operation, p, q, nbytes, distribution)
-            made.columns.append(_column(among, case, nbytes, cost))
+            made.columns.append(_column(among, case, nbytes, cost, tell))
     return made
 
 
-def _column(among: Sequence[Contender], case: Case, nbytes: int, cost: CostModel) -> Column:
+def _column(
+    among: Sequence[Contender], case: Case, nbytes: int, cost: CostModel, tell: Callable[[str, Case], object]
+) -> Column:
     times, refused = {}, {}
     for each in among:
+        tell(each.label, case)
         roles = {"first": True} if "first" in each.algorithm.parameters else {}
         own = replace(case, parameters={**roles, **each.parameters})
         try:

@@ -100,3 +100,10 @@ def test_parameters_make_contenders_of_their_own() -> None:
     assert column.best == ["chain(segment_bytes=64)"]
     made = contenders("allgather", "intra", [("gather_bcast", {"bcast": "chain"})])
     assert made[0].parameters["bcast"].name == "chain"
+
+
+def test_whoever_listens_hears_what_is_timed_next() -> None:
+    """For a progress line: every algorithm in every column, in order."""
+    heard: list[tuple[str, int]] = []
+    sweep("allgather", [(2, 0), (3, 0)], [8], cost=EXACT, among=RINGS, tell=lambda label, case: heard.append((label, case.p)))
+    assert heard == [("ring", 2), ("bruck", 2), ("ring", 3), ("bruck", 3)]
