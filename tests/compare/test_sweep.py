@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collectives import CATALOGUE, Algorithm, DoesNotFit
+from collectives import CATALOGUE, Algorithm, Case, DoesNotFit
 from fakempi import Free, Hockney
 from fakempi.compare.bounds import lower_bound
 from fakempi.compare.sweep import PAIRED, UNEVEN, contenders, duration, make_case, measured, sweep
@@ -105,5 +105,9 @@ def test_parameters_make_contenders_of_their_own() -> None:
 def test_whoever_listens_hears_what_is_timed_next() -> None:
     """For a progress line: every algorithm in every column, in order."""
     heard: list[tuple[str, int]] = []
-    sweep("allgather", [(2, 0), (3, 0)], [8], cost=EXACT, among=RINGS, tell=lambda label, case: heard.append((label, case.p)))
+
+    def hear(label: str, case: Case) -> None:
+        heard.append((label, case.p))
+
+    sweep("allgather", [(2, 0), (3, 0)], [8], cost=EXACT, among=RINGS, tell=hear)
     assert heard == [("ring", 2), ("bruck", 2), ("ring", 3), ("bruck", 3)]
