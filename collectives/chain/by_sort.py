@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from collectives.chain.chain import NOBODY, Chain, chain_of
-from collectives.chain.items import UNDEFINED, Compares, Format, Widths, agree, owner
+from collectives.chain.items import Compares, Format, Widths, agree, left_out, owner
 from collectives.chain.meter import Meter
 from collectives.chain.regroup import regroup
 from collectives.numbers import ceil_log2
@@ -46,7 +46,7 @@ def look_up(chain: Chain, items: Sequence[bytes], item: bytes, form: Format, col
     group.sort(key=form.order)
     if work is not None:
         work(len(items) + len(group) * ceil_log2(len(group)))
-    if color is UNDEFINED:
+    if left_out(color):
         return None
     rank, size = group.index(item), len(group)
     left = owner(group[rank - 1]) if rank else NOBODY

@@ -38,8 +38,9 @@ class Chain:
             )
 
     def __repr__(self) -> str:
-        neighbours = ["-" if one == NOBODY else str(one) for one in (self.left, self.right)]
-        return f"<rank {self.rank} of {self.size}: {neighbours[0]} <- {self.address} -> {neighbours[1]}>"
+        left = "" if self.left == NOBODY else f"{self.left} <- "
+        right = "" if self.right == NOBODY else f" -> {self.right}"
+        return f"<rank {self.rank} of {self.size}: {left}{self.address}{right}>"
 
     @classmethod
     def of(cls, comm: Comm, tag: int = 0) -> Chain:

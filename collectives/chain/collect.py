@@ -1,8 +1,9 @@
-"""Collectives on a chain, each in ceil(log2 N) rounds: allgather, barrier, bcast, gather, reduce, scatter.
+"""Collectives on a chain, in O(log N) rounds: allgather, barrier, bcast, gather, reduce, scatter.
 
-Allgather, bcast and reduce are double scans; gather and scatter go up and down a tree (`tree`), a scatter after one
-more way up to find it. Values are numpy arrays, of one shape and type on all ranks; `pack` and `unpack` make arrays of
-one length of anything that can be pickled. `allreduce` is in `scan`.
+Allgather, barrier, bcast and reduce are double scans, of ceil(log2 N) rounds. Gather and scatter go up and down a tree
+(`tree`) that has as many levels, a scatter after one more way up to find it; on each level a process may have two
+messages one after the other, as in a round of a scan. Values are numpy arrays, of one shape and type on all ranks;
+`pack` and `unpack` make arrays of one length of anything that can be pickled. `allreduce` is in `scan`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def flood(chain: Chain, data: Array, slices: Callable[[int], Slices]) -> None:
 
 def bcast(chain: Chain, value: Array, root: int = 0) -> Array:
     """The root's value, on every rank; of the others' only shape and type matter. Only who has it sends it."""
-    value = np.array(value)
+    _check_root(chain, root)
+    value = np.array(value, order="C")
     data = value.reshape(-1).view(np.uint8)
     place = chain.rank - root
 
@@ -104,13 +106,15 @@ def allgather(chain: Chain, value: Array) -> Array:
 
 def reduce(chain: Chain, value: Array, combine: Combine, root: int = 0) -> Array | None:
     """All values combined in order of rank, at the root; a double scan gives it to all, and the others drop it."""
+    _check_root(chain, root)
     total = allreduce(chain, value, combine)
     return total if chain.rank == root else None
 
 
 def gather(chain: Chain, value: Array, root: int = 0) -> Array | None:
     """Everybody's values in order of rank, at the root; a tree on either side of it."""
-    value = np.ascontiguousarray(value)
+    _check_root(chain, root)
+    value = np.asarray(value, order="C")
     own = value.reshape(-1).view(np.uint8)
     parts: list[tuple[int, Any]] = [(chain.rank, own)]
 
@@ -126,11 +130,22 @@ def gather(chain: Chain, value: Array, root: int = 0) -> Array | None:
 
 def scatter(chain: Chain, values: Array | None, value: Array, root: int = 0) -> Array:
     """Row r of the root's `values` to rank r; `value` is an example, for shape and type, on every rank."""
-    example = np.asarray(value)
+    _check_root(chain, root)
+    example, block = np.asarray(value), None
+    if chain.rank == root:
+        rows = np.asarray(values, example.dtype, order="C")
+        if rows.shape != (chain.size, *example.shape):
+            words = f"a chain of {chain.size} and values like {example.shape} need {(chain.size, *example.shape)}"
+            raise ValueError(f"scatter: the root has values of shape {rows.shape}, but {words}")
+        block = rows.reshape(-1).view(np.uint8)
     tree = grow(chain, Places(chain.size, root))
-    block = None if values is None else np.ascontiguousarray(values, example.dtype).reshape(-1).view(np.uint8)
     own = spread(chain, tree, example.nbytes, block)
     return own.copy().view(example.dtype).reshape(example.shape)
+
+
+def _check_root(chain: Chain, root: int) -> None:
+    if not 0 <= root < chain.size:
+        raise ValueError(f"root {root} is not in 0..{chain.size - 1}, the ranks of the chain")
 
 
 def largest(chain: Chain, *numbers: int) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import Chain
-from collectives.chain.items import UNDEFINED, as_bytes
+from collectives.chain.items import as_bytes, left_out
 from collectives.chain.meter import Meter
 from collectives.chain.scan import Letter, walk
 
@@ -47,7 +47,8 @@ class Hashed:
     def __init__(self, color: Any, bits: int) -> None:
         self.data = as_bytes(color)
         self.bits = bits
-        self.digest = blake2b(self.data, digest_size=DIGEST).digest()
+        kind = type(color).__name__ if isinstance(color, (str, bytes)) else "int"  # "a" is not b"a"
+        self.digest = blake2b(self.data, digest_size=DIGEST, person=kind.encode()).digest()
 
     def bin(self, turn: int) -> int:
         """The colour's bin in an iteration; different colours have different ones in one iteration or another."""
@@ -85,7 +86,7 @@ def split_by_hash(chain: Chain, color: Any, bits: int, threshold: int, meter: Me
 
     Or, as soon as a chain is shorter than `threshold`, the chain of those and perhaps some others, and False.
     """
-    hashed = None if color is UNDEFINED else Hashed(color, bits)
+    hashed = None if left_out(color) else Hashed(color, bits)
     turn = 0
     while chain.size >= threshold:
         part, _ = split_by_bin(chain, None if hashed is None else hashed.bin(turn), 1 << bits, meter)

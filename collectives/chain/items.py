@@ -23,14 +23,8 @@ from collectives.algorithm import DoesNotFit
 from collectives.chain.chain import Chain
 from collectives.chain.scan import allreduce
 
-
-class Undefined(Enum):
-    """The colour of a process that is to be in no group: MPI's UNDEFINED, whose number differs from library to library."""
-
-    UNDEFINED = "undefined"
-
-
-UNDEFINED: Final = Undefined.UNDEFINED
+UNDEFINED: Final = -32766
+"""The colour of a process that is to be in no group: MPI.UNDEFINED, in MPI's ABI, in MPICH and in Open MPI."""
 
 Compare: TypeAlias = Callable[[Any, Any], int]
 """Negative, zero or positive if the first comes before, is the same as, or comes after the second."""
@@ -71,8 +65,8 @@ class Field(NamedTuple):
         return {Kind.NONE: 0, Kind.WHOLE: 8, Kind.PICKLED: self.width}.get(self.kind, self.width + 4)
 
     def write(self, value: Any) -> bytes:
-        """A value as bytes; None and UNDEFINED as zeros."""
-        if value is None or value is UNDEFINED:
+        """A value as bytes; None as zeros."""
+        if value is None:
             return bytes(self.nbytes)
         plain = as_bytes(value, self.compare)
         if len(plain) > (8 if self.kind is Kind.WHOLE else self.width):
@@ -94,8 +88,10 @@ class Format(NamedTuple):
         return 1 + self.color.nbytes + self.key.nbytes + RANK
 
     def write(self, color: Any, key: Any, rank: int, address: int) -> bytes:
-        """The item of a process."""
-        mark = b"\1" if color is UNDEFINED else b"\0"
+        """The item of a process; of one that is left out neither colour nor key matters."""
+        mark = b"\0"
+        if left_out(color):
+            mark, color, key = b"\1", None, None
         place = rank.to_bytes(4, "big") + address.to_bytes(4, "big")
         return mark + self.color.write(color) + self.key.write(key) + place
 
@@ -127,6 +123,11 @@ def owner(item: bytes) -> int:
     return int.from_bytes(item[-4:], "big")
 
 
+def left_out(color: Any) -> bool:
+    """Whether a process is to be in no group."""
+    return isinstance(color, (int, np.integer)) and color == UNDEFINED
+
+
 def as_bytes(value: Any, compare: Compare | None = None) -> bytes:
     """A colour or key alone; equal ones have equal bytes unless a function compares them."""
     if compare is not None:
@@ -135,7 +136,11 @@ def as_bytes(value: Any, compare: Compare | None = None) -> bytes:
         return value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
         return value
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        words = "neither a whole number, a string nor bytes; give it with a comparison function"
+        raise DoesNotFit(f"{value!r} is {words}") from None
     if not -(1 << 63) <= number < 1 << 63:
         raise DoesNotFit(f"{number} does not fit in 64 bits; give it with a comparison function")
     return (number + (1 << 63)).to_bytes(8, "big")
@@ -148,7 +153,8 @@ def compares(compare: Compares) -> tuple[Compare | None, Compare | None]:
 
 def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: Widths = None) -> Format:
     """The format of everybody's items; without `widths` by one allreduce, which finds out who has something else."""
-    functions = compares(compare)
+    functions, out = compares(compare), left_out(color)
+    color = None if out else color
     kinds = [_kind(value, function) for value, function in zip((color, key), functions, strict=True)]
     if widths is not None:
         if Kind.PICKLED in kinds:
@@ -158,15 +164,16 @@ def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: 
         found = [
             Kind.TEXT if width and kind is not Kind.NONE else kind for kind, width in zip(kinds, widths, strict=True)
         ]
-        if color is UNDEFINED:
+        if out:
             found[0] = Kind.TEXT if widths[0] else Kind.WHOLE
         return Format(Field(found[0], widths[0], None), Field(found[1], widths[1], None))
+    if out:
+        kinds, key = [Kind.NONE, Kind.NONE], None  # it has nothing to say of either
     lengths = [
         0 if kind is Kind.NONE else len(as_bytes(value, function))
         for kind, value, function in zip(kinds, (color, key), functions, strict=True)
     ]
-    # A process without a colour has nothing to say of colours.
-    least = [9 if color is UNDEFINED else kinds[0].value, kinds[1].value]
+    least = [9, 9] if out else [kind.value for kind in kinds]
     news = np.array([kinds[0].value, kinds[1].value, *lengths, -least[0], -least[1]], np.int64)
     first, second, width, key_width, *negated = (int(one) for one in allreduce(chain, news, np.maximum))
     for what, most, negative in (("colours", first, negated[0]), ("keys", second, negated[1])):
@@ -177,7 +184,7 @@ def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: 
 
 
 def _kind(value: Any, compare: Compare | None) -> Kind:
-    if value is None or value is UNDEFINED:
+    if value is None:
         return Kind.NONE
     if compare is not None:
         return Kind.PICKLED

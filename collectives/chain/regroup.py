@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from collectives.chain.chain import NOBODY, Chain
-from collectives.chain.items import UNDEFINED, Format, owner
+from collectives.chain.items import Format, left_out, owner
 from collectives.chain.meter import Meter
 from collectives.chain.scan import double_scan
 
@@ -24,7 +24,7 @@ def regroup(chain: Chain, item: bytes, form: Format, color: Any, meter: Meter) -
     news = np.array([before - 1, before + after - 1, left_address, right_address], np.int32)
     rank, size, left_address, right_address = (int(one) for one in send_back(chain, owner(item), news))
     meter.drop(3)
-    if color is UNDEFINED:
+    if left_out(color):
         return None
     return Chain(chain.comm, rank, size, chain.address, left_address, right_address, chain.tag)
 

@@ -13,7 +13,7 @@ so nobody needs to know N.
     rank 3    23            0123
 
 Values are numpy arrays of one shape and type on all ranks; `combine(a, b)` gets a from the lower ranks and returns a
-new array. For anything else there is `objects.scan_objects`.
+new array. For anything else there is `objects`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from collectives.chain.bins import TABLES
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.hashing import split_by_hash
-from collectives.chain.items import UNDEFINED, Compares, Widths, compares
+from collectives.chain.items import Compares, Widths, compares, left_out
 from collectives.chain.meter import UNREAD, Meter
 from collectives.protocol import Comm
 from collectives.split import bitonic
@@ -53,7 +53,7 @@ def split_hash(
         raise DoesNotFit("split hash: colours that a function compares may be alike and have different hashes")
     if color is not None:
         chain, _ = split_by_hash(chain, color, bits, 2, meter)
-        if color is UNDEFINED:
+        if left_out(color):
             return None
     if key is None or chain is None or chain.size == 1:
         return chain

@@ -20,7 +20,7 @@ from collectives.chain.bins import TABLES
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.hashing import split_by_hash
-from collectives.chain.items import UNDEFINED, Compares, Widths, compares
+from collectives.chain.items import Compares, Widths, compares, left_out
 from collectives.chain.meter import UNREAD, Meter
 from collectives.protocol import Comm
 from collectives.split import allgather_group, bitonic
@@ -54,7 +54,7 @@ def split_hash64(
     if color is not None:
         chain, finished = split_by_hash(chain, color, bits, threshold, meter)
     if chain is None or chain.size == 1 or (finished and key is None):
-        return None if color is UNDEFINED else chain
+        return None if left_out(color) else chain
     finish = bitonic if chain.size >= threshold else allgather_group
     rest = None if finished else color
     return finish.ALGORITHM.run(  # type: ignore[no-any-return]

@@ -23,7 +23,7 @@ from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
 from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
-from collectives.chain.items import UNDEFINED, Compares, Widths
+from collectives.chain.items import Compares, Widths, compares, left_out
 from collectives.chain.meter import UNREAD, Meter
 from collectives.chain.scan import allreduce
 from collectives.chain.sort import radix
@@ -53,10 +53,11 @@ def split_radix(
     chain = chain_of(group, tag)
     if widths is not None and any(widths):
         raise DoesNotFit(f"split radix: widths {widths} are for strings, and this is for whole numbers")
-    if compare is not None:
+    if compares(compare) != (None, None):
         raise DoesNotFit("split radix: whole numbers have their own order, and a comparison function another")
     radix.ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
-    numbers = [None if one is None or one is UNDEFINED else _whole(one) for one in (color, key)]
+    known = (None, None) if left_out(color) else (color, key)
+    numbers = [None if one is None else _whole(one) for one in known]
     if bits is None:
         lows, lengths = _ranges(chain, numbers)
     else:

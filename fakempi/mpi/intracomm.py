@@ -153,7 +153,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         tag = calls[rank] % TAGS
         calls[rank] += 1  # a split has two tags, and the next call another one
         split = recorded(self, choice.split, "split", algorithm=choice.algorithm.name)
-        found = split(*self._twins(), color, key, tag)
+        found = split(*self._twins(), color, key, tag, named=plan == "Split_type")
         wait_one(self._loop, arrival)
         if arrival.error is not None:
             self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))

@@ -52,10 +52,13 @@ class Choice:
         run = self.algorithm.run
         return lambda *buffers: run(*comms, *buffers, **options)
 
-    def split(self, comm: Any, color: int | str | None, key: int, tag: int) -> tuple[int, int] | None:
-        """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour."""
+    def split(self, comm: Any, color: int | str | None, key: int, tag: int, *, named: bool) -> tuple[int, int] | None:
+        """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour.
+
+        `named`, on all ranks alike, if colours may be names.
+        """
         options = dict(self.parameters)
-        if not isinstance(color, str) and "widths" in _parameters_of(self.algorithm.run):
+        if not named and "widths" in _parameters_of(self.algorithm.run):
             options["widths"] = (0, 0)  # colours and keys are whole numbers: nobody has to ask
         try:
             chain = self.algorithm.run(comm, UNDEFINED if color is None else color, key, tag=tag, **options)

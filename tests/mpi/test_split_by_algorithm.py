@@ -85,6 +85,14 @@ def test_nodes_are_found_by_name(name: str) -> None:
     assert [view and view[2] for view in run.returns] == groups
     assert run.time > 0
 
+    def without_two(comm: Any) -> View:
+        """Who is left out does not know what hosts are called."""
+        kind = MPI.UNDEFINED if comm.Get_rank() == 2 else MPI.COMM_TYPE_SHARED
+        return view_of(comm.Split_type(kind, -comm.Get_rank()))
+
+    run = fakempi.run(without_two, 6, cost=cost, algorithms={"split": name})
+    assert [view and view[2] for view in run.returns] == [[5, 0], [4, 1], None, [3], [4, 1], [5, 0]]
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_groups_are_made_as_well(name: str) -> None:

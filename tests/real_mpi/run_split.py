@@ -39,7 +39,7 @@ def cases(size: int) -> list[tuple[list[Any], list[Any], Any]]:
 
 def compare_native(comm: Any, chain: Any, color: Any, key: Any) -> None:
     """What MPI's own split gives, and the chain made a communicator."""
-    native = comm.Split(MPI.UNDEFINED if color is UNDEFINED else color % (1 << 20), 0 if key is None else key)
+    native = comm.Split(MPI.UNDEFINED if color == UNDEFINED else color % (1 << 20), 0 if key is None else key)
     if chain is None:
         assert native == MPI.COMM_NULL
         return
@@ -57,7 +57,7 @@ def try_split(comm: Any, algorithm: Algorithm, colors: list[Any], keys: list[Any
     rank = comm.Get_rank()
     chain = algorithm.run(comm, colors[rank], keys[rank], compare=compare, tag=20)
     assert view_of(chain) == expected(colors, keys, compare)[rank], f"{algorithm!r} on rank {rank}: {chain!r}"
-    if compare is None and isinstance(colors[0], int) and max(c for c in colors if c is not UNDEFINED) < 1 << 20:
+    if compare is None and isinstance(colors[0], int) and max(c for c in colors if c != UNDEFINED) < 1 << 20:
         compare_native(comm, chain, colors[rank], keys[rank])
 
 

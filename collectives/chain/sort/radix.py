@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.meter import UNREAD, Meter
@@ -32,6 +32,8 @@ JOINING = 7
 def sort_radix(chain: Chain, number: int, *, bits: int, digit: int = 4, meter: Meter = UNREAD) -> Chain:
     """The chain in order of numbers from 0 to 2^bits - 1, taken `digit` bits at a time."""
     ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
+    if number >> bits:
+        raise DoesNotFit(f"sort radix: {number} is not between 0 and 2^{bits} - 1")
     while bits > 0 and chain.size > 1:
         low = max(0, bits - digit)
         own = number >> low & (1 << bits - low) - 1
@@ -40,7 +42,7 @@ def sort_radix(chain: Chain, number: int, *, bits: int, digit: int = 4, meter: M
         bits = low
         if part.size < chain.size:
             meter.take(len(totals) + 1)  # on this level, until the parts are joined
-            part = sort_radix(part, number, bits=bits, digit=digit, meter=meter)
+            part = sort_radix(part, number & (1 << bits) - 1, bits=bits, digit=digit, meter=meter)
             chain = _joined(chain, part, own, totals, meter)
             meter.drop(len(totals) + 1)
             return chain

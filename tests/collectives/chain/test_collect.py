@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,21 @@ orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(
 
 
 def value(rank: int) -> Any:
-    return np.array([[rank, rank * rank]], np.int32)
+    return np.array([[rank, rank * rank], [7, -rank], [rank, 0]], np.int32)
 
 
-@given(orders, st.data())
-@settings(max_examples=40, deadline=None)
-def test_every_collective_agrees_with_one_place(order: list[int], data: Any) -> None:
-    """Any chain, any root."""
-    size = len(order)
+SHAPES: dict[str, Callable[[int], Any]] = {
+    "as it is": value,
+    "transposed": lambda rank: value(rank).T,
+    "a number": lambda rank: value(rank)[0, 1],
+}
+
+
+@given(orders, st.sampled_from(sorted(SHAPES)), st.data())
+@settings(max_examples=60, deadline=None)
+def test_every_collective_agrees_with_one_place(order: list[int], shape: str, data: Any) -> None:
+    """Any chain, any root, in whatever order the memory of an array is."""
+    size, value = len(order), SHAPES[shape]
     root = data.draw(st.integers(0, size - 1))
     everything = np.stack([value(rank) for rank in range(size)])
 
@@ -142,6 +150,37 @@ def test_a_chain_sends_no_more_than_its_rounds_need() -> None:
 
     for size in (1, 2, 31, 32, 33, 100):
         assert run_chain(main, size, ROUNDS).time == 3 * 2 * ceil_log2(size)
+
+
+@pytest.mark.parametrize("root", [0, 7, 31, 32, 62])
+def test_trees_have_two_messages_a_level_and_a_scatter_finds_its_tree_first(root: int) -> None:
+    """As long as the longer side of the root: on each level those that step out tell two neighbours."""
+    levels = ceil_log2(max(root, 62 - root) + 1)
+    gathered = run_chain(lambda chain: gather(chain, np.zeros(1), root) is None, 63, ROUNDS).time
+    scattered = run_chain(lambda chain: scatter(chain, np.zeros(63), np.zeros(()), root) is None, 63, ROUNDS).time
+    assert levels <= gathered <= 2 * levels
+    assert 2 * levels <= scattered <= 4 * levels
+
+
+def test_what_cannot_be_is_refused_before_anything_is_sent() -> None:
+    """A root that is not on the chain, and rows that are not one for each."""
+    calls: list[Any] = [
+        lambda chain: bcast(chain, np.zeros(1), -1),
+        lambda chain: gather(chain, np.zeros(1), 3),
+        lambda chain: reduce(chain, np.zeros(1), np.add, 3),
+        lambda chain: scatter(chain, None, np.zeros(1), 3),
+    ]
+    for call in calls:
+        with pytest.raises(fakempi.RankError, match=r"root (-1|3) is not in 0\.\.2, the ranks of the chain"):
+            run_chain(call, 3)
+    with pytest.raises(fakempi.RankError, match=r"the root has values of shape \(2,\), but .* need \(3,\)"):
+        run_chain(lambda chain: scatter(chain, np.arange(2) if chain.rank == 0 else None, np.zeros(())), 3)
+
+
+def test_a_chain_shows_its_place_and_neighbours() -> None:
+    """And at the ends nobody."""
+    shown = run_chain(repr, 3).returns
+    assert shown == ["<rank 0 of 3: 0 -> 1>", "<rank 1 of 3: 0 <- 1 -> 2>", "<rank 2 of 3: 1 <- 2>"]
 
 
 def test_impossible_neighbours_are_refused() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives.chain import Chain
-from collectives.chain.objects import scan_objects
+from collectives.chain.objects import allreduce_objects, exclusive_scan_objects, scan_objects, segmented_scan_objects
 from collectives.chain.scan import allreduce, by_op, double_exclusive_scan, double_scan, segmented_double_scan
 from collectives.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
@@ -76,13 +76,31 @@ def test_a_segment_knows_nothing_of_its_neighbours(marks: list[bool]) -> None:
         assert after == [sum(range(rank, end)), end - rank]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 20])
-def test_objects_of_any_length_are_scanned(size: int) -> None:
-    """Strings, joined: as long as the chain at last."""
-    run = run_chain(lambda chain: scan_objects(chain, str(chain.rank), str(chain.rank), lambda a, b: a + b), size)
-    for rank, (before, after) in enumerate(run.returns):
-        assert before == "".join(map(str, range(rank + 1)))
-        assert after == "".join(map(str, range(rank, size)))
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+@settings(max_examples=30, deadline=None)
+def test_objects_of_any_length_are_scanned(marks: list[bool]) -> None:
+    """Strings, joined: as long as the chain at last; with the own and without, in segments, and all of them."""
+    names = [f"{rank}," for rank in range(len(marks))]
+    starts = [True, *marks[1:]]
+    ends = [*starts[1:], True]
+
+    def join(a: str, b: str) -> str:
+        return a + b
+
+    def main(chain: Chain) -> Any:
+        own, first, last = names[chain.rank], starts[chain.rank], ends[chain.rank]
+        return (
+            *scan_objects(chain, own, own, join),
+            *exclusive_scan_objects(chain, own, own, join),
+            *segmented_scan_objects(chain, own, join, first=first, last=last),
+            allreduce_objects(chain, own, join),
+        )
+
+    for rank, found in enumerate(run_chain(main, len(names)).returns):
+        first = max(r for r in range(rank + 1) if starts[r])
+        end = min(r for r in range(rank, len(names)) if ends[r]) + 1
+        parts = [names[: rank + 1], names[rank:], names[:rank], names[rank + 1 :], names[first : rank + 1], names[rank:end]]
+        assert found == (*("".join(part) or None for part in parts), "".join(names))
 
 
 def test_an_op_of_mpi_combines_too() -> None:

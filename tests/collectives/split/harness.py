@@ -24,7 +24,7 @@ def every(algorithm: Algorithm) -> str:
 
 def splits(colors: Sequence[Any], keys: Sequence[Any], compare: Any = None) -> list[Algorithm]:
     """Those that take such data: hashes are not for colours that a function compares, radix is for whole numbers."""
-    whole = all(one is None or one is UNDEFINED or isinstance(one, int) for one in (*colors, *keys))
+    whole = all(one is None or one == UNDEFINED or isinstance(one, int) for one in (*colors, *keys))
     hashable = compare is None or (isinstance(compare, tuple) and compare[0] is None)
     return [
         each
@@ -39,7 +39,7 @@ def expected(colors: Sequence[Any], keys: Sequence[Any], compare: Any = None) ->
     views: list[View] = [None] * len(colors)
     groups: list[tuple[Any, list[int]]] = []
     for rank, color in enumerate(colors):
-        if color is UNDEFINED:
+        if color == UNDEFINED:
             continue
         for other, ranks in groups:
             if for_colors(color, other) == 0 if for_colors and color is not None else color == other:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fakempi
 from collectives import Algorithm
+from collectives.chain import NOBODY
 from collectives.chain.collect import addresses
 from collectives.split import UNDEFINED
 from tests.collectives.chain.harness import EXACT, run_order
@@ -54,6 +56,44 @@ def test_groups_and_orders_are_those_of_sorting_in_one_place(drawn: tuple[list[A
     colors, keys = drawn
     for algorithm in splits(colors, keys):
         assert run_split(algorithm, colors, keys).returns == expected(colors, keys), algorithm
+
+
+@given(st.integers(71, 200), st.integers(1, 200), st.integers(1, 200), st.randoms(use_true_random=False))
+@settings(max_examples=4, deadline=None)
+def test_many_ranks_too(size: int, many: int, kinds: int, random: Any) -> None:
+    """Up to 200, with some left out, who need not have a key where nobody says how long keys are."""
+    colors = [random.choice([UNDEFINED, *range(many)]) for _ in range(size)]
+    keys = [random.randrange(-kinds, kinds) for _ in range(size)]
+    for algorithm in splits(colors, keys):
+        assert run_split(algorithm, colors, keys).returns == expected(colors, keys), algorithm
+    last = [*colors[:-1], UNDEFINED], [*keys[:-1], None]
+    for algorithm in splits(colors, keys):
+        assert run_split(algorithm, *last).returns == expected(*last), algorithm
+
+
+def test_who_is_left_out_says_so_as_in_mpi() -> None:
+    """Whatever kind of number it comes as; as a key it is a number like others."""
+    assert UNDEFINED == fakempi.MPI.UNDEFINED
+    colors, keys = [np.int64(fakempi.MPI.UNDEFINED), 3, 3], [0, 1, fakempi.MPI.UNDEFINED]
+    for algorithm in SPLITS:
+        assert run_split(algorithm, colors, keys).returns == [None, (1, 2, 2, NOBODY), (0, 2, NOBODY, 1)]
+
+
+def test_colours_of_two_kinds_are_never_one_group() -> None:
+    """The sorts refuse them; to a hash they are different data, however alike their bytes."""
+    for algorithm in SPLITS:
+        if algorithm.name == "hash":
+            assert [view and view[1] for view in run_split(algorithm, ["a", b"a", "a"], [None] * 3).returns] == [2, 1, 2]
+        elif algorithm.name != "radix":
+            with pytest.raises(fakempi.RankError, match="some colours are text and some are bytes"):
+                run_split(algorithm, ["a", b"a", "a"], [None] * 3)
+
+
+def test_data_without_an_order_of_its_own_are_refused_with_a_word_of_advice() -> None:
+    """A tuple, a float: nobody can say which comes first on all machines alike."""
+    for algorithm in SPLITS:
+        with pytest.raises(fakempi.RankError, match=r"\(1, 2\) is (neither a whole number, a string nor|not a whole)"):
+            run_split(algorithm, [(1, 2)] * 3, [None] * 3)
 
 
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
