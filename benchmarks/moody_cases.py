@@ -31,6 +31,9 @@ What the sorts report (`work`) is charged. What is not: adding up tables of 8 or
 FEW = 4
 """Groups, where there are few."""
 
+SPREAD = 0x9E3779B1
+"""The golden ratio in 32 bits: its multiples are spread evenly. Modulo 16 it is 1, which puts nothing in another order."""
+
 EMULATED = 1024
 """Ranks up to which splits by allgather run with their items; above, with phantoms."""
 
@@ -109,8 +112,10 @@ def colour(case: Case, rank: int) -> str | None:
 
 def key(case: Case, rank: int) -> int:
     """The ranks in another order, or (`wide`) numbers of 31 bits that have none."""
-    mixed = rank * 0x9E3779B1 & 0x7FFFFFFF
-    return mixed if case.wide else mixed % case.ranks  # a permutation, since sizes are powers of two
+    if case.wide:
+        return rank * SPREAD & 0x7FFFFFFF
+    step = SPREAD % case.ranks
+    return rank * (step if step != 1 else 7) % case.ranks  # a permutation, since sizes are powers of two
 
 
 def program_of(case: Case, phantoms: bool) -> Callable[[Any], int]:
