@@ -29,9 +29,10 @@ def test_a_thousand_threads_are_split_as_greenlets_are(algorithm: Algorithm) -> 
 
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
 def test_four_thousand_ranks_are_split(algorithm: Algorithm) -> None:
-    """By host name, or by its number where names do not fit."""
+    """By host name, or by its number where names do not fit; hashes, which would sort by bitonic then, without keys."""
     hosts = [rank * 31 % 4096 // 64 for rank in range(4096)]
     radix = algorithm.name == "radix"
-    colors, keys = hosts if radix else [f"node{host}" for host in hosts], [None] * 4096
+    colors: list[Any] = hosts if radix else [f"node{host}" for host in hosts]
+    keys = [None if algorithm.name.startswith("hash") else rank * 5 % 17 for rank in range(4096)]
     options: dict[str, Any] = {} if radix else {"widths": (8, 0)}
     assert run_split(algorithm, colors, keys, **options).returns == expected(colors, keys)

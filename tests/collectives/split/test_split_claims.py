@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fakempi
@@ -37,6 +39,40 @@ def test_the_schedule_is_what_happens(algorithm: Algorithm, size: int) -> None:
     assert run.time == algorithm.time(case, 8.0, 0.5)
     assert run.messages == sum(len(transfers) for transfers in algorithm.plan(case) or ())
     assert run_split(algorithm, colors, keys, ROUNDS, widths=(0, 0)).time == algorithm.rounds(case)
+
+
+class Noting:
+    """A communicator that notes the largest buffer that it is handed."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm, self.most = comm, 0
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.comm, name)
+
+        def noted(*arguments: Any, **options: Any) -> Any:
+            self.most = max([self.most, *(each.nbytes for each in arguments if isinstance(each, np.ndarray))])
+            return method(*arguments, **options)
+
+        return noted
+
+
+@pytest.mark.parametrize("algorithm", SPLITS, ids=every)
+def test_buffers_grow_with_the_ranks_where_everybody_or_one_sees_all_and_nowhere_else(algorithm: Algorithm) -> None:
+    """Whatever the meter says: what is sent and received is looked at."""
+    given = {"cheng": {"M": 16}, "sack_gropp": {"sorters": 5}, "best": {"few": 0}, "hash64": {"threshold": 8}}
+    options = given.get(algorithm.name, {})
+
+    def main(comm: Any) -> int:
+        noting = Noting(comm)
+        algorithm.run(noting, comm.Get_rank() % 4, -comm.Get_rank(), **options)
+        return noting.most
+
+    largest = [max(fakempi.run(main, size).returns) for size in (80, 160, 320)]
+    if algorithm.name in ("allgather_group", "allgather_mpi", "gather_scatter", "sack_gropp"):
+        assert all(after > 1.5 * before for before, after in pairwise(largest))
+    else:
+        assert largest[0] == largest[1] == largest[2]
 
 
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
