@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm, Case, Claims, no_scratch
 from collectives.schedule import Schedule, Seconds
 
 Part: TypeAlias = tuple[Algorithm, Case]
+T = TypeVar("T")
 
 
 def first_misfit(parts: Sequence[Part]) -> str | None:
@@ -22,31 +23,46 @@ def first_misfit(parts: Sequence[Part]) -> str | None:
 
 def chain_schedules(parts: Sequence[Part]) -> Schedule | None:
     """One schedule after the other; a rank begins the next part when it has ended the one before."""
-    plans = [algorithm.plan(case) for algorithm, case in parts]
-    known = [plan for plan in plans if plan is not None]
-    return chain.from_iterable(known) if len(known) == len(plans) else None
+    plans = _known(algorithm.plan(case) for algorithm, case in parts)
+    return None if plans is None else chain.from_iterable(plans)
 
 
-def add_scratch(parts: Sequence[Part], rank: int) -> int:
-    return sum(algorithm.scratch(case, rank) for algorithm, case in parts)
+def one_after_the_other(
+    parts: Callable[[Case], Sequence[Part]], besides: Callable[[Case, int], int] = no_scratch
+) -> Claims:
+    """The claims of parts that follow each other, where every message of a part waits for the last of the part before.
+
+    So it is where rank 0 is the last to end a part and the first to begin the next, as in a reduce and a broadcast.
+    `besides` is what scratch memory the algorithm takes besides that of its parts.
+    """
+
+    def scratch(case: Case, rank: int) -> int:
+        return sum(algorithm.scratch(part, rank) for algorithm, part in parts(case)) + besides(case, rank)
+
+    def rounds(case: Case) -> int | None:
+        known = _known(algorithm.rounds(part) for algorithm, part in parts(case))
+        return None if known is None else sum(known)
+
+    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+        known: list[Seconds] | None = _known(algorithm.time(part, t_s, t_w) for algorithm, part in parts(case))
+        return None if known is None else sum(known)
+
+    def combined(case: Case) -> int | None:
+        known = _known(algorithm.closed_combined(part) for algorithm, part in parts(case))
+        return None if known is None else sum(known)
+
+    return Claims(
+        schedule=lambda case: chain_schedules(parts(case)),
+        scratch=scratch,
+        fits=lambda case: first_misfit(parts(case)),
+        closed_rounds=rounds,
+        closed_time=time,
+        closed_combined=combined,
+    )
 
 
-def add_rounds(parts: Sequence[Part]) -> int | None:
-    """Rounds where every message of a part waits for the last of the part before."""
-    rounds = [algorithm.rounds(case) for algorithm, case in parts]
-    known = [count for count in rounds if count is not None]
-    return sum(known) if len(known) == len(rounds) else None
-
-
-def add_times(parts: Sequence[Part], t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    """The time where every message of a part waits for the last of the part before."""
-    times = [algorithm.time(case, t_s, t_w) for algorithm, case in parts]
-    known = [time for time in times if time is not None]
-    return sum(known) if len(known) == len(times) else None
-
-
-def add_combined(parts: Sequence[Part]) -> int | None:
-    """Bytes combined on the longest path where every message of a part waits for the last of the part before."""
-    combined = [algorithm.closed_combined(case) for algorithm, case in parts]
-    known = [nbytes for nbytes in combined if nbytes is not None]
-    return sum(known) if len(known) == len(combined) else None
+def _known(claims: Iterable[T | None]) -> list[T] | None:
+    """The claims of all parts, if each makes one."""
+    found = list(claims)
+    known = [claim for claim in found if claim is not None]
+    return known if len(known) == len(found) else None

@@ -5,10 +5,16 @@ Rank 0 is the last to end the reduce, and every message of the scatterv waits fo
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from typing import Final
+
+from collectives.algorithm import Algorithm, Case, Claims
 from collectives.blocks import Layout, scratch
-from collectives.composite import Part
+from collectives.composite import Part, one_after_the_other
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.protocol import Buffer, Comm, Op
+
+REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
 
 
 def reduce_then_scatterv(
@@ -38,17 +44,20 @@ def reduce_then_scatterv(
         scatterv.run(comm, whole, result, counts, root=0, tag=tag)
 
 
-def parts_by_rank_0(case: Case, reduce: Algorithm, scatterv: Algorithm) -> list[Part]:
-    """The two algorithms with their cases."""
+def parts_by_rank_0(case: Case) -> list[Part]:
+    """The two algorithms, as chosen or by default, with their cases."""
     layout, itemsize = case.layout, case.itemsize
     counts = tuple(layout.size(r) for r in range(case.p))
     total = layout.size(0, case.p) * itemsize
-    return [
-        (reduce, Case(case.p, total, itemsize=itemsize, commutative=case.commutative, in_place=case.in_place)),
-        (scatterv, Case(case.p, counts=counts, itemsize=itemsize, in_place=case.in_place)),
-    ]
+    whole = Case(case.p, total, itemsize=itemsize, commutative=case.commutative, in_place=case.in_place)
+    blocks = Case(case.p, counts=counts, itemsize=itemsize, in_place=case.in_place)
+    chosen = {"reduce": REDUCE, "scatterv": SCATTERV, **case.parameters}
+    return [(chosen["reduce"], whole), (chosen["scatterv"], blocks)]
 
 
 def whole_at_rank_0(case: Case, rank: int) -> int:
     """Scratch for the whole combination; in place, it has room in `recvbuf`."""
     return case.layout.size(0, case.p) * case.itemsize if rank == 0 and not case.in_place else 0
+
+
+BY_RANK_0: Final[Claims] = one_after_the_other(parts_by_rank_0, besides=whole_at_rank_0)

@@ -22,11 +22,13 @@ from dataclasses import replace
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
-from collectives.composite import Part, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
+from collectives.composite import (
+    Part,
+    one_after_the_other,
+)
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule, Seconds
 
 GATHER, BCAST = gather_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 
@@ -51,28 +53,7 @@ def allgather_gather_bcast(
     bcast.run(comm, recvbuf, root=0, tag=tag)
 
 
-def fits(case: Case) -> str | None:
-    return first_misfit(_parts(case))
-
-
-def schedule(case: Case) -> Schedule | None:
-    return chain_schedules(_parts(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return add_scratch(_parts(case), rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return add_rounds(_parts(case))
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    # Rank 0 is the last to end the gather, and every message of the broadcast waits for it: the times add up.
-    return add_times(_parts(case), t_s, t_w)
-
-
-def _parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[Part]:
     gather, bcast = ALGORITHM.parameter(case, "gather"), ALGORITHM.parameter(case, "bcast")
     whole = Case(case.p, case.p * case.m, itemsize=case.itemsize)
     return [(gather, replace(case, root=0, parameters={})), (bcast, whole)]
@@ -82,10 +63,6 @@ ALGORITHM = Algorithm(
     operation="allgather",
     name="gather_bcast",
     run=allgather_gather_bcast,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
     parameters={"gather": GATHER, "bcast": BCAST},
+    **one_after_the_other(parts),
 )

@@ -23,11 +23,13 @@ from dataclasses import replace
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
-from collectives.composite import Part, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
+from collectives.composite import (
+    Part,
+    one_after_the_other,
+)
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gatherv import binomial as gatherv_binomial
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule, Seconds
 
 GATHERV, BCAST = gatherv_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 
@@ -54,28 +56,7 @@ def allgatherv_gather_bcast(
     bcast.run(comm, layout.block(recvbuf, 0, p), root=0, tag=tag)
 
 
-def fits(case: Case) -> str | None:
-    return first_misfit(_parts(case))
-
-
-def schedule(case: Case) -> Schedule | None:
-    return chain_schedules(_parts(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return add_scratch(_parts(case), rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return add_rounds(_parts(case))
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    # Rank 0 is the last to end the gather, and every message of the broadcast waits for it: the times add up.
-    return add_times(_parts(case), t_s, t_w)
-
-
-def _parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[Part]:
     gatherv, bcast = ALGORITHM.parameter(case, "gatherv"), ALGORITHM.parameter(case, "bcast")
     whole = Case(case.p, case.layout.size(0, case.p) * case.itemsize, itemsize=case.itemsize)
     return [(gatherv, replace(case, root=0, parameters={})), (bcast, whole)]
@@ -85,10 +66,6 @@ ALGORITHM = Algorithm(
     operation="allgatherv",
     name="gather_bcast",
     run=allgatherv_gather_bcast,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
     parameters={"gatherv": GATHERV, "bcast": BCAST},
+    **one_after_the_other(parts),
 )

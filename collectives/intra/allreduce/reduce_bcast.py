@@ -23,11 +23,13 @@ from dataclasses import replace
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import check_same_size
-from collectives.composite import Part, add_combined, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
+from collectives.composite import (
+    Part,
+    one_after_the_other,
+)
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.protocol import Buffer, Comm, Op
-from collectives.schedule import Schedule, Seconds
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 
@@ -55,32 +57,7 @@ def allreduce_reduce_bcast(
     bcast.run(comm, recvbuf, root=0, tag=tag)
 
 
-def fits(case: Case) -> str | None:
-    return first_misfit(_parts(case))
-
-
-def schedule(case: Case) -> Schedule | None:
-    return chain_schedules(_parts(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return add_scratch(_parts(case), rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return add_rounds(_parts(case))
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    # Rank 0 is the last to end the reduce, and every message of the broadcast waits for it: the times add up.
-    return add_times(_parts(case), t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    return add_combined(_parts(case))
-
-
-def _parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[Part]:
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
     return [(reduce, replace(case, root=0, parameters={})), (bcast, Case(case.p, case.m, itemsize=case.itemsize))]
 
@@ -89,12 +66,7 @@ ALGORITHM = Algorithm(
     operation="allreduce",
     name="reduce_bcast",
     run=allreduce_reduce_bcast,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     parameters={"reduce": REDUCE, "bcast": BCAST},
     in_order=True,
+    **one_after_the_other(parts),
 )

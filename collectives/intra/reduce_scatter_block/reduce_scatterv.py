@@ -20,15 +20,9 @@ Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operatio
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.composite import Part, add_combined, add_rounds, add_scratch, add_times, chain_schedules, first_misfit
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import equal_blocks
-from collectives.scattered import parts_by_rank_0, reduce_then_scatterv, whole_at_rank_0
-from collectives.schedule import Schedule, Seconds
-
-REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+from collectives.scattered import BY_RANK_0, REDUCE, SCATTERV, reduce_then_scatterv
 
 
 def reduce_scatter_block_reduce_scatterv(
@@ -48,44 +42,11 @@ def reduce_scatter_block_reduce_scatterv(
     reduce_then_scatterv(comm, sendbuf, recvbuf, layout, op, reduce, scatterv, tag)
 
 
-def fits(case: Case) -> str | None:
-    return first_misfit(_parts(case))
-
-
-def schedule(case: Case) -> Schedule | None:
-    return chain_schedules(_parts(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return add_scratch(_parts(case), rank) + whole_at_rank_0(case, rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return add_rounds(_parts(case))
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return add_times(_parts(case), t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    return add_combined(_parts(case))
-
-
-def _parts(case: Case) -> list[Part]:
-    return parts_by_rank_0(case, ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "scatterv"))
-
-
 ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="reduce_scatterv",
     run=reduce_scatter_block_reduce_scatterv,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     parameters={"reduce": REDUCE, "scatterv": SCATTERV},
     in_order=True,
+    **BY_RANK_0,
 )
