@@ -8,8 +8,9 @@ if it took in a neighbour, the neighbour's, which it sends there. Distant ranks 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from collectives.algorithm import Case
+from collectives.algorithm import Case, Claims, commutative_only
 from collectives.blocks import Layout, copy_of, scratch
 from collectives.folding import Fold, fold_in, folded_in, leave
 from collectives.messages import exchange, send
@@ -90,3 +91,12 @@ def _spare(layout: Layout, fold: Fold, rank: int) -> int:
         return layout.size(0, layout.p)
     half = fold.core // 2
     return layout.size(*_ranks(fold, fold.index(rank) & -half, half))
+
+
+IN_HALVES: Final = Claims(
+    schedule=halves_schedule,
+    scratch=halves_scratch,
+    fits=commutative_only,
+    closed_time=halves_time,
+    closed_combined=halves_combined,
+)

@@ -7,13 +7,14 @@ partner's operand, and combines that with what it has. Partners come in any orde
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from collectives.algorithm import Case
+from collectives.algorithm import Case, Claims, commutative_only
 from collectives.blocks import Layout, load, scratch
 from collectives.messages import exchange
 from collectives.pairs import meetings, partner
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine, equal_block
+from collectives.reductions import all_but_own, combine, equal_block
 from collectives.schedule import Round, Seconds, Transfer, message, without_empty
 
 
@@ -56,12 +57,6 @@ def scatter_pairs_rounds(case: Case) -> int | None:
     return None if case.layout.largest else 0
 
 
-def scatter_pairs_sent(case: Case, rank: int) -> int:
-    """All blocks but its own."""
-    layout = case.layout
-    return (layout.size(0, case.p) - layout.size(rank)) * case.itemsize
-
-
 def scatter_pairs_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     block = equal_block(case)
     return None if block is None else meetings(case.p) * message(block, t_s, t_w)
@@ -71,3 +66,14 @@ def scatter_pairs_combined(case: Case) -> int | None:
     # Who rests in a round cannot run ahead: its partner of the next round is still busy in this one.
     block = equal_block(case)
     return None if block is None else meetings(case.p) * block
+
+
+IN_PAIRS: Final = Claims(
+    schedule=scatter_pairs_schedule,
+    scratch=scatter_pairs_scratch,
+    fits=commutative_only,
+    closed_rounds=scatter_pairs_rounds,
+    closed_sent=all_but_own,
+    closed_time=scatter_pairs_time,
+    closed_combined=scatter_pairs_combined,
+)

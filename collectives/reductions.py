@@ -8,6 +8,7 @@ that combine the same operands get the same result, rounding included.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from collectives.algorithm import Case
@@ -68,6 +69,13 @@ def check_blocks(sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, rank: 
         raise ValueError(f"rank {rank} gets a block of {block} elements but its recvbuf holds {recvbuf.size}")
 
 
+def counted_blocks(counts: Sequence[int], sendbuf: Buffer | None, recvbuf: Buffer, p: int, rank: int) -> Layout:
+    """The blocks of a reduce_scatter, which have these sizes."""
+    layout = Layout.of_ranks(counts, p)
+    check_blocks(sendbuf, recvbuf, layout, rank)
+    return layout
+
+
 def equal_blocks(sendbuf: Buffer | None, recvbuf: Buffer, p: int, rank: int) -> Layout:
     """The blocks of a reduce_scatter_block, of which `sendbuf`, or in place `recvbuf`, holds p."""
     layout = Layout.equal(recvbuf.size if sendbuf is None else sendbuf.size, p)
@@ -79,6 +87,12 @@ def equal_block(case: Case) -> int | None:
     """Bytes of a block if all are equal."""
     largest = case.layout.largest
     return largest * case.itemsize if largest * case.p == case.layout.size(0, case.p) else None
+
+
+def all_but_own(case: Case, rank: int) -> int:
+    """Bytes of all blocks but the rank's own."""
+    layout = case.layout
+    return (layout.size(0, case.p) - layout.size(rank)) * case.itemsize
 
 
 class _Add:

@@ -11,12 +11,13 @@ the time for blocks of any sizes is that of p-1 such messages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
-from collectives.blocks import Layout, scratch
+from collectives.algorithm import Case, Claims, commutative_only
+from collectives.blocks import Layout, load, scratch
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine
+from collectives.reductions import all_but_own, combine
 from collectives.schedule import Round, Seconds, Transfer, message, without_empty
 
 
@@ -33,6 +34,12 @@ def reduce_around(comm: Comm, data: Buffer, layout: Layout, op: Op, tag: int) ->
         combine(op, block, incoming)
         partial = incoming
     return partial
+
+
+def scatter_around(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, op: Op, tag: int) -> None:
+    """Leave the combination of the rank's blocks at the start of `recvbuf`."""
+    data = recvbuf if sendbuf is None else sendbuf
+    load(recvbuf[0 : layout.size(comm.Get_rank())], reduce_around(comm, data, layout, op, tag))
 
 
 def gather_around(comm: Comm, buf: Buffer, layout: Layout, tag: int) -> None:
@@ -75,3 +82,24 @@ def gathered_at(starts: Sequence[Seconds], pieces: Layout, itemsize: int, t_s: S
     short_by = t_w * itemsize
     ends = [start - max(0, r - larger + 1) // 2 * short_by for r, start in enumerate(starts)]
     return max(ends) + (p - 1) * message(longest * itemsize, t_s, t_w)
+
+
+def around_rounds(case: Case) -> int:
+    """One for each of the largest block's hops."""
+    return case.p - 1 if case.layout.largest else 0
+
+
+def around_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    """The largest block's hops."""
+    return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
+
+
+REDUCED_AROUND: Final = Claims(
+    schedule=lambda case: reduced_around(case.layout, case.itemsize),
+    scratch=lambda case, rank: around_scratch(case.layout, case.itemsize),
+    fits=commutative_only,
+    closed_rounds=around_rounds,
+    closed_sent=all_but_own,
+    closed_time=around_time,
+    closed_combined=lambda case: (case.p - 1) * case.layout.largest * case.itemsize,
+)

@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import check_blocks
+from collectives.reductions import counted_blocks
 from collectives.scattered import BY_RANK_0, REDUCE, SCATTERV, reduce_then_scatterv
 
 
@@ -42,9 +41,9 @@ def reduce_scatter_reduce_scatterv(
     """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatterv": scatterv}))
-    layout = Layout.of_ranks(counts, p)
-    check_blocks(sendbuf, recvbuf, layout, rank)
-    reduce_then_scatterv(comm, sendbuf, recvbuf, layout, op, reduce, scatterv, tag)
+    reduce_then_scatterv(
+        comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, reduce, scatterv, tag
+    )
 
 
 ALGORITHM = Algorithm(

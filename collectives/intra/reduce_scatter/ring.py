@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case, commutative_only
-from collectives.blocks import Layout, load
+from collectives.algorithm import Algorithm, Case
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import check_blocks
-from collectives.ring import around_scratch, reduce_around, reduced_around
-from collectives.schedule import Schedule, Seconds, message
+from collectives.reductions import counted_blocks
+from collectives.ring import REDUCED_AROUND, scatter_around
 
 
 def reduce_scatter_ring(
@@ -36,46 +34,12 @@ def reduce_scatter_ring(
     """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    layout = Layout.of_ranks(counts, p)
-    check_blocks(sendbuf, recvbuf, layout, rank)
-    data = recvbuf if sendbuf is None else sendbuf
-    load(recvbuf[0 : layout.size(rank)], reduce_around(comm, data, layout, op, tag))
-
-
-def schedule(case: Case) -> Schedule:
-    return reduced_around(case.layout, case.itemsize)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return around_scratch(case.layout, case.itemsize)
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.layout.largest else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    layout = case.layout
-    return (layout.size(0, case.p) - layout.size(rank)) * case.itemsize
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int:
-    return (case.p - 1) * case.layout.largest * case.itemsize
+    scatter_around(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
 
 
 ALGORITHM = Algorithm(
     operation="reduce_scatter",
     name="ring",
     run=reduce_scatter_ring,
-    schedule=schedule,
-    scratch=scratch,
-    fits=commutative_only,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
+    **REDUCED_AROUND,
 )

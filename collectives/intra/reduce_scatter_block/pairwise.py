@@ -21,16 +21,8 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case, commutative_only
-from collectives.pair_reductions import (
-    scatter_pairs,
-    scatter_pairs_combined,
-    scatter_pairs_rounds,
-    scatter_pairs_schedule,
-    scatter_pairs_scratch,
-    scatter_pairs_sent,
-    scatter_pairs_time,
-)
+from collectives.algorithm import Algorithm, Case
+from collectives.pair_reductions import IN_PAIRS, scatter_pairs
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import equal_blocks
 
@@ -39,19 +31,12 @@ def reduce_scatter_block_pairwise(comm: Comm, sendbuf: Buffer | None, recvbuf: B
     """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    layout = equal_blocks(sendbuf, recvbuf, p, rank)
-    scatter_pairs(comm, sendbuf, recvbuf, layout, op, tag)
+    scatter_pairs(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
 
 
 ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="pairwise",
     run=reduce_scatter_block_pairwise,
-    schedule=scatter_pairs_schedule,
-    scratch=scatter_pairs_scratch,
-    fits=commutative_only,
-    closed_rounds=scatter_pairs_rounds,
-    closed_sent=scatter_pairs_sent,
-    closed_time=scatter_pairs_time,
-    closed_combined=scatter_pairs_combined,
+    **IN_PAIRS,
 )

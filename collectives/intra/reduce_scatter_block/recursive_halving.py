@@ -21,8 +21,8 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case, commutative_only
-from collectives.halving import halves_combined, halves_schedule, halves_scratch, halves_time, scatter_halves
+from collectives.algorithm import Algorithm, Case
+from collectives.halving import IN_HALVES, scatter_halves
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import equal_blocks
 
@@ -33,17 +33,12 @@ def reduce_scatter_block_recursive_halving(
     """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    layout = equal_blocks(sendbuf, recvbuf, p, rank)
-    scatter_halves(comm, sendbuf, recvbuf, layout, op, tag)
+    scatter_halves(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
 
 
 ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="recursive_halving",
     run=reduce_scatter_block_recursive_halving,
-    schedule=halves_schedule,
-    scratch=halves_scratch,
-    fits=commutative_only,
-    closed_time=halves_time,
-    closed_combined=halves_combined,
+    **IN_HALVES,
 )

@@ -38,8 +38,7 @@ def reduce_scatter_block_reduce_scatterv(
     """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatterv": scatterv}))
-    layout = equal_blocks(sendbuf, recvbuf, p, rank)
-    reduce_then_scatterv(comm, sendbuf, recvbuf, layout, op, reduce, scatterv, tag)
+    reduce_then_scatterv(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, reduce, scatterv, tag)
 
 
 ALGORITHM = Algorithm(
