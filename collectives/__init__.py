@@ -15,7 +15,8 @@ on the longest chain of messages that wait for each other.
 
 The map:
     algorithm, card, catalogue      a name, a function, its claims, its card; CATALOGUE, find, fitting
-    schedule, composite             an algorithm on paper and the exact recurrence for its time; parts in a row
+    schedule, closed_forms,         an algorithm on paper and the exact recurrence for its time; rounds and times
+    composite                       that many share; parts in a row
     protocol, messages              what is asked of a communicator; send, receive, exchange
     blocks, numbers                 how a buffer is cut, scratch memory; logarithms and bits
     nodes, pipeline                 ranks on nodes in one ring; blocks round it, round by round
@@ -26,8 +27,8 @@ The map:
     leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one
     reduced_across, union
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
-    binomial, runs, ring, pairs     texts that several algorithms share: blocks up and down a tree, growing runs,
-                                    around the ring, between all pairs
+    star, binomial, runs, ring,     texts that several algorithms share: blocks between the root and each, up and
+    pairs                           down a tree, in growing runs, around the ring, between all pairs
     reductions, folding             operands in rank order; p ranks made a power of two
     rabenseifner, halving, prefix,  texts that several reductions share: vectors halved two ways, prefixes,
     pair_reductions, scattered      blocks reduced in pairs or by way of rank 0

@@ -11,10 +11,11 @@ from typing import Final
 
 from collectives.algorithm import Case, Claims, commutative_only
 from collectives.blocks import Layout, load, scratch
+from collectives.closed_forms import all_but_own
 from collectives.messages import exchange
 from collectives.pairs import meetings, partner
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import all_but_own, combine, equal_block
+from collectives.reductions import combine, equal_block
 from collectives.schedule import Round, Seconds, Transfer, message, without_empty
 
 

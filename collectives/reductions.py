@@ -89,12 +89,6 @@ def equal_block(case: Case) -> int | None:
     return largest * case.itemsize if largest * case.p == case.layout.size(0, case.p) else None
 
 
-def all_but_own(case: Case, rank: int) -> int:
-    """Bytes of all blocks but the rank's own."""
-    layout = case.layout
-    return (layout.size(0, case.p) - layout.size(rank)) * case.itemsize
-
-
 class _Add:
     """Sums of arrays that an algorithm needs for itself, such as block sizes."""
 

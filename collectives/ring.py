@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from collectives.algorithm import Case, Claims, commutative_only
 from collectives.blocks import Layout, load, scratch
+from collectives.closed_forms import all_but_own
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import all_but_own, combine
+from collectives.reductions import combine
 from collectives.schedule import Round, Seconds, Transfer, message, without_empty
 
 

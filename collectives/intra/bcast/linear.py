@@ -19,12 +19,10 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.messages import receive, wait_all
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.star import EQUAL, FROM_THE_ROOT
 
 
 def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
@@ -36,31 +34,10 @@ def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> Non
         wait_all([comm.Isend(buf, other, tag) for other in range(p) if other != root])
 
 
-def schedule(case: Case) -> Iterator[Round]:
-    if case.m:
-        for other in range(case.p):
-            if other != case.root:
-                yield [Transfer(case.root, other, case.m)]
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m if rank == case.root else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
-
-
 ALGORITHM = Algorithm(
     operation="bcast",
     name="linear",
     run=bcast_linear,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **FROM_THE_ROOT,
+    **EQUAL,
 )

@@ -17,13 +17,11 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
-from collectives.messages import send, wait_all
+from collectives.messages import send
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.star import EQUAL, TO_THE_ROOT, take_in
 
 
 def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
@@ -33,37 +31,13 @@ def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *,
         send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
         return
     recvbuf = required(recvbuf, "the root of a gather")
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, root, sendbuf)
-    others = [other for other in range(p) if other != root and layout.size(other)]
-    wait_all([comm.Irecv(layout.block(recvbuf, other), other, tag) for other in others])
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    if case.m:
-        for other in range(case.p):
-            if other != case.root:
-                yield [Transfer(other, case.root, case.m)]
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank == case.root else case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
+    take_in(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), root, tag)
 
 
 ALGORITHM = Algorithm(
     operation="gather",
     name="linear",
     run=gather_linear,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **TO_THE_ROOT,
+    **EQUAL,
 )

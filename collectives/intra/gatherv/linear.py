@@ -17,13 +17,13 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
-from collectives.messages import send, wait_all
+from collectives.messages import send
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.star import ANY_SIZE, TO_THE_ROOT, take_in
 
 
 def gatherv_linear(
@@ -41,42 +41,13 @@ def gatherv_linear(
         send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
         return
     recvbuf = required(recvbuf, "the root of a gatherv")
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, root, sendbuf)
-    others = [other for other in range(p) if other != root and layout.size(other)]
-    wait_all([comm.Irecv(layout.block(recvbuf, other), other, tag) for other in others])
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    for other, nbytes in _others(case):
-        yield [Transfer(other, case.root, nbytes)]
-
-
-def closed_rounds(case: Case) -> int:
-    return len(_others(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank == case.root else case.layout.size(rank) * case.itemsize
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return sum(message(nbytes, t_s, t_w) for _, nbytes in _others(case))
-
-
-def _others(case: Case) -> list[tuple[int, int]]:
-    """The ranks that send, with the bytes of their blocks."""
-    layout = case.layout
-    sizes = [(r, layout.size(r) * case.itemsize) for r in range(case.p) if r != case.root]
-    return [(r, nbytes) for r, nbytes in sizes if nbytes]
+    take_in(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(
     operation="gatherv",
     name="linear",
     run=gatherv_linear,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **TO_THE_ROOT,
+    **ANY_SIZE,
 )

@@ -27,7 +27,8 @@ from collectives.blocks import scratch as spare_memory
 from collectives.messages import receive, send
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import combine, operand
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.schedule import Round, Transfer
+from collectives.star import EQUAL, sent_up
 
 
 def reduce_linear(
@@ -76,18 +77,6 @@ def scratch(case: Case, rank: int) -> int:
     return saved + (case.m if _receipts_in_front(case.p, case.root) else 0)
 
 
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank == case.root else case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
-
-
 def closed_combined(case: Case) -> int:
     return (case.p - 1) * case.m
 
@@ -98,9 +87,8 @@ ALGORITHM = Algorithm(
     run=reduce_linear,
     schedule=schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=sent_up,
     closed_combined=closed_combined,
     in_order=True,
+    **EQUAL,
 )

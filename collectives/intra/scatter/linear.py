@@ -19,13 +19,11 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
-from collectives.messages import receive, wait_all
+from collectives.messages import receive
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.star import EQUAL, FROM_THE_ROOT, deal_out
 
 
 def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
@@ -35,37 +33,13 @@ def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *
         receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
         return
     sendbuf = required(sendbuf, "the root of a scatter")
-    layout = Layout.equal(sendbuf.size, p)
-    layout.take(sendbuf, root, recvbuf)
-    others = [other for other in range(p) if other != root and layout.size(other)]
-    wait_all([comm.Isend(layout.block(sendbuf, other), other, tag) for other in others])
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    if case.m:
-        for other in range(case.p):
-            if other != case.root:
-                yield [Transfer(case.root, other, case.m)]
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m if rank == case.root else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
+    deal_out(comm, sendbuf, recvbuf, Layout.equal(sendbuf.size, p), root, tag)
 
 
 ALGORITHM = Algorithm(
     operation="scatter",
     name="linear",
     run=scatter_linear,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **FROM_THE_ROOT,
+    **EQUAL,
 )

@@ -18,13 +18,13 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
-from collectives.messages import receive, wait_all
+from collectives.messages import receive
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.star import ANY_SIZE, FROM_THE_ROOT, deal_out
 
 
 def scatterv_linear(
@@ -42,42 +42,13 @@ def scatterv_linear(
         receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
         return
     sendbuf = required(sendbuf, "the root of a scatterv")
-    layout = Layout.of_ranks(counts, p)
-    layout.take(sendbuf, root, recvbuf)
-    others = [other for other in range(p) if other != root and layout.size(other)]
-    wait_all([comm.Isend(layout.block(sendbuf, other), other, tag) for other in others])
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    for other, nbytes in _others(case):
-        yield [Transfer(case.root, other, nbytes)]
-
-
-def closed_rounds(case: Case) -> int:
-    return len(_others(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return sum(nbytes for _, nbytes in _others(case)) if rank == case.root else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return sum(message(nbytes, t_s, t_w) for _, nbytes in _others(case))
-
-
-def _others(case: Case) -> list[tuple[int, int]]:
-    """The ranks that receive, with the bytes of their blocks."""
-    layout = case.layout
-    sizes = [(r, layout.size(r) * case.itemsize) for r in range(case.p) if r != case.root]
-    return [(r, nbytes) for r, nbytes in sizes if nbytes]
+    deal_out(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(
     operation="scatterv",
     name="linear",
     run=scatterv_linear,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **FROM_THE_ROOT,
+    **ANY_SIZE,
 )
