@@ -56,6 +56,13 @@ class Claims(TypedDict, total=False):
     closed_combined: Callable[[Case], int | None]
 
 
+class Course(TypedDict):
+    """The claims that are not closed forms, to stand beside some: `Algorithm(closed_sent=..., **course)`."""
+
+    schedule: Callable[[Case], Schedule]
+    scratch: Callable[[Case, int], int]
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One algorithm, with claims that hold exactly in the model of `collectives.__doc__`.

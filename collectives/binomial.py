@@ -8,7 +8,9 @@ their subtree in scratch memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from collectives.algorithm import Case, Course
 from collectives.blocks import Layout, required, scratch
 from collectives.messages import receive, send
 from collectives.numbers import ceil_log2
@@ -85,10 +87,11 @@ def scatter_pieces(comm: Comm, buf: Buffer, pieces: Layout, root: int, tag: int)
         send(comm, pieces.block(buf, child, child + subtree(child, p)), (root + child) % p, tag)
 
 
-def up(layout: Layout, itemsize: int, root: int) -> Iterator[Round]:
+def up(case: Case) -> Iterator[Round]:
     """The schedule of `gather_up`."""
-    for k in range(ceil_log2(layout.p)):
-        yield [Transfer(t.dest, t.source, t.nbytes) for t in _edges(layout, itemsize, root, k)]
+    layout = case.layout
+    for k in range(ceil_log2(case.p)):
+        yield [Transfer(t.dest, t.source, t.nbytes) for t in _edges(layout, case.itemsize, case.root, k)]
 
 
 def down(layout: Layout, itemsize: int, root: int) -> Iterator[Round]:
@@ -104,14 +107,14 @@ def pieces_down(pieces: Layout, itemsize: int, root: int) -> Iterator[Round]:
         yield [Transfer((t.source + root) % p, (t.dest + root) % p, t.nbytes) for t in transfers]
 
 
-def scratch_bytes(layout: Layout, itemsize: int, root: int, rank: int) -> int:
+def scratch_bytes(case: Case, rank: int) -> int:
     """What an inner rank holds for its subtree; at the root, the one run that wraps around, if any."""
-    p = layout.p
+    p, layout, root = case.p, case.layout, case.root
     v = (rank - root) % p
     if v > 0:
-        return layout.around(rank, subtree(v, p)) * itemsize if subtree(v, p) > 1 else 0
+        return layout.around(rank, subtree(v, p)) * case.itemsize if subtree(v, p) > 1 else 0
     runs = [((root + child) % p, subtree(child, p)) for child in children(0, p)]
-    return sum(layout.around(first, count) * itemsize for first, count in runs if first + count > p)
+    return sum(layout.around(first, count) * case.itemsize for first, count in runs if first + count > p)
 
 
 def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
@@ -121,3 +124,7 @@ def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
         Transfer((root + parent(v)) % p, (root + v) % p, layout.around((root + v) % p, subtree(v, p)) * itemsize)
         for v in level(k, p)
     )
+
+
+UP: Final = Course(schedule=up, scratch=scratch_bytes)
+DOWN: Final = Course(schedule=lambda case: down(case.layout, case.itemsize, case.root), scratch=scratch_bytes)

@@ -85,6 +85,11 @@ def gathered_at(starts: Sequence[Seconds], pieces: Layout, itemsize: int, t_s: S
     return max(ends) + (p - 1) * message(longest * itemsize, t_s, t_w)
 
 
+def all_but_right(case: Case, rank: int) -> int:
+    """What a rank sends in `gather_around`: all blocks but that of its right neighbour, where it would end."""
+    return all_but_own(case, (rank + 1) % case.p)
+
+
 def around_rounds(case: Case) -> int:
     """One for each of the largest block's hops."""
     return case.p - 1 if case.layout.largest else 0
@@ -95,6 +100,12 @@ def around_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
 
 
+GATHERED_AROUND: Final = Claims(
+    schedule=lambda case: gathered_around(case.layout, case.itemsize),
+    closed_rounds=around_rounds,
+    closed_sent=all_but_right,
+    closed_time=around_time,
+)
 REDUCED_AROUND: Final = Claims(
     schedule=lambda case: reduced_around(case.layout, case.itemsize),
     scratch=lambda case, rank: around_scratch(case.layout, case.itemsize),

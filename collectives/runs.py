@@ -7,10 +7,12 @@ none more than twice the one before, says how long the run is after each round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from collectives.blocks import Layout, scratch
+from collectives.algorithm import Case, Course
+from collectives.blocks import Layout
+from collectives.blocks import scratch as new_scratch
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
 from collectives.schedule import Round, Transfer, without_empty
@@ -24,7 +26,7 @@ def gather_runs(
     total = layout.size(0, p)
     layout.put(recvbuf, rank, sendbuf)
     # The run of rank 0 starts with block 0: it is gathered where it belongs. The others turn theirs at the end.
-    run = recvbuf if rank == 0 else scratch(recvbuf, total)
+    run = recvbuf if rank == 0 else new_scratch(recvbuf, total)
     if rank > 0:
         run[0 : layout.size(rank)] = layout.block(recvbuf, rank)
     for held, after in pairwise(skips):
@@ -37,14 +39,19 @@ def gather_runs(
         recvbuf[0 : layout.start(rank)] = run[tail:total]
 
 
-def runs_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> Iterator[Round]:
-    p = layout.p
-    for held, after in pairwise(skips):
-        yield without_empty(Transfer(r, (r - held) % p, layout.around(r, after - held) * itemsize) for r in range(p))
+def growing(skips: Callable[[int], Sequence[int]]) -> Course:
+    """What `gather_runs` claims for blocks of any size."""
 
+    def schedule(case: Case) -> Iterator[Round]:
+        p, layout = case.p, case.layout
+        for held, after in pairwise(skips(p)):
+            sizes = [(r, layout.around(r, after - held) * case.itemsize) for r in range(p)]
+            yield without_empty(Transfer(r, (r - held) % p, nbytes) for r, nbytes in sizes)
 
-def runs_scratch(layout: Layout, itemsize: int, rank: int) -> int:
-    return layout.size(0, layout.p) * itemsize if rank > 0 else 0
+    def scratch(case: Case, rank: int) -> int:
+        return case.layout.size(0, case.p) * case.itemsize if rank > 0 else 0
+
+    return Course(schedule=schedule, scratch=scratch)
 
 
 def doubling_skips(p: int) -> list[int]:

@@ -20,12 +20,12 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
+from collectives.closed_forms import all_blocks, all_but_own
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
-from collectives.runs import doubling_skips, gather_runs, runs_schedule, runs_scratch
-from collectives.schedule import Schedule, Seconds
+from collectives.runs import doubling_skips, gather_runs, growing
 
 
 def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -34,33 +34,11 @@ def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag:
     gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), doubling_skips(p), tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return runs_schedule(case.layout, case.itemsize, doubling_skips(case.p))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return runs_scratch(case.layout, case.itemsize, rank)
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
-
-
 ALGORITHM = Algorithm(
     operation="allgather",
     name="bruck",
     run=allgather_bruck,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=all_but_own,
+    **growing(doubling_skips),
+    **all_blocks(ceil_log2),
 )

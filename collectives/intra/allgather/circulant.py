@@ -20,13 +20,13 @@ Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms,
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
 from collectives.circulant import skips
+from collectives.closed_forms import all_blocks, all_but_own
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
-from collectives.runs import gather_runs, runs_schedule, runs_scratch
-from collectives.schedule import Schedule, Seconds
+from collectives.runs import gather_runs, growing
 
 
 def allgather_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -35,33 +35,11 @@ def allgather_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, 
     gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), skips(p), tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return runs_schedule(case.layout, case.itemsize, skips(case.p))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return runs_scratch(case.layout, case.itemsize, rank)
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
-
-
 ALGORITHM = Algorithm(
     operation="allgather",
     name="circulant",
     run=allgather_circulant,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=all_but_own,
+    **growing(skips),
+    **all_blocks(ceil_log2),
 )

@@ -24,9 +24,10 @@ from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case, even_only
 from collectives.blocks import Layout
+from collectives.closed_forms import all_blocks, all_but_own
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 
 
 def allgather_neighbor_exchange(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -66,25 +67,12 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(r, (r - 1 if (r + i) % 2 else r + 1) % p, 2 * case.m) for r in range(p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return case.p // 2 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
-
-
 ALGORITHM = Algorithm(
     operation="allgather",
     name="neighbor_exchange",
     run=allgather_neighbor_exchange,
     schedule=schedule,
     fits=even_only,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=all_but_own,
+    **all_blocks(lambda p: p // 2),
 )

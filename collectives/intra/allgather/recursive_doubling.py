@@ -22,10 +22,11 @@ from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case, power_of_two_only
 from collectives.blocks import Layout
+from collectives.closed_forms import all_blocks, all_but_own
 from collectives.messages import exchange
 from collectives.numbers import floor_log2
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 
 
 def allgather_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -48,25 +49,12 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(r, r ^ (1 << k), case.m << k) for r in range(case.p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return floor_log2(case.p) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
-
-
 ALGORITHM = Algorithm(
     operation="allgather",
     name="recursive_doubling",
     run=allgather_recursive_doubling,
     schedule=schedule,
     fits=power_of_two_only,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=all_but_own,
+    **all_blocks(floor_log2),
 )

@@ -18,13 +18,10 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
-from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.ring import GATHERED_AROUND, gather_around
 
 
 def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -32,37 +29,12 @@ def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: 
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
     layout.put(recvbuf, rank, sendbuf)
-    left, right = (rank - 1) % p, (rank + 1) % p
-    for k in range(p - 1):
-        outgoing = layout.block(recvbuf, (rank - k) % p)
-        incoming = layout.block(recvbuf, (rank - k - 1) % p)
-        exchange(comm, outgoing, right, incoming, left, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    if case.m:
-        for _ in range(case.p - 1):
-            yield [Transfer(r, (r + 1) % case.p, case.m) for r in range(case.p)]
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return (case.p - 1) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
+    gather_around(comm, recvbuf, layout, tag)
 
 
 ALGORITHM = Algorithm(
     operation="allgather",
     name="ring",
     run=allgather_ring,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **GATHERED_AROUND,
 )

@@ -34,6 +34,7 @@ from collectives.messages import exchange
 from collectives.numbers import ceil_div
 from collectives.pipeline import OnPaper, pipeline
 from collectives.protocol import Buffer, Comm
+from collectives.ring import all_but_right
 from collectives.schedule import Round, Seconds, message
 
 
@@ -75,11 +76,6 @@ def schedule(case: Case) -> Iterator[Round]:
     return on_paper(case).schedule()
 
 
-def closed_sent(case: Case, rank: int) -> int:
-    layout = case.layout
-    return (layout.size(0, case.p) - layout.size((rank + 1) % case.p)) * case.itemsize
-
-
 def closed_rounds(case: Case) -> int:
     """Where nobody is empty, links are never idle; elsewhere the recurrence, with messages of cost 1."""
     counts = _counts(case)
@@ -115,7 +111,7 @@ ALGORITHM = Algorithm(
     schedule=schedule,
     fits=positive_blocks_only,
     closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
+    closed_sent=all_but_right,
     closed_time=closed_time,
     parameters={"block_bytes": BLOCK_BYTES},
 )

@@ -22,11 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
 from collectives.protocol import Buffer, Comm
-from collectives.runs import doubling_skips, gather_runs, runs_schedule, runs_scratch
-from collectives.schedule import Schedule
+from collectives.runs import doubling_skips, gather_runs, growing
 
 
 def allgatherv_bruck(
@@ -37,18 +36,9 @@ def allgatherv_bruck(
     gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), doubling_skips(p), tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return runs_schedule(case.layout, case.itemsize, doubling_skips(case.p))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return runs_scratch(case.layout, case.itemsize, rank)
-
-
 ALGORITHM = Algorithm(
     operation="allgatherv",
     name="bruck",
     run=allgatherv_bruck,
-    schedule=schedule,
-    scratch=scratch,
+    **growing(doubling_skips),
 )

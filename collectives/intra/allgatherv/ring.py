@@ -20,13 +20,12 @@ Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
-from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message, without_empty
+from collectives.ring import GATHERED_AROUND, gather_around
 
 
 def allgatherv_ring(
@@ -36,38 +35,12 @@ def allgatherv_ring(
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.of_ranks(counts, p)
     layout.put(recvbuf, rank, sendbuf)
-    left, right = (rank - 1) % p, (rank + 1) % p
-    for k in range(p - 1):
-        outgoing = layout.block(recvbuf, (rank - k) % p)
-        incoming = layout.block(recvbuf, (rank - k - 1) % p)
-        exchange(comm, outgoing, right, incoming, left, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    p, layout = case.p, case.layout
-    for k in range(p - 1):
-        yield without_empty(Transfer(r, (r + 1) % p, layout.size((r - k) % p) * case.itemsize) for r in range(p))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    layout = case.layout
-    return (layout.size(0, case.p) - layout.size((rank + 1) % case.p)) * case.itemsize
-
-
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.layout.largest else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
+    gather_around(comm, recvbuf, layout, tag)
 
 
 ALGORITHM = Algorithm(
     operation="allgatherv",
     name="ring",
     run=allgatherv_ring,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **GATHERED_AROUND,
 )

@@ -20,11 +20,11 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.binomial import gather_up, scratch_bytes, up
+from collectives.binomial import UP, gather_up
 from collectives.blocks import Layout, required
+from collectives.closed_forms import all_blocks
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule, Seconds
 from collectives.trees import subtree
 
 
@@ -38,35 +38,17 @@ def gather_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, 
     gather_up(comm, sendbuf, recvbuf, layout, root, tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return up(case.layout, case.itemsize, case.root)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     v = (rank - case.root) % case.p
     return subtree(v, case.p) * case.m if v else 0
 
 
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    # The root never waits: before its last child, its subtrees are full and as quick as itself; the last is no larger.
-    return ceil_log2(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
-
-
+# The root never waits: before its last child, its subtrees are full and as quick as itself; the last is no larger.
 ALGORITHM = Algorithm(
     operation="gather",
     name="binomial",
     run=gather_binomial,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
+    **UP,
+    **all_blocks(ceil_log2),
 )

@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.algorithm import Algorithm, Case
-from collectives.binomial import gather_up, scratch_bytes, up
+from collectives.binomial import UP, gather_up
 from collectives.blocks import Layout
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule
 from collectives.trees import subtree
 
 
@@ -35,14 +34,6 @@ def gatherv_binomial(
 ) -> None:
     """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
     gather_up(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
-
-
-def schedule(case: Case) -> Schedule:
-    return up(case.layout, case.itemsize, case.root)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -54,7 +45,6 @@ ALGORITHM = Algorithm(
     operation="gatherv",
     name="binomial",
     run=gatherv_binomial,
-    schedule=schedule,
-    scratch=scratch,
     closed_sent=closed_sent,
+    **UP,
 )

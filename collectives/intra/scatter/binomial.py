@@ -20,11 +20,11 @@ Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hy
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.binomial import down, scatter_down, scratch_bytes
+from collectives.binomial import DOWN, scatter_down
 from collectives.blocks import Layout, required
+from collectives.closed_forms import all_blocks
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule, Seconds
 from collectives.trees import subtree
 
 
@@ -40,34 +40,16 @@ def scatter_binomial(
     scatter_down(comm, sendbuf, recvbuf, layout, root, tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return down(case.layout, case.itemsize, case.root)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return (subtree((rank - case.root) % case.p, case.p) - 1) * case.m
 
 
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    # The gather's time run backwards: when the root has sent to its last child, all other subtrees are served too.
-    return ceil_log2(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
-
-
+# The gather's time run backwards: when the root has sent to its last child, all other subtrees are served too.
 ALGORITHM = Algorithm(
     operation="scatter",
     name="binomial",
     run=scatter_binomial,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
+    **DOWN,
+    **all_blocks(ceil_log2),
 )

@@ -22,11 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.binomial import down, scatter_down, scratch_bytes
+from collectives.algorithm import Algorithm
+from collectives.binomial import DOWN, scatter_down
 from collectives.blocks import Layout
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Schedule
 
 
 def scatterv_binomial(
@@ -36,18 +35,9 @@ def scatterv_binomial(
     scatter_down(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return down(case.layout, case.itemsize, case.root)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_bytes(case.layout, case.itemsize, case.root, rank)
-
-
 ALGORITHM = Algorithm(
     operation="scatterv",
     name="binomial",
     run=scatterv_binomial,
-    schedule=schedule,
-    scratch=scratch,
+    **DOWN,
 )
