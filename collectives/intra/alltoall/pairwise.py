@@ -25,9 +25,9 @@ from typing import Any
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout, check_same_size
 from collectives.blocks import scratch as spare_block
+from collectives.closed_forms import one_message_a_round
 from collectives.pairs import copied, in_pairs, keep, meetings, pairs_schedule, sent_to_others
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Seconds, message
 
 
 def alltoall_pairwise(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -51,22 +51,13 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if case.in_place and case.p > 1 else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return meetings(case.p) if case.m else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    # Who rests in a round cannot run ahead: its partner of the next round is still busy in this one.
-    return meetings(case.p) * message(case.m, t_s, t_w)
-
-
+# Who rests in a round cannot run ahead: its partner of the next round is still busy in this one.
 ALGORITHM = Algorithm(
     operation="alltoall",
     name="pairwise",
     run=alltoall_pairwise,
     schedule=pairs_schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=sent_to_others,
-    closed_time=closed_time,
+    **one_message_a_round(meetings),
 )

@@ -23,10 +23,11 @@ from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout, check_same_size, copy_of
+from collectives.closed_forms import one_message_a_round, others
 from collectives.messages import exchange
 from collectives.pairs import keep, sent_to_others
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.schedule import Round, Transfer
 
 
 def alltoall_spread(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
@@ -51,21 +52,12 @@ def scratch(case: Case, rank: int) -> int:
     return case.p * case.m if case.in_place else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
-
-
 ALGORITHM = Algorithm(
     operation="alltoall",
     name="spread",
     run=alltoall_spread,
     schedule=schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=sent_to_others,
-    closed_time=closed_time,
+    **one_message_a_round(others),
 )

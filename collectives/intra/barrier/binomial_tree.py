@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
+from collectives.closed_forms import nothing, startups_alone
 from collectives.messages import TOKEN
 from collectives.numbers import ceil_log2
 from collectives.protocol import Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 from collectives.trees import children, level, parent
 
 
@@ -50,24 +51,11 @@ def schedule(case: Case) -> Iterator[Round]:
         yield [Transfer(parent(r), r, 0) for r in level(k, case.p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return 2 * ceil_log2(case.p)
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s
-
-
 ALGORITHM = Algorithm(
     operation="barrier",
     name="binomial_tree",
     run=barrier_binomial_tree,
     schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=nothing,
+    **startups_alone(lambda p: 2 * ceil_log2(p)),
 )

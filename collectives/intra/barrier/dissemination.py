@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
+from collectives.closed_forms import nothing, startups_alone
 from collectives.messages import TOKEN
 from collectives.numbers import ceil_log2
 from collectives.protocol import Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 
 
 def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
@@ -41,24 +42,11 @@ def schedule(case: Case) -> Iterator[Round]:
         yield [Transfer(r, (r + (1 << k)) % case.p, 0) for r in range(case.p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p)
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s
-
-
 ALGORITHM = Algorithm(
     operation="barrier",
     name="dissemination",
     run=barrier_dissemination,
     schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=nothing,
+    **startups_alone(ceil_log2),
 )

@@ -21,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
+from collectives.closed_forms import nothing, startups_alone
 from collectives.messages import TOKEN, wait_all
 from collectives.protocol import Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 
 
 def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
@@ -44,24 +45,11 @@ def schedule(case: Case) -> Iterator[Round]:
         yield [Transfer(0, other, 0)]
 
 
-def closed_rounds(case: Case) -> int:
-    return 2 * (case.p - 1)
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s
-
-
 ALGORITHM = Algorithm(
     operation="barrier",
     name="linear",
     run=barrier_linear,
     schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=nothing,
+    **startups_alone(lambda p: 2 * (p - 1)),
 )

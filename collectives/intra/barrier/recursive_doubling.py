@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
+from collectives.closed_forms import nothing, startups_alone
 from collectives.messages import TOKEN
 from collectives.numbers import floor_log2, is_power_of_two
 from collectives.protocol import Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.schedule import Round, Transfer
 
 
 def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
@@ -54,16 +55,8 @@ def schedule(case: Case) -> Iterator[Round]:
     yield [Transfer(r - core, r, 0) for r in range(core, case.p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return floor_log2(case.p) + (0 if is_power_of_two(case.p) else 2)
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s
+def rounds(p: int) -> int:
+    return floor_log2(p) + (0 if is_power_of_two(p) else 2)
 
 
 ALGORITHM = Algorithm(
@@ -71,7 +64,6 @@ ALGORITHM = Algorithm(
     name="recursive_doubling",
     run=barrier_recursive_doubling,
     schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_sent=nothing,
+    **startups_alone(rounds),
 )

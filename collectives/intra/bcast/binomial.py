@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
+from collectives.closed_forms import one_message_a_round
 from collectives.messages import receive, send
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.schedule import Round, Transfer
 from collectives.trees import children, level, parent
 
 
@@ -46,16 +47,8 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer((root + parent(v)) % p, (root + v) % p, case.m) for v in level(k, p)]
 
 
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return len(children((rank - case.root) % case.p, case.p)) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return ceil_log2(case.p) * message(case.m, t_s, t_w)
 
 
 ALGORITHM = Algorithm(
@@ -63,7 +56,6 @@ ALGORITHM = Algorithm(
     name="binomial",
     run=bcast_binomial,
     schedule=schedule,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
+    **one_message_a_round(ceil_log2),
 )
