@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collectives.algorithm import Case, Claims, any_case
 from collectives.blocks import check_same_size, copy_of, scratch
+from collectives.closed_forms import one_message_a_round
 from collectives.messages import exchange
-from collectives.numbers import ceil_log2
+from collectives.numbers import ceil_log2, is_power_of_two
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import combine, join
 from collectives.schedule import Round, Transfer
@@ -40,14 +42,28 @@ def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, *, incl
             join(op, group, incoming, other_is_left=other < rank)
 
 
-def prefixes_schedule(p: int, nbytes: int, *, inclusive: bool) -> Iterator[Round]:
-    for k in range(ceil_log2(p) if nbytes else 0):
-        pairs = [(r, r ^ (1 << k)) for r in range(p) if r ^ (1 << k) < p]
-        yield [Transfer(a, b, nbytes, nbytes * _combinations(b, k, p, inclusive)) for a, b in pairs]
+def prefix_claims(*, inclusive: bool) -> Claims:
+    """What a scan, inclusive, or an exscan by this text claims."""
 
+    def schedule(case: Case) -> Iterator[Round]:
+        p, m = case.p, case.m
+        for k in range(ceil_log2(p) if m else 0):
+            pairs = [(r, r ^ (1 << k)) for r in range(p) if r ^ (1 << k) < p]
+            yield [Transfer(a, b, m, m * _combinations(b, k, p, inclusive)) for a, b in pairs]
 
-def prefixes_sent(rank: int, p: int, nbytes: int) -> int:
-    return nbytes * sum(rank ^ (1 << k) < p for k in range(ceil_log2(p)))
+    def combined(case: Case) -> int | None:
+        # The last rank combines most: two vectors in each round but one in the last and, exclusive, one in the first.
+        fewer = 1 if inclusive else 2
+        return max(0, 2 * ceil_log2(case.p) - fewer) * case.m if is_power_of_two(case.p) else None
+
+    return Claims(
+        schedule=schedule,
+        scratch=lambda case, rank: 2 * case.m if case.p > 1 else 0,
+        fits=any_case,
+        closed_sent=lambda case, rank: case.m * sum(rank ^ (1 << k) < case.p for k in range(ceil_log2(case.p))),
+        closed_combined=combined,
+        **one_message_a_round(ceil_log2),
+    )
 
 
 def _combinations(rank: int, k: int, p: int, inclusive: bool) -> int:

@@ -23,10 +23,11 @@ from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import check_same_size, copy_of
+from collectives.closed_forms import one_message_a_round, others
 from collectives.messages import receive, send
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import combine
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.schedule import Round, Transfer
 
 
 def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
@@ -54,16 +55,8 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if 0 < rank < case.p - 1 else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return case.m if rank < case.p - 1 else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int:
@@ -76,9 +69,8 @@ ALGORITHM = Algorithm(
     run=exscan_linear,
     schedule=schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
     closed_combined=closed_combined,
     in_order=True,
+    **one_message_a_round(others),
 )

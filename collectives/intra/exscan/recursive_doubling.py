@@ -22,11 +22,9 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.numbers import ceil_log2, is_power_of_two
-from collectives.prefix import prefixes, prefixes_schedule, prefixes_sent
+from collectives.algorithm import Algorithm
+from collectives.prefix import prefix_claims, prefixes
 from collectives.protocol import Buffer, Comm, Op
-from collectives.schedule import Schedule, Seconds, message
 
 
 def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
@@ -34,40 +32,10 @@ def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffe
     prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, inclusive=False)
 
 
-def schedule(case: Case) -> Schedule:
-    return prefixes_schedule(case.p, case.m, inclusive=False)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return 2 * case.m if case.p > 1 else 0
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return prefixes_sent(rank, case.p, case.m)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return ceil_log2(case.p) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    # The last rank combines most: two vectors in each round, one in the first and one in the last.
-    return max(0, 2 * ceil_log2(case.p) - 2) * case.m if is_power_of_two(case.p) else None
-
-
 ALGORITHM = Algorithm(
     operation="exscan",
     name="recursive_doubling",
     run=exscan_recursive_doubling,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     in_order=True,
+    **prefix_claims(inclusive=False),
 )

@@ -24,10 +24,11 @@ from collections.abc import Iterator
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import load
 from collectives.blocks import scratch as spare_memory
+from collectives.closed_forms import one_message_a_round, others
 from collectives.messages import receive, send
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import combine
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.schedule import Round, Transfer
 
 
 def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
@@ -52,16 +53,8 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if rank > 0 else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return case.p - 1 if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return case.m if rank < case.p - 1 else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return (case.p - 1) * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int:
@@ -74,9 +67,8 @@ ALGORITHM = Algorithm(
     run=scan_linear,
     schedule=schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
     closed_combined=closed_combined,
     in_order=True,
+    **one_message_a_round(others),
 )

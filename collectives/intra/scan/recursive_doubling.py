@@ -21,12 +21,10 @@ Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Paral
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import load
-from collectives.numbers import ceil_log2, is_power_of_two
-from collectives.prefix import prefixes, prefixes_schedule, prefixes_sent
+from collectives.prefix import prefix_claims, prefixes
 from collectives.protocol import Buffer, Comm, Op
-from collectives.schedule import Schedule, Seconds, message
 
 
 def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
@@ -35,40 +33,10 @@ def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer,
     prefixes(comm, recvbuf, recvbuf, op, tag, inclusive=True)
 
 
-def schedule(case: Case) -> Schedule:
-    return prefixes_schedule(case.p, case.m, inclusive=True)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return 2 * case.m if case.p > 1 else 0
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return prefixes_sent(rank, case.p, case.m)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return ceil_log2(case.p) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    # The last rank combines most: two vectors in each round but the last.
-    return max(0, 2 * ceil_log2(case.p) - 1) * case.m if is_power_of_two(case.p) else None
-
-
 ALGORITHM = Algorithm(
     operation="scan",
     name="recursive_doubling",
     run=scan_recursive_doubling,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     in_order=True,
+    **prefix_claims(inclusive=True),
 )
