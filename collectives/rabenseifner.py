@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collectives.algorithm import Case
 from collectives.blocks import Layout
 from collectives.folding import Fold
 from collectives.messages import exchange, receive, send
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import join
-from collectives.schedule import Round, Transfer, without_empty
+from collectives.schedule import Round, Seconds, Transfer, without_empty
 
 
 def span(v: int, k: int, d: int) -> tuple[int, int]:
@@ -98,3 +99,21 @@ def collected(pieces: Layout, itemsize: int, fold: Fold, root: int) -> Iterator[
         senders = [v ^ top ^ (1 << k) for v in range(1 << k)]
         sizes = [(v, pieces.size(*span(v, k + 1, d)) * itemsize) for v in senders]
         yield without_empty(Transfer(fold.rank(v), fold.rank(v ^ (1 << k)), nbytes) for v, nbytes in sizes)
+
+
+def there_and_back(case: Case, t_s: Seconds, t_w: Seconds, *, foldings: int) -> Seconds | None:
+    """The time of halving and of either way back, and of whole vectors folded in, or in and out; for equal pieces."""
+    fold = Fold(case.p)
+    if case.elements % fold.core:
+        return None
+    folded = foldings * (t_s + case.m * t_w) if fold.excess else 0
+    shared = case.m // fold.core * (fold.core - 1)
+    return folded + 2 * fold.dimension * t_s + 2 * shared * t_w if case.m else 0
+
+
+def combined(case: Case) -> int | None:
+    """Bytes combined on the longest path: a neighbour's vector, if any, and all pieces but one; for equal pieces."""
+    fold = Fold(case.p)
+    if case.elements % fold.core:
+        return None
+    return (case.m if fold.excess else 0) + case.m // fold.core * (fold.core - 1)

@@ -48,6 +48,16 @@ def ordered_top(root: int, *, commutative: bool) -> int:
     return root if commutative else 0
 
 
+def top_of(case: Case) -> int:
+    """The same on paper."""
+    return ordered_top(case.root, commutative=case.commutative)
+
+
+def sent_to_the_top(case: Case, rank: int) -> int:
+    """Everybody sends one vector; the top none, unless it hands over to the root."""
+    return case.m if rank != top_of(case) or rank != case.root else 0
+
+
 def hand_over(comm: Comm, result: Buffer, recvbuf: Buffer | None, top: int, root: int, tag: int) -> None:
     """The top has the result and sends it to the root, if these are two."""
     rank = comm.Get_rank()

@@ -29,7 +29,7 @@ from collectives.blocks import Layout, load
 from collectives.blocks import scratch as spare_memory
 from collectives.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
 from collectives.protocol import Buffer, Comm, Op
-from collectives.rabenseifner import double, doubled, halve, halved, spare_size
+from collectives.rabenseifner import combined, double, doubled, halve, halved, spare_size, there_and_back
 from collectives.schedule import Round, Seconds
 
 
@@ -65,19 +65,7 @@ def scratch(case: Case, rank: int) -> int:
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    fold = Fold(case.p)
-    if case.elements % fold.core:
-        return None
-    folded = 2 * (t_s + case.m * t_w) if fold.excess else 0
-    shared = case.m // fold.core * (fold.core - 1)
-    return folded + 2 * fold.dimension * t_s + 2 * shared * t_w if case.m else 0
-
-
-def closed_combined(case: Case) -> int | None:
-    fold = Fold(case.p)
-    if case.elements % fold.core:
-        return None
-    return (case.m if fold.excess else 0) + case.m // fold.core * (fold.core - 1)
+    return there_and_back(case, t_s, t_w, foldings=2)
 
 
 ALGORITHM = Algorithm(
@@ -87,6 +75,6 @@ ALGORITHM = Algorithm(
     schedule=schedule,
     scratch=scratch,
     closed_time=closed_time,
-    closed_combined=closed_combined,
+    closed_combined=combined,
     in_order=True,
 )

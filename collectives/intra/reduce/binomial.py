@@ -29,7 +29,7 @@ from collectives.blocks import scratch as spare_memory
 from collectives.messages import receive, send
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import hand_over, join, operand, ordered_top
+from collectives.reductions import hand_over, join, operand, ordered_top, sent_to_the_top, top_of
 from collectives.schedule import Round, Seconds, Transfer, message
 from collectives.trees import children, level, parent
 
@@ -59,7 +59,7 @@ def reduce_binomial(
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, m, top = case.p, case.m, _top(case)
+    p, m, top = case.p, case.m, top_of(case)
     if m:
         for k in range(ceil_log2(p)):
             yield [Transfer((top + v) % p, (top + parent(v)) % p, m, m) for v in level(k, p)]
@@ -68,18 +68,14 @@ def schedule(case: Case) -> Iterator[Round]:
 
 
 def scratch(case: Case, rank: int) -> int:
-    top = _top(case)
+    top = top_of(case)
     if not children((rank - top) % case.p, case.p):
         return 0
     return case.m if rank == case.root == top else 2 * case.m
 
 
 def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) + (_top(case) != case.root) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return case.m if rank != _top(case) or rank != case.root else 0
+    return ceil_log2(case.p) + (top_of(case) != case.root) if case.m else 0
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
@@ -90,10 +86,6 @@ def closed_combined(case: Case) -> int:
     return ceil_log2(case.p) * case.m
 
 
-def _top(case: Case) -> int:
-    return ordered_top(case.root, commutative=case.commutative)
-
-
 ALGORITHM = Algorithm(
     operation="reduce",
     name="binomial",
@@ -101,7 +93,7 @@ ALGORITHM = Algorithm(
     schedule=schedule,
     scratch=scratch,
     closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
+    closed_sent=sent_to_the_top,
     closed_time=closed_time,
     closed_combined=closed_combined,
     in_order=True,

@@ -28,7 +28,7 @@ from collectives.blocks import Layout, load, required, segments
 from collectives.blocks import scratch as spare_memory
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine, hand_over, operand, ordered_top
+from collectives.reductions import combine, hand_over, operand, ordered_top, sent_to_the_top, top_of
 from collectives.schedule import Round, Seconds, Transfer, message
 
 SEGMENT_BYTES = 65536
@@ -86,7 +86,7 @@ def _spares(v: int, p: int, *, in_place: bool) -> int:
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, top, pieces = case.p, _top(case), _pieces(case)
+    p, top, pieces = case.p, top_of(case), _pieces(case)
     if case.m:
         for step in range(pieces.p + p - 2):
             hops = range(max(0, step - pieces.p + 1), min(p - 1, step + 1))
@@ -97,7 +97,7 @@ def schedule(case: Case) -> Iterator[Round]:
 
 
 def scratch(case: Case, rank: int) -> int:
-    top = _top(case)
+    top = top_of(case)
     at_top = rank == top != case.root
     in_place = rank == case.root == top and case.in_place
     segment = _pieces(case).size(0) * case.itemsize
@@ -105,11 +105,7 @@ def scratch(case: Case, rank: int) -> int:
 
 
 def closed_rounds(case: Case) -> int:
-    return _pieces(case).p + case.p - 2 + (_top(case) != case.root) if case.m and case.p > 1 else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return case.m if rank != _top(case) or rank != case.root else 0
+    return _pieces(case).p + case.p - 2 + (top_of(case) != case.root) if case.m and case.p > 1 else 0
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
@@ -117,7 +113,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
         return 0
     pieces = _pieces(case)
     longest = message(pieces.size(0) * case.itemsize, t_s, t_w)
-    moved = message(case.m, t_s, t_w) if _top(case) != case.root else 0
+    moved = message(case.m, t_s, t_w) if top_of(case) != case.root else 0
     return pieces.p * t_s + case.m * t_w + (case.p - 2) * longest + moved
 
 
@@ -129,10 +125,6 @@ def _pieces(case: Case) -> Layout:
     return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
 
 
-def _top(case: Case) -> int:
-    return ordered_top(case.root, commutative=case.commutative)
-
-
 ALGORITHM = Algorithm(
     operation="reduce",
     name="chain",
@@ -141,7 +133,7 @@ ALGORITHM = Algorithm(
     scratch=scratch,
     fits=positive_segments_only,
     closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
+    closed_sent=sent_to_the_top,
     closed_time=closed_time,
     closed_combined=closed_combined,
     parameters={"segment_bytes": SEGMENT_BYTES},
