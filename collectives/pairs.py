@@ -113,6 +113,22 @@ def one_block_each(blocks: Sequence[Any], p: int) -> None:
         raise ValueError(f"there must be one block for each of the {p} ranks, but there are {len(blocks)}")
 
 
+def blocks_to_send(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], tag: int) -> Sequence[Any]:
+    """What a rank sends in an alltoallw, after it has kept its own; in place, copies of what `recvblocks` hold."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    one_block_each(recvblocks, p)
+    if sendblocks is None:
+        return copies_for_others(recvblocks, rank)
+    one_block_each(sendblocks, p)
+    keep(comm, sendblocks[rank], recvblocks[rank], tag)
+    return sendblocks
+
+
+def copies_scratch(case: Case, rank: int) -> int:
+    """Scratch of `blocks_to_send`."""
+    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+
+
 def pairs_schedule(case: Case) -> Iterator[Round]:
     """The schedule of `in_pairs`."""
     p = case.p

@@ -24,25 +24,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
-from collectives.pairs import all_at_once, copies_for_others, keep, one_block_each, sent_to_others
+from collectives.algorithm import Algorithm
+from collectives.pairs import all_at_once, blocks_to_send, copies_scratch, sent_to_others
 from collectives.protocol import Comm
 
 
 def alltoallw_linear(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0) -> None:
     """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    one_block_each(recvblocks, p)
-    if sendblocks is None:
-        sendblocks = copies_for_others(recvblocks, rank)
-    else:
-        one_block_each(sendblocks, p)
-        keep(comm, sendblocks[rank], recvblocks[rank], tag)
-    all_at_once(comm, sendblocks.__getitem__, recvblocks.__getitem__, tag)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
+    all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag)
 
 
 ALGORITHM = Algorithm(
@@ -50,6 +40,6 @@ ALGORITHM = Algorithm(
     name="linear",
     run=alltoallw_linear,
     schedule=None,
-    scratch=scratch,
+    scratch=copies_scratch,
     closed_sent=sent_to_others,
 )

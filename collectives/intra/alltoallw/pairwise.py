@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
-from collectives.pairs import copies_for_others, in_pairs, keep, one_block_each, pairs_schedule, sent_to_others
+from collectives.algorithm import Algorithm
+from collectives.pairs import blocks_to_send, copies_scratch, in_pairs, pairs_schedule, sent_to_others
 from collectives.protocol import Comm
 
 
@@ -32,18 +32,8 @@ def alltoallw_pairwise(
     comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0
 ) -> None:
     """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    one_block_each(recvblocks, p)
-    if sendblocks is None:
-        sendblocks = copies_for_others(recvblocks, rank)
-    else:
-        one_block_each(sendblocks, p)
-        keep(comm, sendblocks[rank], recvblocks[rank], tag)
-    in_pairs(comm, sendblocks.__getitem__, recvblocks.__getitem__, tag)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
+    in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag)
 
 
 ALGORITHM = Algorithm(
@@ -51,6 +41,6 @@ ALGORITHM = Algorithm(
     name="pairwise",
     run=alltoallw_pairwise,
     schedule=pairs_schedule,
-    scratch=scratch,
+    scratch=copies_scratch,
     closed_sent=sent_to_others,
 )
