@@ -27,8 +27,8 @@ The map:
     leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one
     reduced_across, union
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
-    star, binomial, runs, ring,     texts that several algorithms share: blocks between the root and each, up and
-    pairs                           down a tree, in growing runs, around the ring, between all pairs
+    star, binomial, segmented,      texts that several algorithms share: blocks between the root and each, up and
+    runs, ring, pairs               down a tree, along a chain, in growing runs, around the ring, between all pairs
     reductions, folding             operands in rank order; p ranks made a power of two
     rabenseifner, halving, prefix,  texts that several reductions share: vectors halved two ways, prefixes,
     pair_reductions, scattered      blocks reduced in pairs or by way of rank 0

@@ -100,3 +100,4 @@ IN_HALVES: Final = Claims(
     closed_time=halves_time,
     closed_combined=halves_combined,
 )
+"""What reduce_scatter and reduce_scatter_block by this text claim."""

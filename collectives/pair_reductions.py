@@ -78,3 +78,4 @@ IN_PAIRS: Final = Claims(
     closed_time=scatter_pairs_time,
     closed_combined=scatter_pairs_combined,
 )
+"""What reduce_scatter and reduce_scatter_block by this text claim."""

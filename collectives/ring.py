@@ -106,6 +106,8 @@ GATHERED_AROUND: Final = Claims(
     closed_sent=all_but_right,
     closed_time=around_time,
 )
+"""What allgather and allgatherv by `gather_around` claim."""
+
 REDUCED_AROUND: Final = Claims(
     schedule=lambda case: reduced_around(case.layout, case.itemsize),
     scratch=lambda case, rank: around_scratch(case.layout, case.itemsize),
@@ -115,3 +117,4 @@ REDUCED_AROUND: Final = Claims(
     closed_time=around_time,
     closed_combined=lambda case: (case.p - 1) * case.layout.largest * case.itemsize,
 )
+"""What reduce_scatter and reduce_scatter_block by `scatter_around` claim."""

@@ -61,3 +61,4 @@ def whole_at_rank_0(case: Case, rank: int) -> int:
 
 
 BY_RANK_0: Final[Claims] = one_after_the_other(parts_by_rank_0, besides=whole_at_rank_0)
+"""What both claim."""

@@ -22,12 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import Layout, segments
+from collectives.blocks import segments
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
-
-SEGMENT_BYTES = 65536
+from collectives.schedule import Round, Transfer
+from collectives.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
 
 
 def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
@@ -43,34 +42,13 @@ def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = 
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, pieces = case.p, _pieces(case)
-    if case.m:
-        for step in range(pieces.p + p - 2):
-            hops = range(max(0, step - pieces.p + 1), min(p - 1, step + 1))
-            yield [
-                Transfer((case.root + v) % p, (case.root + v + 1) % p, pieces.size(step - v) * case.itemsize)
-                for v in hops
-            ]
-
-
-def closed_rounds(case: Case) -> int:
-    return _pieces(case).p + case.p - 2 if case.m and case.p > 1 else 0
+    p, root = case.p, case.root
+    for hops in chain_steps(case):
+        yield [Transfer((root + v) % p, (root + v + 1) % p, nbytes) for v, nbytes in hops]
 
 
 def closed_sent(case: Case, rank: int) -> int:
     return case.m if (rank - case.root) % case.p < case.p - 1 else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    if case.p == 1 or case.m == 0:
-        return 0
-    pieces = _pieces(case)
-    longest = message(pieces.size(0) * case.itemsize, t_s, t_w)
-    return pieces.p * t_s + case.m * t_w + (case.p - 2) * longest
-
-
-def _pieces(case: Case) -> Layout:
-    return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
 
 
 ALGORITHM = Algorithm(
@@ -79,8 +57,8 @@ ALGORITHM = Algorithm(
     run=bcast_chain,
     schedule=schedule,
     fits=positive_segments_only,
-    closed_rounds=closed_rounds,
+    closed_rounds=chain_rounds,
     closed_sent=closed_sent,
-    closed_time=closed_time,
+    closed_time=chain_time,
     parameters={"segment_bytes": SEGMENT_BYTES},
 )

@@ -31,8 +31,8 @@ from collectives.messages import exchange
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm
 from collectives.schedule import Round, Seconds, Transfer, message
-
-SEGMENT_BYTES = 65536
+from collectives.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # the allgather between groups asks for it here
+from collectives.segmented import segments_of
 
 
 def bcast_circulant(
@@ -55,7 +55,7 @@ def bcast_circulant(
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, pieces = case.p, _pieces(case)
+    p, pieces = case.p, segments_of(case)
     steps = skips(p)
     for k, shift in _rounds(pieces.p, p) if case.m and p > 1 else ():
         incoming = [(case.root + r, receive_blocks(r, p)[k] + shift) for r in range(1, p)]
@@ -67,11 +67,11 @@ def schedule(case: Case) -> Iterator[Round]:
 
 
 def closed_rounds(case: Case) -> int:
-    return _pieces(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
+    return segments_of(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    n = _pieces(case).p
+    n = segments_of(case).p
     return closed_rounds(case) * message(case.m // n, t_s, t_w) if case.elements % n == 0 else None
 
 
@@ -85,10 +85,6 @@ def _rounds(n: int, p: int) -> Iterator[tuple[int, int]]:
 
 def _piece(pieces: Layout, buf: Buffer, block: int) -> Buffer | None:
     return pieces.block(buf, min(block, pieces.p - 1)) if block >= 0 else None
-
-
-def _pieces(case: Case) -> Layout:
-    return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
 
 
 ALGORITHM = Algorithm(

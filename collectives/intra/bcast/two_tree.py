@@ -28,9 +28,9 @@ from collectives.blocks import segments
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm
 from collectives.schedule import Round, Transfer
+from collectives.segmented import SEGMENT_BYTES, segments_of
 from collectives.two_trees import first_step, tree_children, tree_parent
 
-SEGMENT_BYTES = 65536
 TREES = (0, 1)
 
 
@@ -66,7 +66,7 @@ def schedule(case: Case) -> Iterator[Round]:
     p, root = case.p, case.root
     if case.m == 0:
         return
-    pieces = segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
+    pieces = segments_of(case)
     steps: dict[int, list[Transfer]] = {}
     for v in range(1, p):
         for tree in TREES:

@@ -24,14 +24,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import Layout, load, required, segments
+from collectives.blocks import load, required, segments
 from collectives.blocks import scratch as spare_memory
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Op
 from collectives.reductions import combine, hand_over, operand, ordered_top, sent_to_the_top, top_of
 from collectives.schedule import Round, Seconds, Transfer, message
-
-SEGMENT_BYTES = 65536
+from collectives.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
 
 
 def reduce_chain(
@@ -86,43 +85,32 @@ def _spares(v: int, p: int, *, in_place: bool) -> int:
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, top, pieces = case.p, top_of(case), _pieces(case)
-    if case.m:
-        for step in range(pieces.p + p - 2):
-            hops = range(max(0, step - pieces.p + 1), min(p - 1, step + 1))
-            sizes = [((top + p - 1 - hop) % p, pieces.size(step - hop) * case.itemsize) for hop in hops]
-            yield [Transfer(r, (r - 1) % p, nbytes, nbytes) for r, nbytes in sizes]
-        if top != case.root:
-            yield [Transfer(top, case.root, case.m)]
+    p, top = case.p, top_of(case)
+    for hops in chain_steps(case):
+        yield [Transfer((top + p - 1 - hop) % p, (top + p - 2 - hop) % p, nbytes, nbytes) for hop, nbytes in hops]
+    if case.m and top != case.root:
+        yield [Transfer(top, case.root, case.m)]
 
 
 def scratch(case: Case, rank: int) -> int:
     top = top_of(case)
     at_top = rank == top != case.root
     in_place = rank == case.root == top and case.in_place
-    segment = _pieces(case).size(0) * case.itemsize
+    segment = segments_of(case).size(0) * case.itemsize
     return case.m * at_top + _spares((rank - top) % case.p, case.p, in_place=in_place) * segment
 
 
 def closed_rounds(case: Case) -> int:
-    return _pieces(case).p + case.p - 2 + (top_of(case) != case.root) if case.m and case.p > 1 else 0
+    return chain_rounds(case) + (case.m > 0 and top_of(case) != case.root)
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    if case.p == 1 or case.m == 0:
-        return 0
-    pieces = _pieces(case)
-    longest = message(pieces.size(0) * case.itemsize, t_s, t_w)
     moved = message(case.m, t_s, t_w) if top_of(case) != case.root else 0
-    return pieces.p * t_s + case.m * t_w + (case.p - 2) * longest + moved
+    return chain_time(case, t_s, t_w) + moved
 
 
 def closed_combined(case: Case) -> int:
-    return case.m + (case.p - 2) * _pieces(case).size(0) * case.itemsize if case.p > 1 else 0
-
-
-def _pieces(case: Case) -> Layout:
-    return segments(case.elements, case.itemsize, ALGORITHM.parameter(case, "segment_bytes"))
+    return case.m + (case.p - 2) * segments_of(case).size(0) * case.itemsize if case.p > 1 else 0
 
 
 ALGORITHM = Algorithm(
