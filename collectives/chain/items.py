@@ -139,8 +139,8 @@ def as_bytes(value: Any, compare: Compare | None = None) -> bytes:
     try:
         number = operator.index(value)
     except TypeError:
-        words = "neither a whole number, a string nor bytes; give it with a comparison function"
-        raise DoesNotFit(f"{value!r} is {words}") from None
+        kinds = "a whole number, a string nor bytes"
+        raise DoesNotFit(f"{value!r} is neither {kinds}; give it with a comparison function") from None
     if not -(1 << 63) <= number < 1 << 63:
         raise DoesNotFit(f"{number} does not fit in 64 bits; give it with a comparison function")
     return (number + (1 << 63)).to_bytes(8, "big")
@@ -158,12 +158,8 @@ def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: 
     kinds = [_kind(value, function) for value, function in zip((color, key), functions, strict=True)]
     if widths is not None:
         if Kind.PICKLED in kinds:
-            raise DoesNotFit(
-                "widths are for whole numbers, strings and bytes; what is compared by a function is pickled"
-            )
-        found = [
-            Kind.TEXT if width and kind is not Kind.NONE else kind for kind, width in zip(kinds, widths, strict=True)
-        ]
+            raise DoesNotFit("widths are for whole numbers, strings and bytes; what is compared by a function is pickled")
+        found = [Kind.TEXT if width and kind is not Kind.NONE else kind for kind, width in zip(kinds, widths, strict=True)]
         if out:
             found[0] = Kind.TEXT if widths[0] else Kind.WHOLE
         return Format(Field(found[0], widths[0], None), Field(found[1], widths[1], None))
