@@ -10,7 +10,7 @@ asks for `high`. On paper (`Case`) A and B are given, and `first` says whether A
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain
 from typing import Any, TypeAlias
@@ -101,6 +101,11 @@ def sent_in(parts: Sequence[Placed], rank: int) -> int | None:
 def scratch_in(parts: Sequence[Placed], rank: int) -> int:
     """Scratch memory that a process uses in its parts."""
     return sum(algorithm.scratch(case, ranks.index(rank)) for algorithm, case, ranks in parts if rank in ranks)
+
+
+def setting(case: Case, defaults: Mapping[str, Any], name: str) -> Any:
+    """The case's value of a parameter, or the default: `Algorithm.parameter` for texts that several algorithms share."""
+    return case.parameters.get(name, defaults[name])
 
 
 def numbers(case: Case) -> tuple[range, range]:

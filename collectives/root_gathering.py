@@ -7,30 +7,16 @@ other, as in MPICH, and both at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.blocks import Layout, scratch
-from collectives.groups import (
-    UNDECIDED,
-    Placed,
-    a_comes_first,
-    beside,
-    check_local,
-    comes_first,
-    in_a_row,
-    misfit,
-    numbers,
-    scratch_in,
-    sent_in,
-)
+from collectives.groups import UNDECIDED, check_local, comes_first, misfit
 from collectives.messages import exchange, receive, send
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.schedule import Schedule, Transfer, without_empty
-
-COUNT_BYTES = 8
+from collectives.root_gathering_claims import options_of
+from collectives.root_gathering_claims import parts as parts_on_paper
 
 
 def collect(
@@ -93,18 +79,18 @@ def at_once(
     whole: Buffer | None,
     recvbuf: Buffer,
     bcast: Algorithm,
-    options: Mapping[str, Any],
+    segment_bytes: int,
     tag: int,
 ) -> None:
     """The roots exchange, both groups broadcast."""
     if whole is not None:
         exchange(inter, whole, 0, recvbuf, 0, tag)
-    bcast.run(local, recvbuf, root=0, tag=tag, **options)
+    bcast.run(local, recvbuf, root=0, tag=tag, **options_of(bcast, segment_bytes))
 
 
 def check_parts(algorithm: Algorithm, case: Case) -> None:
     """Refuse what the parts refuse; who comes first is the caller's next question."""
-    if reason := misfit(parts(algorithm, case)):
+    if reason := misfit(parts_on_paper(algorithm.parameters, case)):
         raise DoesNotFit(f"inter {algorithm.operation} {algorithm.name}: {reason}")
 
 
@@ -114,76 +100,3 @@ def decided(algorithm: Algorithm, own: tuple[int, int], other: tuple[int, int], 
     if known is None:
         raise DoesNotFit(f"inter {algorithm.operation} {algorithm.name}: {UNDECIDED.format(p=own[0])}")
     return known
-
-
-# On paper ------------------------------------------------------------------------------------------------------------
-
-
-def parts(algorithm: Algorithm, case: Case) -> list[Placed]:
-    """What the groups do by themselves: A's and B's gather, then their broadcasts, the counts before all, if any."""
-    (a, b), (in_a, in_b) = case.groups, numbers(case)
-    uneven = algorithm.operation == "allgatherv"
-    gather = algorithm.parameter(case, "gatherv" if uneven else "gather")
-    bcast = algorithm.parameter(case, "bcast")
-    options = options_of(bcast, case.parameters.get("segment_bytes", algorithm.parameters.get("segment_bytes")))
-    of_a, of_b = (Case(1, g.layout.size(0, g.p) * g.itemsize, itemsize=g.itemsize) for g in (a, b))
-    found: list[Placed] = [
-        (gather, a, in_a),
-        (gather, b, in_b),
-        (bcast, Case(a.p, of_b.m, itemsize=a.itemsize, parameters=options), in_a),
-        (bcast, Case(b.p, of_a.m, itemsize=b.itemsize, parameters=options), in_b),
-    ]
-    if uneven:
-        counts = algorithm.parameter(case, "allgather")
-        found += [(counts, Case(g.p, COUNT_BYTES, itemsize=COUNT_BYTES), ranks) for g, ranks in ((a, in_a), (b, in_b))]
-    return found
-
-
-def options_of(bcast: Algorithm, segment_bytes: int | None) -> dict[str, Any]:
-    """What the broadcast is told beside its buffer."""
-    return {"segment_bytes": segment_bytes} if segment_bytes is not None and "segment_bytes" in bcast.parameters else {}
-
-
-def turns_fit(algorithm: Algorithm, case: Case) -> str | None:
-    """`fits` of the version that takes turns."""
-    if a_comes_first(case) is None:
-        return UNDECIDED.format(p=case.p)
-    return misfit(parts(algorithm, case))
-
-
-def turns_schedule(algorithm: Algorithm, case: Case) -> Schedule | None:
-    """The schedule of the gathers and `in_turn`."""
-    gather_a, gather_b, bcast_a, bcast_b, *counts = parts(algorithm, case)
-    a_to_b, b_to_a = _between_roots(case)
-    a_first = ([[a_to_b]], beside([bcast_b]), [[b_to_a]], beside([bcast_a]))
-    there, spread, back, spread_back = a_first if a_comes_first(case) else (*a_first[2:], *a_first[:2])
-    plan = in_a_row(beside(counts), beside([gather_a, gather_b]), there, spread, back, spread_back)
-    return None if plan is None else map(without_empty, plan)
-
-
-def exchange_schedule(algorithm: Algorithm, case: Case) -> Schedule | None:
-    """The schedule of the gathers and `at_once`."""
-    gather_a, gather_b, bcast_a, bcast_b, *counts = parts(algorithm, case)
-    roots = [without_empty(_between_roots(case))]
-    return in_a_row(beside([*counts, gather_a, gather_b]), roots, beside([bcast_a, bcast_b]))
-
-
-def bytes_sent(algorithm: Algorithm, case: Case, rank: int) -> int | None:
-    """A root sends the whole of its group beside what it sends within."""
-    between = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
-    within = sent_in(parts(algorithm, case), rank)
-    return None if within is None else between + within
-
-
-def bytes_held(algorithm: Algorithm, case: Case, rank: int) -> int:
-    """A root holds its group's blocks; the counts, if they are gathered, everybody."""
-    whole = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
-    table = 0
-    if algorithm.operation == "allgatherv":
-        table = COUNT_BYTES * (case.p if rank < case.p else case.q)
-    return whole + table + scratch_in(parts(algorithm, case), rank)
-
-
-def _between_roots(case: Case) -> tuple[Transfer, Transfer]:
-    a, b = (g.layout.size(0, g.p) * g.itemsize for g in case.groups)
-    return Transfer(0, case.p, a), Transfer(case.p, 0, b)

@@ -21,23 +21,15 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.groups import check_local, misfit
+from collectives.groups import check_local
 from collectives.intra.bcast import circulant
 from collectives.intra.gather import binomial
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import (
-    at_once,
-    bytes_held,
-    bytes_sent,
-    check_parts,
-    collect,
-    exchange_schedule,
-    options_of,
-    parts,
-)
-from collectives.schedule import Schedule
+from collectives.root_gathering import at_once, check_parts, collect
+from collectives.root_gathering_claims import exchange_claims
 
 GATHER, BCAST, SEGMENT_BYTES = binomial.ALGORITHM, circulant.ALGORITHM, circulant.SEGMENT_BYTES
+PARAMETERS = {"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES}
 
 
 def allgather_root_gathering_best(
@@ -57,23 +49,7 @@ def allgather_root_gathering_best(
     parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
     check_parts(ALGORITHM, Case(p, q=q, parameters=parameters))
     whole = collect(local, sendbuf, p * sendbuf.size, None, gather, tag)
-    at_once(inter, local, whole, recvbuf, bcast, options_of(bcast, segment_bytes), tag)
-
-
-def schedule(case: Case) -> Schedule | None:
-    return exchange_schedule(ALGORITHM, case)
-
-
-def fits(case: Case) -> str | None:
-    return misfit(parts(ALGORITHM, case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return bytes_held(ALGORITHM, case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
+    at_once(inter, local, whole, recvbuf, bcast, segment_bytes, tag)
 
 
 ALGORITHM = Algorithm(
@@ -81,9 +57,6 @@ ALGORITHM = Algorithm(
     name="root_gathering_best",
     kind="inter",
     run=allgather_root_gathering_best,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES},
+    parameters=PARAMETERS,
+    **exchange_claims(PARAMETERS),
 )

@@ -28,19 +28,11 @@ from collectives.groups import check_local
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gather import binomial
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import (
-    bytes_held,
-    bytes_sent,
-    check_parts,
-    collect,
-    decided,
-    in_turn,
-    turns_fit,
-    turns_schedule,
-)
-from collectives.schedule import Schedule
+from collectives.root_gathering import check_parts, collect, decided, in_turn
+from collectives.root_gathering_claims import turns_claims
 
 GATHER, BCAST = binomial.ALGORITHM, scatter_ring_allgather.ALGORITHM
+PARAMETERS = {"gather": GATHER, "bcast": BCAST, "first": None}
 
 
 def allgather_root_gathering_mpich(
@@ -64,30 +56,11 @@ def allgather_root_gathering_mpich(
     in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
 
 
-def schedule(case: Case) -> Schedule | None:
-    return turns_schedule(ALGORITHM, case)
-
-
-def fits(case: Case) -> str | None:
-    return turns_fit(ALGORITHM, case)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return bytes_held(ALGORITHM, case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
-
-
 ALGORITHM = Algorithm(
     operation="allgather",
     name="root_gathering_mpich",
     kind="inter",
     run=allgather_root_gathering_mpich,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"gather": GATHER, "bcast": BCAST, "first": None},
+    parameters=PARAMETERS,
+    **turns_claims(PARAMETERS),
 )

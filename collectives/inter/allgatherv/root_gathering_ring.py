@@ -25,16 +25,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.intra.allgather import bruck
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import ring
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import bytes_held, bytes_sent, in_turn_by_counts, turns_fit, turns_schedule
-from collectives.schedule import Schedule
+from collectives.root_gathering import in_turn_by_counts
+from collectives.root_gathering_claims import turns_claims
 
 GATHERV, BCAST = ring.ALGORITHM, scatter_ring_allgather.ALGORITHM
 ALLGATHER = bruck.ALGORITHM
+PARAMETERS = {"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None}
 
 
 def allgatherv_root_gathering_ring(
@@ -55,30 +56,11 @@ def allgatherv_root_gathering_ring(
     in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
 
 
-def schedule(case: Case) -> Schedule | None:
-    return turns_schedule(ALGORITHM, case)
-
-
-def fits(case: Case) -> str | None:
-    return turns_fit(ALGORITHM, case)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return bytes_held(ALGORITHM, case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
-
-
 ALGORITHM = Algorithm(
     operation="allgatherv",
     name="root_gathering_ring",
     kind="inter",
     run=allgatherv_root_gathering_ring,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None},
+    parameters=PARAMETERS,
+    **turns_claims(PARAMETERS),
 )

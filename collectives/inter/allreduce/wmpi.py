@@ -42,7 +42,8 @@ from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.numbers import ceil_log2
 from collectives.protocol import Buffer, Comm, Intercomm, Op
 from collectives.root_gathering import decided, in_turn
-from collectives.schedule import Schedule, Seconds, Transfer, message, without_empty
+from collectives.root_gathering_claims import turns
+from collectives.schedule import Schedule, Seconds, Transfer, message
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 
@@ -76,11 +77,8 @@ def fits(case: Case) -> str | None:
 
 def schedule(case: Case) -> Schedule | None:
     reduce_a, reduce_b, bcast_a, bcast_b = _parts(case)
-    there = in_a_row([[Transfer(0, case.p, case.m)]], beside([bcast_b]))
-    back = in_a_row([[Transfer(case.p, 0, case.m_b)]], beside([bcast_a]))
-    turns = (there, back) if a_comes_first(case) else (back, there)
-    plan = in_a_row(beside([reduce_a, reduce_b]), *turns)
-    return None if plan is None else map(without_empty, plan)
+    leaders = Transfer(0, case.p, case.m), Transfer(case.p, 0, case.m_b)
+    return in_a_row(beside([reduce_a, reduce_b]), turns(case, leaders, bcast_a, bcast_b))
 
 
 def scratch(case: Case, rank: int) -> int:
