@@ -55,6 +55,16 @@ def check_local(inter: Intercomm, local: Comm) -> None:
         )
 
 
+def check_call(
+    algorithm: Algorithm, inter: Intercomm, local: Comm, parameters: Mapping[str, Any], commutative: bool = True
+) -> tuple[int, int]:
+    """Refuse what is no own group and what the algorithm refuses; the sizes of the own group and of the other."""
+    check_local(inter, local)
+    own, other = inter.Get_size(), inter.Get_remote_size()
+    algorithm.check(Case(own, q=other, commutative=commutative, parameters=parameters))
+    return own, other
+
+
 def a_comes_first(case: Case) -> bool | None:
     """The same on paper."""
     a, b = case.groups

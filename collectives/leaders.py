@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from collectives.algorithm import Algorithm, Case, Claims
 from collectives.blocks import Layout
-from collectives.groups import Placed, numbers, sent_in
+from collectives.groups import Placed, misfit, numbers, scratch_in, sent_in, setting
 from collectives.messages import is_empty, send, wait_all
 from collectives.protocol import Buffer, Comm, Intercomm
 from collectives.schedule import Seconds, message
@@ -26,9 +30,24 @@ def by_leaders(
     bcast.run(local, layout.block(recvbuf, 0, layout.p), root=0, tag=tag)
 
 
-def parts(algorithm: Algorithm, case: Case) -> list[Placed]:
+# On paper ------------------------------------------------------------------------------------------------------------
+
+
+def leader_claims(defaults: Mapping[str, Any]) -> Claims:
+    """The claims; `defaults` are the algorithm's parameters. Who is served when depends on timing: no schedule."""
+    return Claims(
+        schedule=None,
+        fits=lambda case: misfit(parts(defaults, case)),
+        scratch=lambda case, rank: scratch_in(parts(defaults, case), rank),
+        closed_rounds=partial(known_rounds, defaults),
+        closed_sent=partial(bytes_sent, defaults),
+        closed_time=partial(known_time, defaults),
+    )
+
+
+def parts(defaults: Mapping[str, Any], case: Case) -> list[Placed]:
     """The broadcasts of A and of B."""
-    bcast = algorithm.parameter(case, "bcast")
+    bcast = setting(case, defaults, "bcast")
     of_a, of_b = (sum(sizes) for sizes in _sizes(case))
     in_a, in_b = numbers(case)
     return [
@@ -37,14 +56,14 @@ def parts(algorithm: Algorithm, case: Case) -> list[Placed]:
     ]
 
 
-def bytes_sent(algorithm: Algorithm, case: Case, rank: int) -> int | None:
+def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
     """The own block, and what the broadcast sends."""
     a, b = _sizes(case)
-    within = sent_in(parts(algorithm, case), rank)
+    within = sent_in(parts(defaults, case), rank)
     return None if within is None else within + [*a, *b][rank]
 
 
-def known_time(algorithm: Algorithm, case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+def known_time(defaults: Mapping[str, Any], case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     """The time, where it does not depend on the order in which the leaders take in blocks that are ready together.
 
     A leader begins its broadcast when it has all blocks, the others of its group join it when their own block is gone,
@@ -52,7 +71,7 @@ def known_time(algorithm: Algorithm, case: Case, t_s: Seconds, t_w: Seconds) -> 
     if its broadcast is not the shorter one.
     """
     to_leader = (sum(message(nbytes, t_s, t_w) for nbytes in sizes) for sizes in reversed(_sizes(case)))
-    both = parts(algorithm, case)
+    both = parts(defaults, case)
     own, other = ((all_in, part[0].time(part[1], t_s, t_w)) for all_in, part in zip(to_leader, both, strict=True))
     if own[1] is None or other[1] is None:
         return None
@@ -61,9 +80,9 @@ def known_time(algorithm: Algorithm, case: Case, t_s: Seconds, t_w: Seconds) -> 
     return other[0] + other[1] if other[0] >= own[0] and other[1] >= own[1] else None
 
 
-def known_rounds(algorithm: Algorithm, case: Case) -> int | None:
+def known_rounds(defaults: Mapping[str, Any], case: Case) -> int | None:
     """The same for messages that cost 1 each."""
-    rounds = known_time(algorithm, case, 1, 0)
+    rounds = known_time(defaults, case, 1, 0)
     return None if rounds is None else int(rounds)
 
 

@@ -21,15 +21,15 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
-from collectives.groups import check_local, misfit, scratch_in
+from collectives.groups import check_call
 from collectives.intra.bcast import binomial
-from collectives.leaders import by_leaders, bytes_sent, known_rounds, known_time, parts
+from collectives.leaders import by_leaders, leader_claims
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.schedule import Seconds
 
 BCAST = binomial.ALGORITHM
+PARAMETERS = {"bcast": BCAST}
 
 
 def allgather_wmpi(
@@ -42,31 +42,9 @@ def allgather_wmpi(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast}))
+    _, q = check_call(ALGORITHM, inter, local, {"bcast": bcast})
     layout = Layout.equal(recvbuf.size, q)
     by_leaders(inter, local, sendbuf, recvbuf, layout, bcast, tag)
-
-
-def fits(case: Case) -> str | None:
-    return misfit(parts(ALGORITHM, case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(parts(ALGORITHM, case), rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return known_rounds(ALGORITHM, case)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return known_time(ALGORITHM, case, t_s, t_w)
 
 
 ALGORITHM = Algorithm(
@@ -74,11 +52,6 @@ ALGORITHM = Algorithm(
     name="wmpi",
     kind="inter",
     run=allgather_wmpi,
-    schedule=None,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    parameters={"bcast": BCAST},
+    parameters=PARAMETERS,
+    **leader_claims(PARAMETERS),
 )
