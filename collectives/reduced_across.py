@@ -8,14 +8,15 @@ the other group, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm, Case, Claims
 from collectives.blocks import Layout, scratch
-from collectives.groups import Placed, beside, in_a_row, misfit, numbers, place, scratch_in, sent_in
+from collectives.groups import Placed, beside, in_a_row, misfit, numbers, place, scratch_in, sent_in, setting
 from collectives.messages import exchange, receive, wait_all
 from collectives.protocol import Buffer, Comm, Intercomm, Op
 from collectives.schedule import Schedule, Seconds, Served, Transfer, message
@@ -68,9 +69,21 @@ def reduce_and_deal(
 # On paper ------------------------------------------------------------------------------------------------------------
 
 
-def parts(algorithm: Algorithm, case: Case) -> list[Placed]:
+def dealing_claims(operation: str, defaults: Mapping[str, Any]) -> Claims:
+    """The claims; `defaults` are the algorithm's parameters. A reduce_scatter tells all block sizes, the other one."""
+    return Claims(
+        schedule=partial(plan, operation, defaults),
+        fits=partial(fit, defaults),
+        scratch=partial(bytes_held, operation, defaults),
+        closed_sent=partial(bytes_sent, operation, defaults),
+        closed_time=partial(even_time, operation, defaults),
+        closed_combined=partial(even_combined, operation, defaults),
+    )
+
+
+def parts(defaults: Mapping[str, Any], case: Case) -> list[Placed]:
     """The two reduces and the two verdicts."""
-    reduce, bcast = algorithm.parameter(case, "reduce"), algorithm.parameter(case, "bcast")
+    reduce, bcast = setting(case, defaults, "reduce"), setting(case, defaults, "bcast")
     both = list(zip(case.groups, numbers(case), strict=True))
     reduces: list[Placed] = [
         (reduce, Case(g.p, _total(g), itemsize=g.itemsize, commutative=case.commutative), ranks) for g, ranks in both
@@ -78,56 +91,56 @@ def parts(algorithm: Algorithm, case: Case) -> list[Placed]:
     return [*reduces, *((bcast, Case(g.p, 8, itemsize=8), ranks) for g, ranks in both)]
 
 
-def fit(algorithm: Algorithm, case: Case) -> str | None:
+def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
     """`fits`: both groups' blocks must be as much in all."""
     a, b = map(_total, case.groups)
     if a != b:
         return f"the blocks of the groups are not as much in all, {a} bytes in A and {b} in B"
-    return misfit(parts(algorithm, case))
+    return misfit(parts(defaults, case))
 
 
-def plan(algorithm: Algorithm, case: Case) -> Schedule | None:
+def plan(operation: str, defaults: Mapping[str, Any], case: Case) -> Schedule | None:
     """Block sizes, reduces, verdicts, and two scatters at once."""
-    p, (to_b, to_a) = case.p, _told(algorithm, case)
+    p, (to_b, to_a) = case.p, _told(operation, case)
     a, b = (_blocks(g) for g in case.groups)
     deals = [Transfer(0, p + j, nbytes) for j, nbytes in enumerate(b) if nbytes]
     deals += [Transfer(p, i, nbytes) for i, nbytes in enumerate(a) if nbytes]
     sizes = [[Transfer(0, p, 8 * to_b), Transfer(p, 0, 8 * to_a)]]
-    return in_a_row(sizes, beside(parts(algorithm, case)), [Served(deals)])
+    return in_a_row(sizes, beside(parts(defaults, case)), [Served(deals)])
 
 
-def bytes_sent(algorithm: Algorithm, case: Case, rank: int) -> int | None:
+def bytes_sent(operation: str, defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
     """A leader sends block sizes and the whole combination beside what its parts send."""
-    within = sent_in(parts(algorithm, case), rank)
+    within = sent_in(parts(defaults, case), rank)
     in_a, own = place(case, rank)
     if within is None or own:
         return within
-    told = _told(algorithm, case)[0 if in_a else 1]
+    told = _told(operation, case)[0 if in_a else 1]
     return within + 8 * told + _total(case.groups[0])
 
 
-def bytes_held(algorithm: Algorithm, case: Case, rank: int) -> int:
+def bytes_held(operation: str, defaults: Mapping[str, Any], case: Case, rank: int) -> int:
     """The verdict; a leader holds block sizes and the whole combination too."""
-    held = 8 + scratch_in(parts(algorithm, case), rank)
-    return held if place(case, rank)[1] else held + 8 * sum(_told(algorithm, case)) + _total(case.groups[0])
+    held = 8 + scratch_in(parts(defaults, case), rank)
+    return held if place(case, rank)[1] else held + 8 * sum(_told(operation, case)) + _total(case.groups[0])
 
 
-def even_time(algorithm: Algorithm, case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+def even_time(operation: str, defaults: Mapping[str, Any], case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     """Two groups of one size, with trees for both parts: the leaders are the last everywhere, and do the same."""
-    names = [algorithm.parameter(case, name).name for name in ("reduce", "bcast")]
+    names = [setting(case, defaults, name).name for name in ("reduce", "bcast")]
     if case.p != case.q or names != ["binomial", "binomial"]:
         return None
-    (reduce, own, _), _, (bcast, word, _), _ = parts(algorithm, case)
+    (reduce, own, _), _, (bcast, word, _), _ = parts(defaults, case)
     trees = [reduce.time(own, t_s, t_w), bcast.time(word, t_s, t_w)]
     deals = max(sum(message(nbytes, t_s, t_w) for nbytes in _blocks(g)) for g in case.groups)
-    return message(8 * _told(algorithm, case)[0], t_s, t_w) + sum(time for time in trees if time is not None) + deals
+    return message(8 * _told(operation, case)[0], t_s, t_w) + sum(time for time in trees if time is not None) + deals
 
 
-def even_combined(algorithm: Algorithm, case: Case) -> int | None:
+def even_combined(operation: str, defaults: Mapping[str, Any], case: Case) -> int | None:
     """What is combined on that path."""
-    if even_time(algorithm, case, 1, 1) is None:
+    if even_time(operation, defaults, case, 1, 1) is None:
         return None
-    reduce, own, _ = parts(algorithm, case)[0]
+    reduce, own, _ = parts(defaults, case)[0]
     return reduce.closed_combined(own)
 
 
@@ -139,6 +152,6 @@ def _total(group: Case) -> int:
     return group.layout.size(0, group.p) * group.itemsize
 
 
-def _told(algorithm: Algorithm, case: Case) -> tuple[int, int]:
+def _told(operation: str, case: Case) -> tuple[int, int]:
     """How many block sizes A's leader tells, and B's."""
-    return (case.p, case.q) if algorithm.operation == "reduce_scatter" else (1, 1)
+    return (case.p, case.q) if operation == "reduce_scatter" else (1, 1)

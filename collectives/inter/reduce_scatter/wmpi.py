@@ -25,25 +25,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
-from collectives.groups import check_local
+from collectives.groups import check_call
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.protocol import Buffer, Comm, Intercomm, Op
-from collectives.reduced_across import (
-    bytes_held,
-    bytes_sent,
-    even_combined,
-    even_time,
-    fit,
-    plan,
-    reduce_and_deal,
-)
+from collectives.reduced_across import dealing_claims, reduce_and_deal
 from collectives.reductions import check_blocks
-from collectives.schedule import Schedule, Seconds
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+PARAMETERS = {"reduce": REDUCE, "bcast": BCAST}
 
 
 def reduce_scatter_wmpi(
@@ -59,38 +51,11 @@ def reduce_scatter_wmpi(
     tag: int = 0,
 ) -> None:
     """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    parameters = {"reduce": reduce, "bcast": bcast}
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    p, q = check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
     layout = Layout.of_ranks(counts, p)
     check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
-    told, others = [layout.size(rank) for rank in range(p)], q
-    reduce_and_deal(inter, local, sendbuf, recvbuf, told, others, op, reduce, bcast, tag)
-
-
-def fits(case: Case) -> str | None:
-    return fit(ALGORITHM, case)
-
-
-def schedule(case: Case) -> Schedule | None:
-    return plan(ALGORITHM, case)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return bytes_held(ALGORITHM, case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return even_time(ALGORITHM, case, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    return even_combined(ALGORITHM, case)
+    sizes = [layout.size(rank) for rank in range(p)]
+    reduce_and_deal(inter, local, sendbuf, recvbuf, sizes, q, op, reduce, bcast, tag)
 
 
 ALGORITHM = Algorithm(
@@ -98,12 +63,7 @@ ALGORITHM = Algorithm(
     name="wmpi",
     kind="inter",
     run=reduce_scatter_wmpi,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    parameters={"reduce": REDUCE, "bcast": BCAST},
+    parameters=PARAMETERS,
     in_order=True,
+    **dealing_claims("reduce_scatter", PARAMETERS),
 )

@@ -22,25 +22,17 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
-from collectives.groups import check_local
+from collectives.groups import check_call
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.protocol import Buffer, Comm, Intercomm, Op
-from collectives.reduced_across import (
-    bytes_held,
-    bytes_sent,
-    even_combined,
-    even_time,
-    fit,
-    plan,
-    reduce_and_deal,
-)
+from collectives.reduced_across import dealing_claims, reduce_and_deal
 from collectives.reductions import check_blocks
-from collectives.schedule import Schedule, Seconds
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+PARAMETERS = {"reduce": REDUCE, "bcast": BCAST}
 
 
 def reduce_scatter_block_wmpi(
@@ -55,38 +47,10 @@ def reduce_scatter_block_wmpi(
     tag: int = 0,
 ) -> None:
     """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    parameters = {"reduce": reduce, "bcast": bcast}
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
     layout = Layout.equal(sendbuf.size, p)
     check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
-    told, others = [layout.size(0)], 1
-    reduce_and_deal(inter, local, sendbuf, recvbuf, told, others, op, reduce, bcast, tag)
-
-
-def fits(case: Case) -> str | None:
-    return fit(ALGORITHM, case)
-
-
-def schedule(case: Case) -> Schedule | None:
-    return plan(ALGORITHM, case)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return bytes_held(ALGORITHM, case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return bytes_sent(ALGORITHM, case, rank)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return even_time(ALGORITHM, case, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    return even_combined(ALGORITHM, case)
+    reduce_and_deal(inter, local, sendbuf, recvbuf, [layout.size(0)], 1, op, reduce, bcast, tag)
 
 
 ALGORITHM = Algorithm(
@@ -94,12 +58,7 @@ ALGORITHM = Algorithm(
     name="wmpi",
     kind="inter",
     run=reduce_scatter_block_wmpi,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    parameters={"reduce": REDUCE, "bcast": BCAST},
+    parameters=PARAMETERS,
     in_order=True,
+    **dealing_claims("reduce_scatter_block", PARAMETERS),
 )
