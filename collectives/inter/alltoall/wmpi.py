@@ -21,7 +21,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout
 from collectives.groups import check_local
 from collectives.protocol import Buffer, Comm, Intercomm
@@ -43,16 +43,12 @@ def alltoall_wmpi(
     swap(inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag)
 
 
-def closed_sent(case: Case, rank: int) -> int:
-    return bytes_sent(case, rank)
-
-
 ALGORITHM = Algorithm(
     operation="alltoall",
     name="wmpi",
     kind="inter",
     run=alltoall_wmpi,
     schedule=None,
-    closed_sent=closed_sent,
+    closed_sent=bytes_sent,
     parameters={"first": None},
 )

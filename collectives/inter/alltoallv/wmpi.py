@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import cut
 from collectives.groups import check_local
 from collectives.protocol import Buffer, Comm, Intercomm
@@ -50,16 +50,12 @@ def alltoallv_wmpi(
     swap(inter, outgoing.__getitem__, incoming.__getitem__, first, tag)
 
 
-def closed_sent(case: Case, rank: int) -> int:
-    return bytes_sent(case, rank)
-
-
 ALGORITHM = Algorithm(
     operation="alltoallv",
     name="wmpi",
     kind="inter",
     run=alltoallv_wmpi,
     schedule=None,
-    closed_sent=closed_sent,
+    closed_sent=bytes_sent,
     parameters={"first": None},
 )

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.groups import check_local
 from collectives.pairs import one_block_each
 from collectives.protocol import Comm, Intercomm
@@ -49,16 +49,12 @@ def alltoallw_wmpi(
     swap(inter, sendblocks.__getitem__, recvblocks.__getitem__, first, tag)
 
 
-def closed_sent(case: Case, rank: int) -> int:
-    return bytes_sent(case, rank)
-
-
 ALGORITHM = Algorithm(
     operation="alltoallw",
     name="wmpi",
     kind="inter",
     run=alltoallw_wmpi,
     schedule=None,
-    closed_sent=closed_sent,
+    closed_sent=bytes_sent,
     parameters={"first": None},
 )
