@@ -24,9 +24,8 @@ The map:
     simulation                      an irregular allgatherv made from a regular allgather on a cluster
     groups                          two groups: whose part is whose, schedules side by side
     full_duplex, root_gathering,    texts that algorithms between two groups share: allgathers; roots and leaves,
-    root_gathering_claims, leaders, blocks for everybody over there, reductions dealt out across, both groups as one
-    rooted, across, reduced_across,
-    union
+    leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one;
+    reduced_across, union           root_gathering_claims, rooted_claims: two of these on paper
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
     star, binomial, segmented,      texts that several algorithms share: blocks between the root and each, up and
     runs, ring, pairs               down a tree, along a chain, in growing runs, around the ring, between all pairs

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import required
-from collectives.groups import Part, Placed, beside, in_a_row, misfit, numbers, scratch_in, sent_in
+from collectives.groups import Part, Placed, numbers
 from collectives.intra.bcast import binomial
 from collectives.messages import receive, send
 from collectives.protocol import Buffer, Comm, Intercomm
 from collectives.rooted import check_root, sides
-from collectives.schedule import Schedule, Seconds, Transfer, message, without_empty
+from collectives.rooted_claims import one_hop_claims
+from collectives.schedule import Transfer
 
 BCAST = binomial.ALGORITHM
 
@@ -55,37 +56,13 @@ def bcast_wmpi(
     bcast.run(local, buf, root=0, tag=tag)
 
 
-def fits(case: Case) -> str | None:
-    return misfit([_part(case)])
-
-
-def schedule(case: Case) -> Schedule | None:
-    return in_a_row([without_empty([Transfer(case.root, case.p, case.m)])], beside([_part(case)]))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([_part(case)], rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    bcast, leaves, _ = _part(case)
-    rounds = bcast.rounds(leaves)
-    return None if rounds is None else rounds + (case.m > 0)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return case.m if rank == case.root else sent_in([_part(case)], rank)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    bcast, leaves, _ = _part(case)
-    time = bcast.time(leaves, t_s, t_w)
-    return None if time is None else time + message(case.m, t_s, t_w)
-
-
 def _part(case: Case) -> Placed:
     leaves = Case(case.q, case.m, itemsize=case.itemsize)
     return ALGORITHM.parameter(case, "bcast"), leaves, numbers(case)[1]
+
+
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.root, case.p, case.m)
 
 
 ALGORITHM = Algorithm(
@@ -93,11 +70,6 @@ ALGORITHM = Algorithm(
     name="wmpi",
     kind="inter",
     run=bcast_wmpi,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
     parameters={"bcast": BCAST},
+    **one_hop_claims(_part, _hop, hop_first=True),
 )

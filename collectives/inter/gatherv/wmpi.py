@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
 from collectives.groups import Part
 from collectives.messages import send
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.rooted import check_root, gathered, one_by_one, take_in, up
-from collectives.schedule import Schedule, Seconds
+from collectives.rooted import check_root, take_in
+from collectives.rooted_claims import gather_claims
 
 
 def gatherv_wmpi(
@@ -51,29 +51,10 @@ def gatherv_wmpi(
         send(inter, required(sendbuf, "a rank that sends its block"), root, tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return up(case)
-
-
-def closed_rounds(case: Case) -> int:
-    return sum(nbytes > 0 for nbytes in gathered(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank < case.p else gathered(case)[rank - case.p]
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return one_by_one(gathered(case), t_s, t_w)
-
-
 ALGORITHM = Algorithm(
     operation="gatherv",
     name="wmpi",
     kind="inter",
     run=gatherv_wmpi,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **gather_claims(),
 )

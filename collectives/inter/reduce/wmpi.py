@@ -21,14 +21,14 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.blocks import required
-from collectives.blocks import scratch as spare_memory
-from collectives.groups import Part, Placed, beside, in_a_row, misfit, numbers, scratch_in, sent_in
+from collectives.blocks import required, scratch
+from collectives.groups import Part, Placed, numbers
 from collectives.intra.reduce import binomial
 from collectives.messages import receive, send
 from collectives.protocol import Buffer, Comm, Intercomm, Op
 from collectives.rooted import check_root, sides
-from collectives.schedule import Schedule, Seconds, Transfer, message, without_empty
+from collectives.rooted_claims import one_hop_claims
+from collectives.schedule import Transfer
 
 REDUCE = binomial.ALGORITHM
 
@@ -54,44 +54,10 @@ def reduce_wmpi(
         receive(inter, required(recvbuf, "the root of a reduce"), 0, tag)
         return
     own = required(sendbuf, "a rank that gives its operand")
-    result = spare_memory(own, own.size) if local.Get_rank() == 0 else None
+    result = scratch(own, own.size) if local.Get_rank() == 0 else None
     reduce.run(local, own, result, op=op, root=0, tag=tag)
     if result is not None:
         send(inter, result, root, tag)
-
-
-def fits(case: Case) -> str | None:
-    return misfit([_part(case)])
-
-
-def schedule(case: Case) -> Schedule | None:
-    return in_a_row(beside([_part(case)]), [without_empty([Transfer(case.p, case.root, case.m_b)])])
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([_part(case)], rank) + (case.m_b if rank == case.p else 0)
-
-
-def closed_rounds(case: Case) -> int | None:
-    reduce, leaves, _ = _part(case)
-    rounds = reduce.rounds(leaves)
-    return None if rounds is None else rounds + (case.m_b > 0)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    within = sent_in([_part(case)], rank)
-    return None if within is None else within + (case.m_b if rank == case.p else 0)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    reduce, leaves, _ = _part(case)
-    time = reduce.time(leaves, t_s, t_w)
-    return None if time is None else time + message(case.m_b, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    reduce, leaves, _ = _part(case)
-    return reduce.closed_combined(leaves)
 
 
 def _part(case: Case) -> Placed:
@@ -99,18 +65,16 @@ def _part(case: Case) -> Placed:
     return ALGORITHM.parameter(case, "reduce"), leaves, numbers(case)[1]
 
 
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.p, case.root, case.m_b)
+
+
 ALGORITHM = Algorithm(
     operation="reduce",
     name="wmpi",
     kind="inter",
     run=reduce_wmpi,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     parameters={"reduce": REDUCE},
     in_order=True,
+    **one_hop_claims(_part, _hop, hop_first=False),
 )

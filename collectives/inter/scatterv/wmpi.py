@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.blocks import Layout, required
 from collectives.groups import Part
 from collectives.messages import receive
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.rooted import check_root, deal_out, down, one_by_one, scattered
-from collectives.schedule import Schedule, Seconds
+from collectives.rooted import check_root, deal_out
+from collectives.rooted_claims import scatter_claims
 
 
 def scatterv_wmpi(
@@ -53,29 +53,10 @@ def scatterv_wmpi(
         receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
 
 
-def schedule(case: Case) -> Schedule:
-    return down(case)
-
-
-def closed_rounds(case: Case) -> int:
-    return sum(nbytes > 0 for nbytes in scattered(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return sum(scattered(case)) if rank == case.root else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return one_by_one(scattered(case), t_s, t_w)
-
-
 ALGORITHM = Algorithm(
     operation="scatterv",
     name="wmpi",
     kind="inter",
     run=scatterv_wmpi,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
+    **scatter_claims(),
 )
