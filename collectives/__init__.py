@@ -25,7 +25,7 @@ The map:
     groups                          two groups: whose part is whose, schedules side by side
     full_duplex, root_gathering,    texts that algorithms between two groups share: allgathers; roots and leaves,
     leaders, rooted, across,        blocks for everybody over there, reductions dealt out across, both groups as one;
-    reduced_across, union           root_gathering_claims, rooted_claims: two of these on paper
+    reduced_across, union           full_duplex_claims, root_gathering_claims, rooted_claims: these on paper
     trees, two_trees, circulant     the graphs: binomial, two binary trees at once, circulant with its schedules
     star, binomial, segmented,      texts that several algorithms share: blocks between the root and each, up and
     runs, ring, pairs               down a tree, along a chain, in growing runs, around the ring, between all pairs

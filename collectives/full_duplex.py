@@ -7,14 +7,13 @@ sides do the same, and it does not matter which is called A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
-from collectives.groups import Placed, check_local
+from collectives.groups import check_local
 from collectives.intra.allgather import ring as allgather_ring
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.protocol import Buffer, Comm, Intercomm
@@ -48,30 +47,22 @@ class Sides(NamedTuple):
         return self.runs.at(i)
 
 
-def sides(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer) -> Sides:
-    """Find the roles: the larger group is A."""
+def sides(
+    algorithm: Algorithm,
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    parameters: Mapping[str, Algorithm],
+) -> Sides:
+    """Refuse what cannot be done, and find the roles: the larger group is A."""
     check_local(inter, local)
     own, other = inter.Get_size(), inter.Get_remote_size()
     k_own, k_other = sendbuf.size, Layout.equal(recvbuf.size, other).largest
+    algorithm.check(Case(own, q=other, parameters=parameters))
     if own >= other:
         return Sides(True, Layout.nearly_equal(own, other), k_own, k_other)
     return Sides(False, Layout.nearly_equal(other, own), k_other, k_own)
-
-
-class Paper(NamedTuple):
-    """The same on paper: the sides, the processes' numbers in A and B, and bytes in an element."""
-
-    sides: Sides
-    a: range
-    b: range
-    itemsize: int
-
-
-def on_paper(case: Case) -> Paper:
-    a, b, left, right = *case.groups, range(case.p), range(case.p, case.ranks)
-    if a.p < b.p:
-        a, b, left, right = b, a, right, left
-    return Paper(Sides(True, Layout.nearly_equal(a.p, b.p), a.elements, b.elements), left, right, case.itemsize)
 
 
 @lru_cache(maxsize=64)
@@ -103,11 +94,3 @@ def gather_parts(
         allgather.run(comm, None, recvbuf, tag=tag)
     else:
         allgatherv.run(comm, None, recvbuf, counts, tag=tag)
-
-
-def parts_on_paper(counts: Sequence[int], ranks: Sequence[int], case: Case, defaults: Algorithm) -> Placed:
-    """The claims of `gather_parts`."""
-    plain = Case(len(ranks), itemsize=case.itemsize, in_place=True)
-    if min(counts) == max(counts):
-        return defaults.parameter(case, "allgather"), replace(plain, m=counts[0] * case.itemsize), ranks
-    return defaults.parameter(case, "allgatherv"), replace(plain, counts=tuple(counts)), ranks

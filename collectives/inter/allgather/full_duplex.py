@@ -26,24 +26,21 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from collectives.algorithm import Algorithm, Case
 from collectives.full_duplex import (
     ALLGATHER,
     ALLGATHERV,
     PARAMETERS,
+    Sides,
     gather_parts,
-    on_paper,
-    parts_on_paper,
     pieces_of_all,
     runs_of_all,
     sides,
 )
-from collectives.groups import Placed, beside, in_a_row, misfit, scratch_in, sent_in
+from collectives.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
+from collectives.groups import Placed
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.schedule import Round, Schedule, Transfer, without_empty
 
 
 def allgather_full_duplex(
@@ -57,9 +54,8 @@ def allgather_full_duplex(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    rank, s = inter.Get_rank(), sides(inter, local, sendbuf, recvbuf)
-    own, other = (s.p, s.q) if s.in_a else (s.q, s.p)
-    ALGORITHM.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
+    parameters = {"allgather": allgather, "allgatherv": allgatherv}
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
     if s.in_a:
         j = s.run_of(rank)
         pieces, c, start = s.pieces(j), rank - s.runs.start(j), j * s.k_b
@@ -74,38 +70,16 @@ def allgather_full_duplex(
         gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
 
 
-def schedule(case: Case) -> Schedule | None:
-    return in_a_row(_exchanges(case), beside(_parts(case)))
-
-
-def fits(case: Case) -> str | None:
-    return misfit(_parts(case))
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    own = case.m if rank < case.p else case.m_b
-    gathered = sent_in(_parts(case), rank)
-    return None if gathered is None else own + gathered
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(_parts(case), rank)
-
-
-def _exchanges(case: Case) -> Iterator[Round]:
-    s, a, b, itemsize = on_paper(case)
-    for c in range(s.runs.largest):
-        runs = [j for j in range(s.q) if c < s.runs.size(j)]
-        there = [Transfer(a[s.runs.start(j) + c], b[j], s.k_a * itemsize) for j in runs]
-        back = [Transfer(b[j], a[s.runs.start(j) + c], s.pieces(j).size(c) * itemsize) for j in runs]
-        yield without_empty(there + back)
+def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
+    """The c-th piece, to the c-th rank of the run."""
+    return s.runs.start(j) + c, s.pieces(j).size(c)
 
 
 def _parts(case: Case) -> list[Placed]:
     s, a, b, _ = on_paper(case)
     return [
-        parts_on_paper(pieces_of_all(s.p, s.q, s.k_b), a, case, ALGORITHM),
-        parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM),
+        parts_on_paper(pieces_of_all(s.p, s.q, s.k_b), a, case),
+        parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case),
     ]
 
 
@@ -114,9 +88,6 @@ ALGORITHM = Algorithm(
     name="full_duplex",
     kind="inter",
     run=allgather_full_duplex,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
     parameters=PARAMETERS,
+    **duplex_claims(_back, _parts),
 )

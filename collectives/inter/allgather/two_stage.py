@@ -26,25 +26,15 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-G
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
-from collectives.full_duplex import (
-    ALLGATHER,
-    ALLGATHERV,
-    PARAMETERS,
-    Sides,
-    gather_parts,
-    on_paper,
-    parts_on_paper,
-    runs_of_all,
-    sides,
-)
-from collectives.groups import Placed, Subset, beside, in_a_row, misfit, scratch_in, sent_in
+from collectives.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
+from collectives.groups import Placed, Subset
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.schedule import Round, Schedule, Transfer, without_empty
 
 
 def allgather_two_stage(
@@ -58,9 +48,8 @@ def allgather_two_stage(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    rank, s = inter.Get_rank(), sides(inter, local, sendbuf, recvbuf)
-    own, other = (s.p, s.q) if s.in_a else (s.q, s.p)
-    ALGORITHM.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
+    parameters = {"allgather": allgather, "allgatherv": allgatherv}
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
     if s.in_a:
         _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
         j = rank % s.q
@@ -88,26 +77,6 @@ def _exchange_in_a(inter: Intercomm, sendbuf: Buffer, recvbuf: Buffer, s: Sides,
         exchange(inter, outgoing, target, incoming if turn == g else None, j, tag)
 
 
-def schedule(case: Case) -> Schedule | None:
-    return in_a_row(_exchanges(case), beside(_parts(case)))
-
-
-def fits(case: Case) -> str | None:
-    s = on_paper(case).sides
-    # The first and the last of each stage are all the kinds there are; every rank asks, so all p would be p times p.
-    return misfit(_parts(case, {0, s.q - 1}, {0, s.p // s.q - 1}))
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    own = case.m if rank < case.p else case.m_b
-    gathered = sent_in(_parts(case), rank)
-    return None if gathered is None else own + gathered
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(_parts(case), rank)
-
-
 def _sizes(pieces: Layout) -> list[int]:
     return [pieces.size(g) for g in range(pieces.p)]
 
@@ -120,22 +89,24 @@ def _along(s: Sides, g: int) -> tuple[range, list[int]]:
     return range(last * s.q, s.p), [s.k_b] * s.q + [0] * (s.p % s.q)
 
 
-def _exchanges(case: Case) -> Iterator[Round]:
-    s, a, b, itemsize = on_paper(case)
-    for g in range(s.runs.largest):
-        runs = [j for j in range(s.q) if g < s.runs.size(j)]
-        there = [Transfer(a[s.runs.start(j) + g], b[j], s.k_a * itemsize) for j in runs]
-        back = [Transfer(b[j], a[g * s.q + j], s.pieces(j).size(g) * itemsize) for j in runs]
-        yield without_empty(there + back)
+def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
+    """The c-th piece, dealt out in turn."""
+    return c * s.q + j, s.pieces(j).size(c)
 
 
 def _parts(case: Case, across: Iterable[int] | None = None, along: Iterable[int] | None = None) -> list[Placed]:
     """What is gathered in A across, in A along, and in B; some of the sets or all."""
     s, a, b, _ = on_paper(case)
-    first = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case, ALGORITHM) for j in across or range(s.q)]
+    first = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case) for j in across or range(s.q)]
     sets = [_along(s, g) for g in along or range(s.p // s.q)]
-    second = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
-    return [*first, *second, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
+    second = [parts_on_paper(counts, [a[i] for i in members], case) for members, counts in sets]
+    return [*first, *second, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case)]
+
+
+def _kinds(case: Case) -> list[Placed]:
+    """The first and the last of each stage are all the kinds there are; every rank asks, so all p would be p times p."""
+    s = on_paper(case).sides
+    return _parts(case, {0, s.q - 1}, {0, s.p // s.q - 1})
 
 
 ALGORITHM = Algorithm(
@@ -143,9 +114,6 @@ ALGORITHM = Algorithm(
     name="two_stage",
     kind="inter",
     run=allgather_two_stage,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
     parameters=PARAMETERS,
+    **duplex_claims(_back, _parts, _kinds),
 )

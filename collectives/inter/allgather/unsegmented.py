@@ -26,24 +26,14 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-G
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from collectives.algorithm import Algorithm, Case
-from collectives.full_duplex import (
-    ALLGATHER,
-    ALLGATHERV,
-    PARAMETERS,
-    Sides,
-    gather_parts,
-    on_paper,
-    parts_on_paper,
-    runs_of_all,
-    sides,
-)
-from collectives.groups import Placed, Subset, beside, in_a_row, misfit, scratch_in, sent_in
+from collectives.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
+from collectives.groups import Placed, Subset
 from collectives.messages import exchange
 from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.schedule import Round, Schedule, Transfer, without_empty
 
 
 def allgather_unsegmented(
@@ -57,9 +47,8 @@ def allgather_unsegmented(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    rank, s = inter.Get_rank(), sides(inter, local, sendbuf, recvbuf)
-    own, other = (s.p, s.q) if s.in_a else (s.q, s.p)
-    ALGORITHM.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
+    parameters = {"allgather": allgather, "allgatherv": allgatherv}
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
     if s.in_a:
         j = s.run_of(rank)
         c = rank - s.runs.start(j)
@@ -76,26 +65,6 @@ def allgather_unsegmented(
         gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
 
 
-def schedule(case: Case) -> Schedule | None:
-    return in_a_row(_exchanges(case), beside(_parts(case)))
-
-
-def fits(case: Case) -> str | None:
-    s = on_paper(case).sides
-    return misfit(_parts(case, {0, s.p // s.q - 1}))  # all the kinds of sets there are; every rank asks
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    s, a, _, itemsize = on_paper(case)
-    exchanged = (s.k_a if rank in a else s.p // s.q * s.k_b) * itemsize
-    gathered = sent_in(_parts(case), rank)
-    return None if gathered is None else exchanged + gathered
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(_parts(case), rank)
-
-
 def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
     """The c-th ranks of all runs, and what each has; the last set also takes those that are left over."""
     members: list[int] = []
@@ -107,20 +76,22 @@ def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
     return members, counts
 
 
-def _exchanges(case: Case) -> Iterator[Round]:
-    s, a, b, itemsize = on_paper(case)
-    for c in range(s.runs.largest):
-        runs = [j for j in range(s.q) if c < s.runs.size(j)]
-        there = [Transfer(a[s.runs.start(j) + c], b[j], s.k_a * itemsize) for j in runs]
-        back = [Transfer(b[j], a[s.runs.start(j) + c], s.k_b * itemsize) for j in runs]
-        yield without_empty(there + (back if c < s.p // s.q else []))
+def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
+    """The whole block, to the c-th rank of the run; the ranks left over get nothing."""
+    return s.runs.start(j) + c, s.k_b if c < s.p // s.q else 0
 
 
 def _parts(case: Case, sets_of: Iterable[int] | None = None) -> list[Placed]:
     s, a, b, _ = on_paper(case)
     sets = [_set(s, c) for c in sets_of or range(s.p // s.q)]
-    parts = [parts_on_paper(counts, [a[i] for i in members], case, ALGORITHM) for members, counts in sets]
-    return [*parts, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case, ALGORITHM)]
+    parts = [parts_on_paper(counts, [a[i] for i in members], case) for members, counts in sets]
+    return [*parts, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case)]
+
+
+def _kinds(case: Case) -> list[Placed]:
+    """The first and the last set are all the kinds there are; every rank asks, so all would be too many."""
+    s = on_paper(case).sides
+    return _parts(case, {0, s.p // s.q - 1})
 
 
 ALGORITHM = Algorithm(
@@ -128,9 +99,6 @@ ALGORITHM = Algorithm(
     name="unsegmented",
     kind="inter",
     run=allgather_unsegmented,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
     parameters=PARAMETERS,
+    **duplex_claims(_back, _parts, _kinds),
 )

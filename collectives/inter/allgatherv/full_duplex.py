@@ -33,8 +33,9 @@ import numpy as np
 
 from collectives.algorithm import Algorithm, Case
 from collectives.blocks import Layout
-from collectives.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes, parts_on_paper
-from collectives.groups import Placed, beside, check_local, in_a_row, misfit, numbers, scratch_in, sent_in
+from collectives.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
+from collectives.full_duplex_claims import parts_on_paper
+from collectives.groups import Placed, beside, check_call, in_a_row, misfit, numbers, place, scratch_in, sent_in
 from collectives.intra.allreduce import recursive_doubling as allreduce_doubling
 from collectives.intra.exscan import recursive_doubling as exscan_doubling
 from collectives.messages import two_streams
@@ -62,10 +63,9 @@ def allgatherv_full_duplex(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    check_local(inter, local)
-    own, other, rank = inter.Get_size(), inter.Get_remote_size(), inter.Get_rank()
     parameters = {"allgather": allgather, "allgatherv": allgatherv, "allreduce": allreduce, "exscan": exscan}
-    ALGORITHM.check(Case(own, q=other, parameters={**parameters, "receive_order": receive_order}))
+    own, other = check_call(ALGORITHM, inter, local, {**parameters, "receive_order": receive_order})
+    rank = inter.Get_rank()
     blocks = Layout.of_ranks(counts, other)
     total = blocks.size(0, other)
     if recvbuf.size < total:
@@ -129,8 +129,8 @@ def fits(case: Case) -> str | None:
 
 
 def closed_sent(case: Case, rank: int) -> int | None:
-    group, place = (0, rank) if rank < case.p else (1, rank - case.p)
-    own = case.groups[group].layout.size(place) * case.itemsize
+    in_a, there = place(case, rank)
+    own = case.groups[0 if in_a else 1].layout.size(there) * case.itemsize
     parts = sent_in([*_counting(case), *_gathering(case)], rank)
     return None if parts is None else own + parts
 
@@ -175,8 +175,8 @@ def _gathering(case: Case) -> list[Placed]:
     (a, b), (in_a, in_b) = case.groups, numbers(case)
     k_a, k_b = a.layout.size(0, a.p), b.layout.size(0, b.p)
     return [
-        parts_on_paper(nearly_equal_sizes(k_b, case.p), in_a, case, ALGORITHM),
-        parts_on_paper(nearly_equal_sizes(k_a, case.q), in_b, case, ALGORITHM),
+        parts_on_paper(nearly_equal_sizes(k_b, case.p), in_a, case),
+        parts_on_paper(nearly_equal_sizes(k_a, case.q), in_b, case),
     ]
 
 

@@ -24,7 +24,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.algorithm import Algorithm, Case
-from collectives.groups import UNDECIDED, check_local, comes_first
+from collectives.groups import UNDECIDED, check_call, comes_first
 from collectives.intra.barrier import dissemination
 from collectives.protocol import Comm, Intercomm
 from collectives.schedule import Schedule, Seconds
@@ -37,9 +37,7 @@ def barrier_wmpi(
     inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
 ) -> None:
     """Return when every rank of both groups has called."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    ALGORITHM.check(Case(p, q=q, parameters={"barrier": barrier, "first": first}))
+    p, q = check_call(ALGORITHM, inter, local, {"barrier": barrier, "first": first})
     keeps = comes_first((p, 0), (q, 0), first) is not False
     barrier.run(Union(inter, local, keeps), tag=tag)
 
