@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from collectives.algorithm import Algorithm, Case
 from collectives.chain.chain import NOBODY, Chain, chain_of
 from collectives.chain.items import Compares, Format, Widths, agree, left_out, owner
-from collectives.chain.meter import Meter
+from collectives.chain.meter import Meter, Work
 from collectives.chain.regroup import regroup
 from collectives.numbers import ceil_log2
 from collectives.protocol import Comm
-
-Work: TypeAlias = Callable[[int], object] | None
-"""Told of comparisons and moves of items as they are made, so that the emulator can charge for them."""
 
 
 def split_by_sort(
@@ -34,6 +32,11 @@ def split_by_sort(
     item = form.write(color, key, chain.rank, chain.address)
     found = sort(chain, item, order=form.order, work=work, meter=meter)
     return regroup(chain, found, form, color, meter)
+
+
+def holds_by_sort(sort: Algorithm, case: Case) -> int:
+    """`holds` of a split by a sort: what the sort holds, and `regroup` holds 3 items after it."""
+    return max(3, sort.held(case) or 0)
 
 
 def look_up(chain: Chain, items: Sequence[bytes], item: bytes, form: Format, color: Any, work: Work) -> Chain | None:

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from collectives.chain.bins import split_by_bin
-from collectives.chain.chain import Chain
-from collectives.chain.items import as_bytes, left_out
+from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.chain.bins import TABLES, split_by_bin
+from collectives.chain.chain import Chain, chain_of
+from collectives.chain.items import Compare, Compares, as_bytes, compares, left_out
 from collectives.chain.meter import Meter
 from collectives.chain.scan import Letter, walk
+from collectives.protocol import Comm
 
 TURNS = 12
 """Iterations with Jenkins' hash: at 3 bits each, all 32 of its bits have been used, and N = 65,536 takes about six."""
@@ -79,6 +81,32 @@ class Hashed:
 
         walk(chain, to_right, to_left, heard_left, heard_right)
         return bool(marks[0][0] and marks[1][0])
+
+
+def check_hash(
+    algorithm: Algorithm, group: Comm | Chain, color: Any, compare: Compares, bits: int, tag: int
+) -> tuple[Chain, tuple[Compare | None, Compare | None]]:
+    """The chain and the functions for colours and keys; colours must be alike in every byte, so none compares these."""
+    chain = chain_of(group, tag)
+    algorithm.check(Case(chain.size, parameters={"bits": bits}))
+    functions = compares(compare)
+    if color is not None and functions[0] is not None:
+        raise DoesNotFit(
+            f"split {algorithm.name}: colours that a function compares may be alike and have different hashes"
+        )
+    return chain, functions
+
+
+def bins_fit(case: Case) -> str | None:
+    """`fits` of a split into 2^bits bins."""
+    bits = case.parameters.get("bits", 3)
+    return None if 0 < bits <= 16 else f"2^{bits} bins: between 2 and 65,536 make a table that can be sent"
+
+
+def hash_holds(case: Case, bits: int, sort: Algorithm) -> int:
+    """The tables of a scan; with `case.parameters["reorder"]` keys are sorted too, by the split `sort`."""
+    sorting = sort.held(case) if case.parameters.get("reorder") else 0
+    return max(TABLES << bits, sorting or 0)
 
 
 def split_by_hash(chain: Chain, color: Any, bits: int, threshold: int, meter: Meter) -> tuple[Chain | None, bool]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from collectives.chain.items import Order
-from collectives.chain.meter import Meter
+from collectives.chain.meter import Meter, Work
 from collectives.chain.tree import Branch
 
 
 class Gathered:
     """The items of a process and of all below it that have sent theirs, in order."""
 
-    def __init__(self, item: bytes, order: Order, work: Callable[[int], object] | None, meter: Meter) -> None:
+    def __init__(self, item: bytes, order: Order, work: Work, meter: Meter) -> None:
         self.items = [item]
         self.width, self.order, self.work, self.meter = len(item), order, work, meter
         meter.take(1)
@@ -40,7 +39,7 @@ def cut(block: Any, width: int) -> list[bytes]:
     return [data[start : start + width] for start in range(0, len(data), width)]
 
 
-def merged(*runs: list[bytes], order: Order, work: Callable[[int], object] | None) -> list[bytes]:
+def merged(*runs: list[bytes], order: Order, work: Work) -> list[bytes]:
     """Items in order, of runs in order: Python's sort finds the runs, and a merge of two takes linear time.
 
     `work` is told of as many moves as merging them two by two takes.

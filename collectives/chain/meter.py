@@ -2,10 +2,17 @@
 
 What counts is one unit whatever its width: a colour, key, rank and address together are an item; an address is one; an
 entry of a table of bins is one. The own item counts, and so does the buffer for somebody else's. Where an algorithm
-holds many items, their copies in a message on its way are not counted a second time.
+holds many items, their copies in a message on its way are not counted a second time. What they do with items they tell
+a function, `Work`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Work: TypeAlias = Callable[[int], object] | None
+"""Told of comparisons and moves of items as they are made, so that the emulator can charge for them."""
 
 
 class Meter:

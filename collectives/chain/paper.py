@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collectives.algorithm import Case, Claims
 from collectives.chain.scan import HEADER
 from collectives.numbers import ceil_log2
 from collectives.schedule import Round, Transfer
@@ -39,3 +40,16 @@ def descending(size: int, nbytes: int) -> Iterator[Round]:
     for i in reversed(range(ceil_log2(size))):
         step = 1 << i
         yield [Transfer(r - step, r, nbytes * min(step, size - r)) for r in range(step, size, 2 * step)]
+
+
+def flooding_claims() -> Claims:
+    """Of what is one allgather on the chain, and local work."""
+    return Claims(
+        schedule=lambda case: flooding(case.p, case.m),
+        closed_rounds=lambda case: 2 * ceil_log2(case.p),
+    )
+
+
+def all_items(case: Case) -> int:
+    """`holds` where somebody has everybody's item at once."""
+    return case.p

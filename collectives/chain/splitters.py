@@ -9,7 +9,7 @@ everybody learns all medians and how many items are below each. At least a quart
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from collectives.algorithm import Algorithm
 from collectives.chain.items import Order
 from collectives.chain.merging import cut, merged
+from collectives.chain.meter import Work
 from collectives.intra.allgather import bruck as allgather_bruck
 from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
 from collectives.intra.alltoall import pairwise as alltoall_pairwise
@@ -47,7 +48,7 @@ def sort_lists(
     width: int,
     *,
     order: Order,
-    work: Callable[[int], object] | None,
+    work: Work,
     alltoall: Algorithm,
     tag: int,
 ) -> list[bytes]:
@@ -74,7 +75,7 @@ def find_splitters(
     width: int,
     *,
     order: Order,
-    work: Callable[[int], object] | None,
+    work: Work,
     alltoall: Algorithm,
     tag: int,
 ) -> Any:

@@ -11,21 +11,18 @@ Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
-from collectives.chain.by_sort import Work, look_up
+from collectives.algorithm import Algorithm
+from collectives.chain.by_sort import look_up
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.collect import allgather
 from collectives.chain.items import Compares, Widths, agree
-from collectives.chain.meter import UNREAD, Meter
-from collectives.chain.paper import flooding
-from collectives.numbers import ceil_log2
+from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.paper import all_items, flooding_claims
 from collectives.protocol import Comm
-from collectives.schedule import Round
 
 
 def split_allgather_group(
@@ -50,24 +47,11 @@ def split_allgather_group(
     return found
 
 
-def schedule(case: Case) -> Iterator[Round]:
-    yield from flooding(case.p, case.m)
-
-
-def closed_rounds(case: Case) -> int:
-    return 2 * ceil_log2(case.p)
-
-
-def holds(case: Case) -> int:
-    return case.p
-
-
 ALGORITHM = Algorithm(
     operation="split",
     name="allgather_group",
     run=split_allgather_group,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    holds=holds,
+    holds=all_items,
     kind="split",
+    **flooding_claims(),
 )

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from collectives.algorithm import Algorithm, Case, DoesNotFit
-from collectives.chain.by_sort import Work, look_up
+from collectives.chain.by_sort import look_up
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths, agree
 from collectives.chain.merging import cut
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.paper import all_items
 from collectives.intra.allgather import bruck
 from collectives.protocol import Comm
 from collectives.schedule import Schedule, Seconds
@@ -77,10 +78,6 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     return _allgather(case).time(Case(case.p, case.m), t_s, t_w)
 
 
-def holds(case: Case) -> int:
-    return case.p
-
-
 ALGORITHM = Algorithm(
     operation="split",
     name="allgather_mpi",
@@ -89,7 +86,7 @@ ALGORITHM = Algorithm(
     fits=fits,
     closed_rounds=closed_rounds,
     closed_time=closed_time,
-    holds=holds,
+    holds=all_items,
     parameters={"allgather": bruck.ALGORITHM},
     kind="split",
 )

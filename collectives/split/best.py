@@ -20,10 +20,9 @@ from dataclasses import replace
 from typing import Any
 
 from collectives.algorithm import Algorithm, Case
-from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.protocol import Comm
 from collectives.schedule import Schedule, Seconds
 from collectives.split import allgather_group, bitonic, hash, hash64

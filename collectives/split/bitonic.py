@@ -15,13 +15,14 @@ Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_s
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
-from collectives.chain.by_sort import Work, split_by_sort
+from collectives.algorithm import Algorithm
+from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.sort import bitonic
 from collectives.protocol import Comm
 
@@ -42,15 +43,11 @@ def split_bitonic(
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
 
 
-def holds(case: Case) -> int:
-    return max(3, bitonic.holds(case))
-
-
 ALGORITHM = Algorithm(
     operation="split",
     name="bitonic",
     run=split_bitonic,
     schedule=None,
-    holds=holds,
+    holds=partial(holds_by_sort, bitonic.ALGORITHM),
     kind="split",
 )

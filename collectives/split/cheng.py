@@ -18,10 +18,10 @@ from functools import partial
 from typing import Any
 
 from collectives.algorithm import Algorithm, Case
-from collectives.chain.by_sort import Work, split_by_sort
+from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.sort import cheng
 from collectives.chain.splitters import ALLTOALL
 from collectives.protocol import Comm
@@ -46,17 +46,13 @@ def split_cheng(
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
 
 
-def holds(case: Case) -> int:
-    return max(3, cheng.holds(case))
-
-
 ALGORITHM = Algorithm(
     operation="split",
     name="cheng",
     run=split_cheng,
     schedule=None,
     fits=cheng.ALGORITHM.fits,
-    holds=holds,
+    holds=partial(holds_by_sort, cheng.ALGORITHM),
     parameters={"M": 128, "alltoall": ALLTOALL},
     kind="split",
 )

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
-from collectives.chain.bins import TABLES
-from collectives.chain.by_sort import Work
-from collectives.chain.chain import Chain, chain_of
-from collectives.chain.hashing import split_by_hash
-from collectives.chain.items import Compares, Widths, compares, left_out
-from collectives.chain.meter import UNREAD, Meter
+from collectives.algorithm import Algorithm, Case
+from collectives.chain.chain import Chain
+from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
+from collectives.chain.items import Compares, Widths, left_out
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.protocol import Comm
 from collectives.split import bitonic
 
@@ -45,12 +43,8 @@ def split_hash(
 
     There are 2^bits bins. `compare` is for keys: colours that are alike must be so in every byte.
     """
-    chain: Chain | None = chain_of(group, tag)
-    assert chain is not None
-    ALGORITHM.check(Case(chain.size, parameters={"bits": bits}))
-    functions = compares(compare)
-    if color is not None and functions[0] is not None:
-        raise DoesNotFit("split hash: colours that a function compares may be alike and have different hashes")
+    chain: Chain | None
+    chain, functions = check_hash(ALGORITHM, group, color, compare, bits, tag)
     if color is not None:
         chain, _ = split_by_hash(chain, color, bits, 2, meter)
         if left_out(color):
@@ -60,15 +54,8 @@ def split_hash(
     return bitonic.split_bitonic(chain, None, key, compare=functions, widths=widths, work=work, meter=meter)
 
 
-def fits(case: Case) -> str | None:
-    bits = case.parameters.get("bits", 3)
-    return None if 0 < bits <= 16 else f"2^{bits} bins: between 2 and 65,536 make a table that can be sent"
-
-
 def holds(case: Case) -> int:
-    """With `case.parameters["reorder"]` keys are sorted too."""
-    bits = case.parameters.get("bits", 3)
-    return max(TABLES << int(bits), bitonic.holds(case) if case.parameters.get("reorder") else 0)
+    return hash_holds(case, ALGORITHM.parameter(case, "bits"), bitonic.ALGORITHM)
 
 
 ALGORITHM = Algorithm(
@@ -76,7 +63,7 @@ ALGORITHM = Algorithm(
     name="hash",
     run=split_hash,
     schedule=None,
-    fits=fits,
+    fits=bins_fit,
     holds=holds,
     parameters={"bits": 3},
     kind="split",

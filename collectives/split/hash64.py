@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
-from collectives.chain.bins import TABLES
-from collectives.chain.by_sort import Work
-from collectives.chain.chain import Chain, chain_of
-from collectives.chain.hashing import split_by_hash
-from collectives.chain.items import Compares, Widths, compares, left_out
-from collectives.chain.meter import UNREAD, Meter
+from collectives.algorithm import Algorithm, Case
+from collectives.chain.chain import Chain
+from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
+from collectives.chain.items import Compares, Widths, left_out
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.protocol import Comm
 from collectives.split import allgather_group, bitonic
 
@@ -44,12 +42,8 @@ def split_hash64(
     There are 2^bits bins, until a chain has fewer than `threshold` processes. `compare` is for keys: colours that
     are alike must be so in every byte.
     """
-    chain: Chain | None = chain_of(group, tag)
-    assert chain is not None
-    ALGORITHM.check(Case(chain.size, parameters={"bits": bits}))
-    functions = compares(compare)
-    if color is not None and functions[0] is not None:
-        raise DoesNotFit("split hash64: colours that a function compares may be alike and have different hashes")
+    chain: Chain | None
+    chain, functions = check_hash(ALGORITHM, group, color, compare, bits, tag)
     finished = color is None
     if color is not None:
         chain, finished = split_by_hash(chain, color, bits, threshold, meter)
@@ -62,15 +56,9 @@ def split_hash64(
     )
 
 
-def fits(case: Case) -> str | None:
-    bits = case.parameters.get("bits", 3)
-    return None if 0 < bits <= 16 else f"2^{bits} bins: between 2 and 65,536 make a table that can be sent"
-
-
 def holds(case: Case) -> int:
-    """With `case.parameters["reorder"]` keys are sorted too."""
     bits, threshold = ALGORITHM.parameter(case, "bits"), ALGORITHM.parameter(case, "threshold")
-    return max(TABLES << int(bits), int(threshold) - 1, bitonic.holds(case) if case.parameters.get("reorder") else 0)
+    return max(hash_holds(case, bits, bitonic.ALGORITHM), int(threshold) - 1)
 
 
 ALGORITHM = Algorithm(
@@ -78,7 +66,7 @@ ALGORITHM = Algorithm(
     name="hash64",
     run=split_hash64,
     schedule=None,
-    fits=fits,
+    fits=bins_fit,
     holds=holds,
     parameters={"bits": 3, "threshold": 64},
     kind="split",

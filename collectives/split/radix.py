@@ -21,10 +21,9 @@ import numpy as np
 
 from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
-from collectives.chain.by_sort import Work
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares, left_out
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.scan import allreduce
 from collectives.chain.sort import radix
 from collectives.protocol import Comm
@@ -105,17 +104,13 @@ def _ranges(chain: Chain, numbers: list[int | None]) -> tuple[list[int], list[in
     return lows, [max(0, high - low).bit_length() for high, low in zip(highs, lows, strict=True)]
 
 
-def holds(case: Case) -> int:
-    return radix.holds(case)
-
-
 ALGORITHM = Algorithm(
     operation="split",
     name="radix",
     run=split_radix,
     schedule=None,
     fits=radix.ALGORITHM.fits,
-    holds=holds,
+    holds=radix.holds,
     parameters={"digit": 4},
     kind="split",
 )

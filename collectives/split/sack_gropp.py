@@ -22,10 +22,10 @@ from math import isqrt
 from typing import Any
 
 from collectives.algorithm import Algorithm, Case
-from collectives.chain.by_sort import Work, split_by_sort
+from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.sort import cheng
 from collectives.chain.splitters import ALLTOALL
 from collectives.numbers import ceil_div
@@ -64,7 +64,7 @@ def _items(case: Case) -> int:
 
 
 def holds(case: Case) -> int:
-    return max(3, cheng.holds(replace(case, parameters={"M": _items(case)})))
+    return holds_by_sort(cheng.ALGORITHM, replace(case, parameters={"M": _items(case)}))
 
 
 ALGORITHM = Algorithm(

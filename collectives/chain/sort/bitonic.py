@@ -18,7 +18,7 @@ Source   Batcher, Sorting Networks and Their Applications, AFIPS Spring Joint Co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -27,21 +27,14 @@ import numpy as np
 from collectives.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.items import Order
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import scanning
 from collectives.chain.shapes import Logchain
 from collectives.numbers import ceil_log2, floor_log2, is_power_of_two
 from collectives.schedule import Round, Seconds, Transfer, message
 
 
-def sort_bitonic(
-    chain: Chain,
-    item: bytes,
-    *,
-    order: Order = None,
-    work: Callable[[int], object] | None = None,
-    meter: Meter = UNREAD,
-) -> bytes:
+def sort_bitonic(chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD) -> bytes:
     """The item that belongs on this rank; all items are as long. `work(1)` is told of each comparison."""
     logchain = Logchain.of(chain)
     lefts, rights = logchain.lefts, logchain.rights

@@ -15,8 +15,6 @@ Source   Cheng, Edelman, Gilbert, Shah, A Novel Parallel Sorting Algorithm for C
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from collectives.algorithm import Algorithm, Case
@@ -24,7 +22,7 @@ from collectives.chain.chain import Chain
 from collectives.chain.collect import addresses
 from collectives.chain.items import Order
 from collectives.chain.merging import Gathered
-from collectives.chain.meter import UNREAD, Meter
+from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.splitters import ALLTOALL, sort_lists
 from collectives.chain.tree import Places, grow, spread
 from collectives.groups import Subset
@@ -38,7 +36,7 @@ def sort_cheng(
     M: int = 128,
     alltoall: Algorithm = ALLTOALL,
     order: Order = None,
-    work: Callable[[int], object] | None = None,
+    work: Work = None,
     meter: Meter = UNREAD,
 ) -> bytes:
     """The item that belongs on this rank; all are as long, and no two alike. `work` is told of moves and comparisons."""

@@ -11,25 +11,20 @@ Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from collectives.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.items import Order
 from collectives.chain.merging import Gathered
-from collectives.chain.meter import UNREAD, Meter
-from collectives.chain.paper import climbing, descending
+from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.paper import all_items, climbing, descending
 from collectives.chain.tree import Places, grow, spread
 from collectives.schedule import Round
 
 
 def sort_gather_scatter(
-    chain: Chain,
-    item: bytes,
-    *,
-    order: Order = None,
-    work: Callable[[int], object] | None = None,
-    meter: Meter = UNREAD,
+    chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD
 ) -> bytes:
     """The item that belongs on this rank; all items are as long. `work(n)` is told of each merge into n items."""
     gathered = Gathered(item, order, work, meter)
@@ -45,15 +40,11 @@ def schedule(case: Case) -> Iterator[Round]:
     yield from descending(case.p, case.m)
 
 
-def holds(case: Case) -> int:
-    return case.p
-
-
 ALGORITHM = Algorithm(
     operation="sort",
     name="gather_scatter",
     run=sort_gather_scatter,
     schedule=schedule,
-    holds=holds,
+    holds=all_items,
     kind="chain",
 )

@@ -12,28 +12,18 @@ Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
+from collectives.algorithm import Algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.collect import allgather
 from collectives.chain.items import Order
-from collectives.chain.meter import UNREAD, Meter
-from collectives.chain.paper import flooding
+from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.paper import all_items, flooding_claims
 from collectives.numbers import ceil_log2
-from collectives.schedule import Round
 
 
-def sort_serial(
-    chain: Chain,
-    item: bytes,
-    *,
-    order: Order = None,
-    work: Callable[[int], object] | None = None,
-    meter: Meter = UNREAD,
-) -> bytes:
+def sort_serial(chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD) -> bytes:
     """The item that belongs on this rank; all items are as long. `work(n ceil(log2 n))` is told of the sort of n."""
     meter.take(chain.size)
     items = sorted(map(bytes, allgather(chain, np.frombuffer(item, np.uint8))), key=order)
@@ -43,24 +33,11 @@ def sort_serial(
     return items[chain.rank]
 
 
-def schedule(case: Case) -> Iterator[Round]:
-    yield from flooding(case.p, case.m)
-
-
-def closed_rounds(case: Case) -> int:
-    return 2 * ceil_log2(case.p)
-
-
-def holds(case: Case) -> int:
-    return case.p
-
-
 ALGORITHM = Algorithm(
     operation="sort",
     name="serial",
     run=sort_serial,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    holds=holds,
+    holds=all_items,
     kind="chain",
+    **flooding_claims(),
 )
