@@ -7,7 +7,7 @@ sides do the same, and it does not matter which is called A.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,13 +53,14 @@ def sides(
     local: Comm,
     sendbuf: Buffer,
     recvbuf: Buffer,
-    parameters: Mapping[str, Algorithm],
+    allgather: Algorithm,
+    allgatherv: Algorithm,
 ) -> Sides:
     """Refuse what cannot be done, and find the roles: the larger group is A."""
     check_local(inter, local)
     own, other = inter.Get_size(), inter.Get_remote_size()
     k_own, k_other = sendbuf.size, Layout.equal(recvbuf.size, other).largest
-    algorithm.check(Case(own, q=other, parameters=parameters))
+    algorithm.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
     if own >= other:
         return Sides(True, Layout.nearly_equal(own, other), k_own, k_other)
     return Sides(False, Layout.nearly_equal(other, own), k_other, k_own)

@@ -54,8 +54,7 @@ def allgather_full_duplex(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    parameters = {"allgather": allgather, "allgatherv": allgatherv}
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         j = s.run_of(rank)
         pieces, c, start = s.pieces(j), rank - s.runs.start(j), j * s.k_b

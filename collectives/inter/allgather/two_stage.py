@@ -48,8 +48,7 @@ def allgather_two_stage(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    parameters = {"allgather": allgather, "allgatherv": allgatherv}
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
         j = rank % s.q

@@ -47,8 +47,7 @@ def allgather_unsegmented(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    parameters = {"allgather": allgather, "allgatherv": allgatherv}
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, parameters)
+    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         j = s.run_of(rank)
         c = rank - s.runs.start(j)

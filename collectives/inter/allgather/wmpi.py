@@ -33,13 +33,7 @@ PARAMETERS = {"bcast": BCAST}
 
 
 def allgather_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    bcast: Algorithm = BCAST,
-    tag: int = 0,
+    inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, bcast: Algorithm = BCAST, tag: int = 0
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
     _, q = check_call(ALGORITHM, inter, local, {"bcast": bcast})

@@ -28,13 +28,7 @@ from collectives.protocol import Buffer, Comm, Intercomm
 
 
 def alltoall_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    first: bool | None = None,
-    tag: int = 0,
+    inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, first: bool | None = None, tag: int = 0
 ) -> None:
     """Swap equal blocks with every rank of the other group."""
     check_local(inter, local)

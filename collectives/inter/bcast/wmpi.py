@@ -33,13 +33,7 @@ BCAST = binomial.ALGORITHM
 
 
 def bcast_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    buf: Buffer | None,
-    *,
-    root: Part | int,
-    bcast: Algorithm = BCAST,
-    tag: int = 0,
+    inter: Intercomm, local: Comm, buf: Buffer | None, *, root: Part | int, bcast: Algorithm = BCAST, tag: int = 0
 ) -> None:
     """Leave the root's `buf` in the `buf` of everybody in the other group."""
     check_root(inter, local, root)

@@ -28,13 +28,7 @@ from collectives.rooted_claims import gather_claims
 
 
 def gather_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    root: Part | int,
-    tag: int = 0,
+    inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: Part | int, tag: int = 0
 ) -> None:
     """Leave the blocks of the other group's ranks in the root's `recvbuf`."""
     check_root(inter, local, root)

@@ -31,13 +31,7 @@ from collectives.rooted_claims import scatter_claims
 
 
 def scatter_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    root: Part | int,
-    tag: int = 0,
+    inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: Part | int, tag: int = 0
 ) -> None:
     """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
     check_root(inter, local, root)
