@@ -92,7 +92,8 @@ def check_hash(
     functions = compares(compare)
     if color is not None and functions[0] is not None:
         raise DoesNotFit(
-            f"split {algorithm.name}: colours that a function compares may be alike and have different hashes"
+            f"split {algorithm.name}: colours that a function compares may be alike and have different hashes; "
+            "for keys alone give compare=(None, function)"
         )
     return chain, functions
 

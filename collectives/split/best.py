@@ -1,10 +1,10 @@
 """Split by whichever algorithm should be the best, by the number of processes and of groups, and whether there are keys.
 
-Neither colour nor key: nothing to do. Few processes: an allgather on the chain. No keys: hash, and hash64 if there are
-about as many groups as processes. Keys, or colours that a function compares: bitonic. Everybody decides alike, without
-a message.
+Neither colour nor key: nothing to do. Few processes: everybody gets all items, by an allgather; some more: one of them
+does, by a tree. Many, without keys: hash, and hash64 if there are about as many groups as processes. Many, with keys
+or colours that a function compares: bitonic. Everybody decides alike, without a message.
 
-    p = 4     an allgather on the chain
+    p = 4     an allgather; p = 3000 with keys: a tree; p = 65536: hash, and with keys bitonic
 
 Rounds   the chosen one's    Sent per rank   the chosen one's    Scratch   the chosen one's
 Time     the chosen one's
@@ -25,26 +25,44 @@ from collectives.chain.items import Compares, Widths, compares
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.protocol import Comm
 from collectives.schedule import Schedule, Seconds
-from collectives.split import allgather_group, bitonic, hash, hash64
+from collectives.split import allgather_group, allgather_mpi, bitonic, gather_scatter, hash, hash64
 
-FEW = 1024
-"""Processes for which an allgather is worth it: up to here its p items take less time than the rounds that it saves.
+SORTED, UNSORTED = (256, 4096), (1024, 2048)
+"""Processes up to which everybody gets all items, and up to which one does: where there are keys, and where not.
 
-On the model of Dawn, 50 ns a comparison, p = 1,024: 1.08 ms against bitonic's 1.31 with keys, and without keys 0.57 to
-0.67 ms against 0.64 to 0.94 of the hashes; at 512 about half as long as either.
+In modelled us on Dawn and on Sierra, 80 cycles an item (benchmarks/moody_cases.py). With keys, 256 processes: allgather 338
+and 222, tree 326 and 339; 512: 656 and 354, 433 and 415; 4,096: the tree 1,490 on Dawn, bitonic 1,900. Without, 512:
+allgather 312 and 262, tree 431 and 418, hash 691 and 979; 4,096: the tree 1,515 on Dawn, hash 1,018. On a chain, where an
+allgather has to find its partners, it takes 1.3 to 2.1 times as long as on a communicator: half as many, then.
 """
 
 
 def choose(
-    size: int, *, groups: int | None = None, reorder: bool = False, compared: bool = False, few: int = FEW
+    size: int,
+    *,
+    groups: int | None = None,
+    reorder: bool = False,
+    compared: bool = False,
+    chain: bool = False,
+    few: int | None = None,
 ) -> Algorithm:
-    """The algorithm for so many processes and groups (None: unknown); `compared` if a function compares colours.
+    """The algorithm for so many processes and groups (None: unknown).
 
-    >>> [choose(100), choose(5000), choose(5000, groups=5000), choose(5000, reorder=True)]
-    [<split allgather_group>, <split hash>, <split hash64>, <split bitonic>]
+    `compared` if a function compares colours, `chain` if there is no communicator of these processes, `few` if nobody
+    has room for more items than that.
+
+    >>> [choose(100), choose(100, chain=True), choose(1000, reorder=True)]
+    [<split allgather_mpi>, <split allgather_group>, <split gather_scatter>]
+    >>> [choose(5000), choose(5000, groups=5000), choose(5000, reorder=True)]
+    [<split hash>, <split hash64>, <split bitonic>]
     """
-    if size <= few:
-        return allgather_group.ALGORITHM
+    everybody, one = SORTED if reorder or compared else UNSORTED
+    if few is not None:
+        everybody, one = min(everybody, few), min(one, few)
+    if size <= (everybody // 2 if chain else everybody):
+        return allgather_group.ALGORITHM if chain else allgather_mpi.ALGORITHM
+    if size <= one:
+        return gather_scatter.ALGORITHM
     if reorder or compared:
         return bitonic.ALGORITHM
     return hash64.ALGORITHM if groups is not None and groups * 64 > size else hash.ALGORITHM
@@ -56,7 +74,7 @@ def split_best(
     key: Any = None,
     *,
     groups: int | None = None,
-    few: int = FEW,
+    few: int | None = None,
     compare: Compares = None,
     widths: Widths = None,
     work: Work = None,
@@ -65,22 +83,22 @@ def split_best(
 ) -> Chain | None:
     """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
 
-    `groups` is about how many there will be, if that is known, and the same on all ranks.
+    `groups` is about how many there will be, if that is known, and the same on all ranks; likewise `few`, the most items
+    that anybody has room for.
     """
-    chain = chain_of(group, tag)
+    chain, is_chain = chain_of(group, tag), isinstance(group, Chain)
     if color is None and key is None:
         return chain
     compared = color is not None and compares(compare)[0] is not None
-    chosen = choose(chain.size, groups=groups, reorder=key is not None, compared=compared, few=few)
-    found: Chain | None = chosen.run(chain, color, key, compare=compare, widths=widths, work=work, meter=meter)
+    chosen = choose(chain.size, groups=groups, reorder=key is not None, compared=compared, chain=is_chain, few=few)
+    found: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
     return found
 
 
 def _chosen(case: Case) -> tuple[Algorithm, Case]:
     """With `case.parameters["reorder"]` and `["compared"]` where these are so."""
-    known = {
-        name: case.parameters[name] for name in ("groups", "reorder", "compared", "few") if name in case.parameters
-    }
+    facts = ("groups", "reorder", "compared", "few")
+    known = {name: value for name, value in case.parameters.items() if name in facts}
     kept = {name: value for name, value in case.parameters.items() if name == "reorder"}
     return choose(case.p, **known), replace(case, parameters=kept)
 
@@ -113,6 +131,6 @@ ALGORITHM = Algorithm(
     closed_rounds=closed_rounds,
     closed_time=closed_time,
     holds=holds,
-    parameters={"groups": None, "few": FEW},
+    parameters={"groups": None, "few": None},
     kind="split",
 )

@@ -7,7 +7,7 @@ As the split by bitonic sort, with another sort.
 Rounds   data decide    Sent per rank   data decide    Scratch   2 M + 4 p / M items
 Time     no closed form; turns until the splitters are found depend on the data; O(P log p + log^2 p + M log P), P = p / M
 Fits     any p; any M > 0; colours and keys of any data
-Best     a few thousand processes, with M near the square root of p
+Best     around a thousand processes; few sorters: on the model of Dawn p / M = 2 at 1,024, 8 at 4,096, 32 at 65,536
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011; Cheng, Edelman,
          Gilbert, Shah, A Novel Parallel Sorting Algorithm for Contemporary Architectures, 2006
 """
