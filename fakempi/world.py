@@ -21,6 +21,7 @@ from fakempi.mpi.complain import is_ours
 from fakempi.mpi.current import here
 from fakempi.mpi.parting import excuse
 from fakempi.mpi.process import Process, Universe
+from fakempi.mpi.strays import watch_threads
 from fakempi.mpi.stuck import diagnose
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
@@ -115,7 +116,7 @@ def run(
         loop.shuffle(loop.today)
     before, here.loop = here.loop, loop
     try:
-        with _patient_collector(nprocs):
+        with _patient_collector(nprocs), watch_threads():
             _drive(universe)
     except RunError as error:
         error.trace = _trace(universe, recorder)

@@ -119,6 +119,7 @@ class CollectiveCalls(CommState):
     def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
         """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
         side, rank, size = self._local(), self._rank, self._reach
+        self._check_caller()
         side.calls[rank] = call = side.calls.get(rank, 0) + 1
         there, context = self._there, side.context
         if there is not side:

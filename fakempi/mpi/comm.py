@@ -257,6 +257,7 @@ class Comm(
     def _arrive(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
         """Come to the next meeting of this communicator's ranks; returns what to wait for."""
         side = self._local()
+        self._check_caller()
         context = side.context
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
         place = context.place(side, self._rank)

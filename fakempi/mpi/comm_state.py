@@ -179,11 +179,17 @@ class CommState:
         """Hidden communicators of the same ranks, for our own messages."""
         raise NotImplementedError
 
+    def _check_caller(self) -> None:
+        """Complain unless it is the handle's own rank that calls."""
+        running = self._loop.running
+        if running is None or running.owner is not self._process:
+            self._complain_of_owner()
+
     def _complain_of_owner(self) -> NoReturn:
         """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI."""
         if self._loop.running is None:
             raise complaint(ERR_COMM, "the communicator belongs to a run that is over.")
-        words = "was it kept in a global, which all ranks share, or used in a thread that a rank has started?"
+        words = "was it kept in a global, which all ranks share?"
         raise complaint(ERR_COMM, f"the communicator belongs to {self._process.name}: {words}")
 
     def _check_alive(self) -> None:

@@ -30,8 +30,24 @@ def running_process() -> Any:
     """The running `Process`; outside a run there is none, which is an error."""
     process = current_process()
     if process is None:
-        raise MPIError(ERR_OTHER, "no rank is running here: MPI calls need a program started with fakempi.run(...).")
+        stray = name_of_starter() is not None
+        words = starter_in_words() if stray else "MPI calls need a program started with fakempi.run(...)."
+        raise MPIError(ERR_OTHER, f"no rank is running here: {words}")
     return process
+
+
+def name_of_starter() -> str | None:
+    """Who has started this OS thread, or starts one now: the running process, or the one whose thread this is."""
+    name: str | None = current_name() or getattr(threading.current_thread(), "_fakempi_starter", None)
+    return name
+
+
+def starter_in_words() -> str:
+    """What a thread that is no rank is told when it calls MPI."""
+    return (
+        f"this is a thread that {name_of_starter() or 'the program'} has started, and only the rank itself may call MPI "
+        "(MPI.THREAD_FUNNELED): let the thread hand its results to the rank, and call MPI there."
+    )
 
 
 def current_name() -> str | None:

@@ -7,8 +7,8 @@ import threading
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.mpi.complain import complaint
-from fakempi.mpi.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SINGLE, VERSION
-from fakempi.mpi.current import current_process, running_process
+from fakempi.mpi.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SINGLE, VERSION
+from fakempi.mpi.current import current_process, name_of_starter, running_process
 
 
 def compute(seconds: float) -> None:
@@ -98,7 +98,7 @@ def Is_finalized() -> bool:
 
 def Query_thread() -> int:
     """One thread a rank may call MPI: the one that runs it."""
-    return THREAD_SINGLE if current_process() is None else THREAD_MULTIPLE
+    return THREAD_SINGLE if name_of_starter() is None else THREAD_FUNNELED
 
 
 def Is_thread_main() -> bool:

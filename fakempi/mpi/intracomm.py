@@ -48,6 +48,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
     def Create_group(self, group: Group, tag: int = 0) -> Any:
         """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it."""
         context = self._local().context
+        self._check_caller()
         members = self._check_group(group, self._local().members)
         rank = members.index(self._process.number)
         if rank is None:

@@ -12,7 +12,7 @@ from fakempi.error_classes import ERR_IN_STATUS, ERR_REQUEST, SUCCESS
 from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.complain import complaint
 from fakempi.mpi.constants import UNDEFINED
-from fakempi.mpi.current import current_process
+from fakempi.mpi.current import running_process
 from fakempi.mpi.status import Status
 
 
@@ -26,7 +26,7 @@ def let_others_run(loop: Any, *ends: Any) -> None:
 
 def after_a_poll(found: Callable[[], Any], requests: Sequence[Any]) -> bool:
     """Nothing was found: let others run, then look once more."""
-    let_others_run(current_process().loop, *(request._operation.end for request in active_of(requests)))
+    let_others_run(running_process().loop, *(request._operation.end for request in active_of(requests)))
     return bool(found())
 
 

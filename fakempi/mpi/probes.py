@@ -153,6 +153,7 @@ class Probes(CommState):
     def _probe(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope:
         """Wait until there is a message that fits, and all of it has arrived."""
         self._check_alive()
+        self._check_caller()
         loop = self._loop
         envelope = self._find(source, tag)
         while envelope is None:
@@ -166,6 +167,7 @@ class Probes(CommState):
 
     def _probe_now(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope | None:
         self._check_alive()
+        self._check_caller()
         envelope = self._find(source, tag)
         if not self._is_there(envelope):
             let_others_run(self._loop, None if envelope is None else envelope.arrived)

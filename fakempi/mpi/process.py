@@ -79,7 +79,7 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "loop", "number", "out", "parent", "pickle", "rank", "task", "thread_level", "universe", "wire",
+        "loop", "number", "out", "parent", "pickle", "rank", "task", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -100,7 +100,6 @@ class Process:
         self.finalized = False
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
-        self.thread_level = 3
 
     @property
     def name(self) -> str:
