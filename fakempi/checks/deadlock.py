@@ -42,6 +42,7 @@ class Stuck:
     since: float
     wants: tuple[Want, ...]
     any_helps: bool = False  # one of the wants would do
+    polls: bool = False  # it does not wait for them, but looks again and again
 
 
 @dataclass(frozen=True)
@@ -207,10 +208,11 @@ def _shortened(lines: list[str], rest: str) -> list[str]:
 def find_cycle(stuck: Sequence[Stuck]) -> list[int]:
     """Ranks each of which waits for the next, and the last for the first; empty if there are none such.
 
-    Only waits for one certain rank count: who waits for any of several may be helped from outside the circle.
+    Only waits for one certain rank count: who waits for any of several may be helped from outside the circle, and who polls
+    may look for something else next time.
     """
     stuck_ranks = {one.rank for one in stuck}
-    waits = {one.rank: _certain(one, stuck_ranks) for one in stuck if not one.any_helps}
+    waits = {one.rank: _certain(one, stuck_ranks) for one in stuck if not (one.any_helps or one.polls)}
     done: set[int] = set()
     for start in waits:
         path: dict[int, int] = {}  # rank -> its place on the way from the start

@@ -39,6 +39,7 @@ def Wtime() -> float:
         process.glanced_at, process.glances = loop.now, 0
     process.glances += 1
     if process.glances > GLANCES:
+        process.task.reason = None
         loop.poll()
     return float(loop.now)
 

@@ -16,17 +16,21 @@ from fakempi.mpi.current import running_process
 from fakempi.mpi.status import Status
 
 
-def let_others_run(loop: Any, *ends: Any) -> None:
-    """A poll has found nothing. What is known to end later is put on the agenda: time must not stand still for it."""
+def let_others_run(loop: Any, what: Any, *ends: Any) -> None:
+    """A poll for `what` has found nothing. What is known to end later is booked: time must not stand still for it."""
     later = [end for end in ends if end is not None and end > loop.now]
     if later:
         loop.book(min(later), _time_passes)
+    task = loop.running
+    task.reason, task.since = what, loop.now  # for whoever asks why nothing moves
     loop.poll()
+    task.reason = None
 
 
-def after_a_poll(found: Callable[[], Any], requests: Sequence[Any]) -> bool:
-    """Nothing was found: let others run, then look once more."""
-    let_others_run(running_process().loop, *(request._operation.end for request in active_of(requests)))
+def after_a_poll(found: Callable[[], Any], requests: Sequence[Any], *how: str) -> bool:
+    """Nothing was found: let others run, then look once more. `how` is "any" if one of the requests will do."""
+    operations = [request._operation for request in active_of(requests)]
+    let_others_run(running_process().loop, (*how, *operations), *(operation.end for operation in operations))
     return bool(found())
 
 
@@ -61,7 +65,7 @@ def look_for_any(requests: Sequence[Any]) -> tuple[int, bool]:
     """(index, True) of the first to have ended, (UNDEFINED, True) if none is active, else (UNDEFINED, False)."""
     if not active_of(requests):
         return UNDEFINED, True
-    if not those_ended(requests) and not after_a_poll(lambda: those_ended(requests), requests):
+    if not those_ended(requests) and not after_a_poll(lambda: those_ended(requests), requests, "any"):
         return UNDEFINED, False
     return first_ended(requests), True
 
@@ -71,7 +75,7 @@ def look_for_some(requests: Sequence[Any]) -> list[int] | None:
     if not active_of(requests):
         return None
     if not those_ended(requests):
-        after_a_poll(lambda: None, requests)
+        after_a_poll(lambda: None, requests, "any")
     return those_ended(requests)
 
 

@@ -170,7 +170,8 @@ class Probes(CommState):
         self._check_caller()
         envelope = self._find(source, tag)
         if not self._is_there(envelope):
-            let_others_run(self._loop, None if envelope is None else envelope.arrived)
+            look = Pattern(source, tag, self._mailbox(), None, 0)
+            let_others_run(self._loop, look, None if envelope is None else envelope.arrived)
             envelope = self._find(source, tag)
         return self._seen(envelope, status, take) if envelope is not None and self._is_there(envelope) else None
 

@@ -67,10 +67,9 @@ def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     site = site_of(program)
     if isinstance(task.body, Child):
         call, site = task.body.call, task.body.site
-    operations = [] if polls else list(_operations(task.reason))
-    wants = tuple(want for operation in operations if (want := _want(universe, operation)) is not None)
-    any_helps = not polls and isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
-    return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps)
+    wants = tuple(want for operation in _operations(task.reason) if (want := _want(universe, operation)) is not None)
+    any_helps = isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
+    return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps, polls)
 
 
 def _operations(reason: Any) -> Iterator[Any]:

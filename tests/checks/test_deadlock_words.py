@@ -311,23 +311,6 @@ def test_ranks_of_an_intercommunicator(carrier: str) -> None:
     ]
 
 
-def test_ranks_that_poll_in_vain(carrier: str) -> None:
-    """A livelock, with those who wait beside those who poll."""
-
-    def main(comm: Any) -> None:
-        compute(3)
-        if comm.rank == 0:
-            comm.recv(source=1)
-        while not comm.Iprobe(source=0, tag=5):
-            pass
-
-    assert told(main, 3, carrier) == [
-        "livelock at t = 3 s: 3 of 3 ranks poll in vain or wait, and nothing else can happen.",
-        "  rank 0: recv(source=1, tag=ANY) at main+3, since t = 3",
-        "  ranks 1-2: Iprobe() at main+4, since t = 3",
-    ]
-
-
 def test_the_call_is_the_one_in_the_program_also_through_helpers(carrier: str) -> None:
     """The line is the innermost of the user's own."""
 
