@@ -50,7 +50,7 @@ def test_a_sweep_names_the_best_and_says_why_others_were_left_out() -> None:
     """Latency decides for small messages, bandwidth for large ones."""
     made = sweep("bcast", [(6, 0)], [8, 2**20], cost=Hockney(eager_limit=0))
     small, large = made.columns
-    assert small.best == ["binomial", "circulant"] or "binomial" in small.best
+    assert "binomial" in small.best
     assert "binomial" not in large.best
     assert small.refused == {"scatter_recursive_doubling_allgather": "p = 6 is not a power of two"}
     assert all(time >= column.bound for column in made.columns for time in column.times.values())
