@@ -31,9 +31,9 @@ SORTED, UNSORTED = (256, 4096), (1024, 2048)
 """Processes up to which everybody gets all items, and up to which one does: where there are keys, and where not.
 
 In modelled us on Dawn and on Sierra, 80 cycles an item (benchmarks/moody_cases.py). With keys, 256 processes: allgather 338
-and 222, tree 326 and 339; 512: 656 and 354, 433 and 415; 4,096: the tree 1,490 on Dawn, bitonic 1,900. Without, 512:
-allgather 312 and 262, tree 431 and 418, hash 691 and 979; 4,096: the tree 1,515 on Dawn, hash 1,018. On a chain, where an
-allgather has to find its partners, it takes 1.3 to 2.1 times as long as on a communicator: half as many, then.
+and 222, tree 326 and 339; 512: 656 and 354, 433 and 415; 4,096: tree 1,490 and 847, bitonic 1,900 and 2,720. Without, 512:
+allgather 312 and 262, tree 431 and 418, hash 691 and 979; 4,096: tree 1,515 and 843, hash 1,018 and 1,503. On a chain, where
+an allgather has to find its partners, it takes 1.3 to 2.1 times as long as on a communicator: half as many, then.
 """
 
 
