@@ -1,11 +1,12 @@
 """Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011 in modelled time, with the paper's ratios beside ours.
 
     python benchmarks/moody_figures.py               16 to 1,024 ranks, some minutes
-    python benchmarks/moody_figures.py --full        to 65,536 ranks: over two hours on two cores, 2 GiB each
-    python benchmarks/moody_figures.py --upto 16384 --processes 4 --keep points.json
+    python benchmarks/moody_figures.py --full        to 65,536 ranks: three or four hours on two cores, 2 GiB each
+    python benchmarks/moody_figures.py --upto 16384 --processes 4 --keep points.jsonl
 
-With `--keep` each point is written down as soon as it is there, and not run again the next time. Which machine, which
-data, what is charged for local work: moody_cases.py.
+With `--keep` each point is written down as soon as it is there, and not run again the next time. Those that have been run
+for moody_figures.out are in moody_points.jsonl: `--full --keep benchmarks/moody_points.jsonl --kept` draws them anew.
+Which machine, which data, what is charged for local work: moody_cases.py.
 """
 
 from __future__ import annotations
