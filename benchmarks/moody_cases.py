@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import collectives
 import fakempi
 from collectives.chain.scan import HEADER
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 from fakempi import presets
 
 MACHINES: dict[str, tuple[Callable[[], Any], float]] = {"dawn": (presets.dawn, 850e6), "sierra": (presets.sierra, 2.8e9)}

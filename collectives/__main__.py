@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from collectives.catalogue import CATALOGUE
+from collectives.entries import CATALOGUE
 
 COLUMNS = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits")
 LEGEND = (

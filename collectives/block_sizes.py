@@ -15,9 +15,9 @@ from dataclasses import replace
 from math import isqrt
 from typing import TypeAlias
 
-from collectives.algorithm import Algorithm, Case
-from collectives.numbers import ceil_div
-from collectives.schedule import Seconds
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Seconds
+from collectives.tools.numbers import ceil_div
 
 Rule: TypeAlias = Callable[[Sequence[int]], int]
 BlockBytes: TypeAlias = int | Rule

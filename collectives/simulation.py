@@ -17,12 +17,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_of, positive_blocks_only
-from collectives.blocks import Layout
-from collectives.messages import exchange
-from collectives.pipeline import Pieces
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.shapes.pipeline import Pieces
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 Side: TypeAlias = "tuple[int, Numbers] | None"
 """The partner and the blocks of a send or a receive that is still to come."""

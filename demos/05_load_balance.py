@@ -17,7 +17,7 @@ from rich.console import Console
 
 import collectives
 from collectives.distributions import spike
-from collectives.pipeline import OnPaper
+from collectives.shapes.pipeline import OnPaper
 from fakempi import Hockney, phantom, run
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns
 from fakempi.view.export import to_svg

@@ -13,7 +13,7 @@ from screen import console
 
 import fakempi
 from collectives import find
-from collectives.groups import Part
+from collectives.between.groups import Part
 from fakempi import MPI, Hockney
 from fakempi.view.numbers import short_binary
 from fakempi.view.plot import plot

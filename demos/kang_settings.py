@@ -15,8 +15,8 @@ from short_rings import ShortRings
 
 import fakempi
 from collectives import Algorithm, Case, find
-from collectives.numbers import ceil_div
-from collectives.schedule import Schedule
+from collectives.catalogue.schedule import Schedule
+from collectives.tools.numbers import ceil_div
 from fakempi import CostModel, TwoLevel, presets
 
 PUBLISHED = {1: 7.00, 2: 4.84, 3: 4.21, 4: 6.68, 5: 7.00, 6: 7.00, 7: 4.84, 8: 4.84}

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 import fakempi
 from collectives import Algorithm, find
-from collectives.binomial import scatter_pieces
-from collectives.blocks import Layout
-from collectives.groups import Subset
+from collectives.between.groups import Subset
+from collectives.shapes.binomial import scatter_pieces
+from collectives.tools.blocks import Layout
 from fakempi import MPI, TwoLevel
 
 Bytes = npt.NDArray[np.int64]

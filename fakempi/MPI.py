@@ -78,9 +78,7 @@ from fakempi.error_classes import (
     SUCCESS,
 )  # fmt: skip
 from fakempi.errors import MPIError as Exception
-from fakempi.mpi.buffered import Attach_buffer, Detach_buffer, Flush_buffer, Iflush_buffer
-from fakempi.mpi.comm import COMM_NULL, Comm
-from fakempi.mpi.constants import (
+from fakempi.mpi.base.constants import (
     ANY_SOURCE,
     ANY_TAG,
     APPNUM,
@@ -189,8 +187,7 @@ from fakempi.mpi.constants import (
     WIN_UNIFIED,
     WTIME_IS_GLOBAL,
 )  # fmt: skip
-from fakempi.mpi.datatype import Datatype
-from fakempi.mpi.environment import (
+from fakempi.mpi.base.environment import (
     Finalize,
     Get_library_version,
     Get_processor_name,
@@ -206,7 +203,7 @@ from fakempi.mpi.environment import (
     Wtime,
     get_vendor,
 )  # fmt: skip
-from fakempi.mpi.errhandler import (
+from fakempi.mpi.base.errhandler import (
     ERRHANDLER_NULL,
     ERRORS_ABORT,
     ERRORS_ARE_FATAL,
@@ -221,12 +218,22 @@ from fakempi.mpi.errhandler import (
     Remove_error_code,
     Remove_error_string,
 )  # fmt: skip
-from fakempi.mpi.grequest import Grequest
-from fakempi.mpi.group import GROUP_EMPTY, GROUP_NULL, Group
-from fakempi.mpi.info import INFO_ENV, INFO_NULL, Info
-from fakempi.mpi.intercomm import Intercomm
-from fakempi.mpi.intracomm import Intracomm
-from fakempi.mpi.memory import (
+from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
+from fakempi.mpi.base.not_emulated import (
+    FILE_NULL,
+    SESSION_NULL,
+    WIN_NULL,
+    File,
+    Get_abi_fortran_info,
+    Get_abi_info,
+    Get_abi_version,
+    Get_hw_resource_info,
+    Register_datarep,
+    Session,
+    Win,
+)  # fmt: skip
+from fakempi.mpi.base.status import Status
+from fakempi.mpi.buffers.memory import (
     BOTTOM,
     BUFFER_AUTOMATIC,
     IN_PLACE,
@@ -240,40 +247,18 @@ from fakempi.mpi.memory import (
     InPlaceType,
     buffer,
 )  # fmt: skip
-from fakempi.mpi.not_emulated import (
-    FILE_NULL,
-    SESSION_NULL,
-    WIN_NULL,
-    File,
-    Get_abi_fortran_info,
-    Get_abi_info,
-    Get_abi_version,
-    Get_hw_resource_info,
-    Register_datarep,
-    Session,
-    Win,
-)  # fmt: skip
-from fakempi.mpi.objects import Pickle, pickle
-from fakempi.mpi.op import (
-    BAND,
-    BOR,
-    BXOR,
-    LAND,
-    LOR,
-    LXOR,
-    MAX,
-    MAXLOC,
-    MIN,
-    MINLOC,
-    NO_OP,
-    OP_NULL,
-    PROD,
-    REPLACE,
-    SUM,
-    Op,
-)  # fmt: skip
-from fakempi.mpi.persistent import Prequest
-from fakempi.mpi.predefined import (
+from fakempi.mpi.buffers.objects import Pickle, pickle
+from fakempi.mpi.comms.comm import COMM_NULL, Comm
+from fakempi.mpi.comms.group import GROUP_EMPTY, GROUP_NULL, Group
+from fakempi.mpi.comms.intercomm import Intercomm
+from fakempi.mpi.comms.intracomm import Intracomm
+from fakempi.mpi.comms.ports import Close_port, Lookup_name, Open_port, Publish_name, Unpublish_name
+from fakempi.mpi.comms.predefined import COMM_SELF as _COMM_SELF
+from fakempi.mpi.comms.predefined import COMM_WORLD as _COMM_WORLD
+from fakempi.mpi.comms.predefined import comm_self, comm_world, resolve
+from fakempi.mpi.comms.topocomm import Cartcomm, Distgraphcomm, Graphcomm, Topocomm
+from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.predefined import (
     AINT,
     BFLOAT16_T,
     BOOL,
@@ -366,15 +351,30 @@ from fakempi.mpi.predefined import (
     UNSIGNED_SHORT,
     WCHAR,
 )  # fmt: skip
-from fakempi.mpi.predefined_comms import COMM_SELF as _COMM_SELF
-from fakempi.mpi.predefined_comms import COMM_WORLD as _COMM_WORLD
-from fakempi.mpi.predefined_comms import comm_self, comm_world, resolve
-from fakempi.mpi.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
-from fakempi.mpi.request import REQUEST_NULL, Request
-from fakempi.mpi.services import Close_port, Lookup_name, Open_port, Publish_name, Unpublish_name
-from fakempi.mpi.status import Status
-from fakempi.mpi.topocomm import Cartcomm, Distgraphcomm, Graphcomm, Topocomm
-from fakempi.mpi.topology import Compute_dims
+from fakempi.mpi.operations.op import (
+    BAND,
+    BOR,
+    BXOR,
+    LAND,
+    LOR,
+    LXOR,
+    MAX,
+    MAXLOC,
+    MIN,
+    MINLOC,
+    NO_OP,
+    OP_NULL,
+    PROD,
+    REPLACE,
+    SUM,
+    Op,
+)  # fmt: skip
+from fakempi.mpi.point.buffered import Attach_buffer, Detach_buffer, Flush_buffer, Iflush_buffer
+from fakempi.mpi.point.grequest import Grequest
+from fakempi.mpi.point.persistent import Prequest
+from fakempi.mpi.point.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
+from fakempi.mpi.point.request import REQUEST_NULL, Request
+from fakempi.mpi.topologies.topology import Compute_dims
 
 memory = buffer
 

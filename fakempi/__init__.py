@@ -22,9 +22,9 @@ _HOMES = {
     "Run": "fakempi.world",
     "run": "fakempi.world",
     "load": "fakempi.traces",
-    "compute": "fakempi.mpi.environment",
-    "phantom": "fakempi.mpi.phantom",
-    "region": "fakempi.mpi.region",
+    "compute": "fakempi.mpi.base.environment",
+    "phantom": "fakempi.mpi.buffers.phantom",
+    "region": "fakempi.mpi.base.region",
     "CostModel": "fakempi.wire.cost",
     "Free": "fakempi.wire.models.free",
     "Hockney": "fakempi.wire.models.hockney",
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
     from fakempi.errors import TraceError as TraceError
-    from fakempi.mpi.environment import compute as compute
-    from fakempi.mpi.phantom import phantom as phantom
-    from fakempi.mpi.region import region as region
+    from fakempi.mpi.base.environment import compute as compute
+    from fakempi.mpi.base.region import region as region
+    from fakempi.mpi.buffers.phantom import phantom as phantom
     from fakempi.traces import load as load
     from fakempi.wire.cost import CostModel as CostModel
     from fakempi.wire.models import presets as presets

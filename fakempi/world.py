@@ -11,18 +11,18 @@ from threading import Lock
 from types import FrameType
 from typing import Any
 
-import fakempi.mpi.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
+import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
-from fakempi.mpi.arrival import matched
-from fakempi.mpi.birth import new_world
-from fakempi.mpi.complain import is_ours
-from fakempi.mpi.current import here
-from fakempi.mpi.parting import excuse
-from fakempi.mpi.process import Process, Universe
-from fakempi.mpi.strays import watch_threads
-from fakempi.mpi.stuck import diagnose
+from fakempi.mpi.base.complain import is_ours
+from fakempi.mpi.base.current import here
+from fakempi.mpi.base.process import Process, Universe
+from fakempi.mpi.base.threads import watch_threads
+from fakempi.mpi.comms.birth import new_world
+from fakempi.mpi.comms.disconnect import excuse
+from fakempi.mpi.evidence.waits import diagnose
+from fakempi.mpi.point.arrival import matched
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds

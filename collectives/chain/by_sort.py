@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.chain import NOBODY, Chain, chain_of
 from collectives.chain.items import Compares, Format, Widths, agree, left_out, owner
 from collectives.chain.meter import Meter, Work
 from collectives.chain.regroup import regroup
-from collectives.numbers import ceil_log2
-from collectives.protocol import Comm
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Comm
 
 
 def split_by_sort(

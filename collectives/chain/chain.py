@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 NOBODY: Final = -1
 """The left neighbour of the first and the right neighbour of the last. MPI's PROC_NULL differs from library to library."""

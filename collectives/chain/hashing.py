@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import TABLES, split_by_bin
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compare, Compares, as_bytes, compares, left_out
 from collectives.chain.meter import Meter
 from collectives.chain.scan import Letter, walk
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 TURNS = 12
 """Iterations with Jenkins' hash: at 3 bits each, all 32 of its bits have been used, and N = 65,536 takes about six."""

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from collectives.algorithm import DoesNotFit
+from collectives.catalogue.algorithm import DoesNotFit
 from collectives.chain.chain import Chain
 from collectives.chain.scan import allreduce
 

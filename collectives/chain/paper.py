@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Case, Claims
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.schedule import Round, Transfer
 from collectives.chain.scan import HEADER
-from collectives.numbers import ceil_log2
-from collectives.schedule import Round, Transfer
+from collectives.tools.numbers import ceil_log2
 
 
 def scanning(size: int, nbytes: int) -> Iterator[Round]:

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from collectives.chain.chain import Chain
-from collectives.protocol import Op
+from collectives.tools.protocol import Op
 
 Array: TypeAlias = Any
 Combine: TypeAlias = Callable[[Array, Array], Array]

@@ -8,7 +8,7 @@ import numpy as np
 
 from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.scan import Letter, double_scan, walk
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 
 @dataclass(frozen=True)

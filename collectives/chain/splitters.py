@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm
 from collectives.chain.items import Order
 from collectives.chain.merging import cut, merged
 from collectives.chain.meter import Work
@@ -22,7 +22,7 @@ from collectives.intra.allgather import bruck as allgather_bruck
 from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
 from collectives.intra.alltoall import pairwise as alltoall_pairwise
 from collectives.intra.alltoallv import pairwise as alltoallv_pairwise
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 ALLTOALL = alltoall_pairwise.ALGORITHM
 WEIGHT = 8

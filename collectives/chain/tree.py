@@ -20,7 +20,7 @@ import numpy as np
 
 from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.scan import HEADER
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 
 
 class Branch(NamedTuple):

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm
 from collectives.chain.by_sort import look_up
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.collect import allgather
 from collectives.chain.items import Compares, Widths, agree
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import all_items, flooding_claims
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 
 def split_allgather_group(

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.schedule import Schedule, Seconds
 from collectives.chain.by_sort import look_up
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths, agree
@@ -26,8 +27,7 @@ from collectives.chain.merging import cut
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import all_items
 from collectives.intra.allgather import bruck
-from collectives.protocol import Comm
-from collectives.schedule import Schedule, Seconds
+from collectives.tools.protocol import Comm
 
 
 def split_allgather_mpi(

@@ -19,13 +19,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Schedule, Seconds
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares
 from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.protocol import Comm
-from collectives.schedule import Schedule, Seconds
 from collectives.split import allgather_group, allgather_mpi, bitonic, gather_scatter, hash, hash64
+from collectives.tools.protocol import Comm
 
 SORTED, UNSORTED = (256, 4096), (1024, 2048)
 """Processes up to which everybody gets all items, and up to which one does: where there are keys, and where not.

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
 from collectives.chain.items import Compares, Widths, left_out
 from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.protocol import Comm
 from collectives.split import allgather_group, bitonic
+from collectives.tools.protocol import Comm
 
 
 def split_hash64(

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares, left_out
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.scan import allreduce
 from collectives.chain.sort import radix
-from collectives.protocol import Comm
+from collectives.tools.protocol import Comm
 
 LOWEST = -(1 << 63)
 

@@ -21,15 +21,15 @@ from functools import partial
 from math import isqrt
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.sort import cheng
 from collectives.chain.splitters import ALLTOALL
-from collectives.numbers import ceil_div
-from collectives.protocol import Comm
+from collectives.tools.numbers import ceil_div
+from collectives.tools.protocol import Comm
 
 
 def split_sack_gropp(

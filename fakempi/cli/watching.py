@@ -12,7 +12,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
-from fakempi.mpi.stuck import whereabouts
+from fakempi.mpi.evidence.waits import whereabouts
 from fakempi.script import Program
 from fakempi.script.output import Input
 from fakempi.view.numbers import seconds

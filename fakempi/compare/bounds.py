@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from collectives import Case
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 
 
 def lower_bound(operation: str, case: Case, t_s: Any, t_w: Any) -> Any:

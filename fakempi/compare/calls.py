@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from collectives import Algorithm, Case
-from collectives.groups import Part
-from fakempi.mpi.op import SUM
-from fakempi.mpi.phantom import phantom
+from collectives.between.groups import Part
+from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.operations.op import SUM
 
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 REDUCING = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")

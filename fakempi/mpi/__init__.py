@@ -1,8 +1,14 @@
 """What a rank's program touches: communicators, requests, groups, datatypes, and all else that mpi4py has.
 
-process, context, members   what a rank has of its own, what a communicator's handles share, who is in a group
-comm_state, point, ...      a communicator handle, one file for each thing it can do; comm puts them together
-request, waiting, meeting   how a rank waits: for messages, and for other ranks
-datatype, buffers, objects  what a message is made of, and where it goes: span, layout, phantom, pickling, arrival
-complain, stuck             errors that say where they happened, and why a rank does not go on
+A room may use those above it in this list:
+
+base/         constants, handles, errors; a process, a communicator's context, how ranks wait and meet
+datatypes/    how elements lie in memory: basic and derived types, packing
+buffers/      from what a program hands over to a payload: memory, specifications, objects
+operations/   what reductions do to two operands
+point/        messages and requests: send, receive, probe, wait
+collective/   calls that all ranks make: describe, agree, choose an algorithm, carry it out
+topologies/   who is whose neighbour, and exchanges along the edges
+comms/        groups and communicators, and how they are made: split, spawn, connect
+evidence/     why a rank does not go on, as records for a report
 """

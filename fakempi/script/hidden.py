@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fakempi.mpi.comm import Comm
-from fakempi.mpi.constants import UNDEFINED
+from fakempi.mpi.base.constants import UNDEFINED
+from fakempi.mpi.comms.comm import Comm
 
 TAGS = 32768
 """How many calls may be under way on one twin; MPI promises no larger tags than this minus 1."""

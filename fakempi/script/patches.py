@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from fakempi.mpi.current import current_process, here
-from fakempi.mpi.environment import compute
+from fakempi.mpi.base.current import current_process, here
+from fakempi.mpi.base.environment import compute
 from fakempi.script.place import Place
 
 Who = Callable[[], "Place | None"]

@@ -15,8 +15,8 @@ from typing import Any
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.kernel.loop import Ended
-from fakempi.mpi.current import running_process
-from fakempi.mpi.intracomm import Intracomm
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.script.output import no_input
 from fakempi.script.patches import new_root
 from fakempi.script.place import Place

@@ -17,7 +17,7 @@ from fakempi.error_classes import ERR_OTHER
 from fakempi.errors import MPIError
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
-from fakempi.mpi.current import here
+from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
 from fakempi.script.imports import Finder, beside, lock_by_rank
 from fakempi.script.output import Input, Lines

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from fakempi import MPI
-from fakempi.mpi.current import current_process
-from fakempi.mpi.predefined_comms import COMM_SELF, COMM_WORLD
+from fakempi.mpi.base.current import current_process
+from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD
 from fakempi.script import hidden
 from fakempi.script.place import Place
 

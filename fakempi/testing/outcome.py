@@ -10,9 +10,9 @@ import pytest
 
 from fakempi.checks.ranks import ranks_in_words
 from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
-from fakempi.mpi.complain import is_ours
-from fakempi.mpi.current import current_rank
-from fakempi.mpi.environment import Wtime
+from fakempi.mpi.base.complain import is_ours
+from fakempi.mpi.base.current import current_rank
+from fakempi.mpi.base.environment import Wtime
 from fakempi.testing.output import kept_by_rank
 from fakempi.world import run
 

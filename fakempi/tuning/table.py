@@ -15,7 +15,7 @@ from inspect import signature
 from typing import Any, Final, TypeAlias
 
 from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
-from collectives.groups import Part
+from collectives.between.groups import Part
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from collectives import Algorithm, Case, find
 from collectives.block_sizes import BlockBytes, smallest, square_root
 from collectives.distributions import DISTRIBUTIONS, random
-from collectives.nodes import Nodes
+from collectives.tools.nodes import Nodes
 
 ROOTED = {"bcast", "gather", "gatherv", "scatter", "scatterv", "reduce"}
 UNEVEN = {"gatherv", "scatterv", "allgatherv", "reduce_scatter"}

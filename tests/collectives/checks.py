@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collectives import Algorithm, Case
-from collectives.protocol import Op
+from collectives.tools.protocol import Op
 from tests.collectives.calls import Array, Call, blank, contents, sizes
 from tests.collectives.ops import LOCAL
 from tests.collectives.reduction_checks import REDUCTIONS

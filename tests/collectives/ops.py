@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from collectives.protocol import Op
+from collectives.tools.protocol import Op
 
 Array = NDArray[Any]
 MODULUS = 13

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fakempi import MPI
-from fakempi.mpi import not_emulated
+from fakempi.mpi.base import not_emulated
 
 NOT_YET: dict[str, str] = {}
 """By class, "" for the namespace itself. Once they are here they are compared like all else."""

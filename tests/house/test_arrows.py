@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -109,6 +110,40 @@ def test_no_circles_between_modules() -> None:
         pytest.fail("a circle of imports: " + " imports ".join(reversed(error.args[1])))
 
 
+def sub_room_of(module: str, parent: str) -> str:
+    """The first name below a parent room: of fakempi.mpi.point.handle below fakempi.mpi, point."""
+    return module.removeprefix(parent).removeprefix(".").split(".")[0] or "__init__"
+
+
+def sub_rooms(parent: str) -> dict[str, set[str]]:
+    """The rooms within a room, and what each imports of the others, as the code has it."""
+    inside = [module for module in MODULES if f"{module}.".startswith(f"{parent}.")]
+    found: dict[str, set[str]] = {sub_room_of(module, parent): set() for module in inside}
+    for module in inside:
+        room = sub_room_of(module, parent)
+        found[room] |= {sub_room_of(name, parent) for name in imported(module) if name in inside} - {room}
+    return found
+
+
+@pytest.mark.parametrize("parent", ["fakempi.mpi", "collectives"])
+def test_rooms_within_a_room_import_what_their_table_says(parent: str) -> None:
+    """And their arrows go one way."""
+    rows = drawn(f"rooms of {parent.split('.')[-1]}").splitlines()[2:]
+    cells = [[re.findall(r"`(\w+)`", cell) for cell in row.strip("|").split("|")] for row in rows]
+    told = {row[0][0]: set(row[2]) for row in cells}
+    found = sub_rooms(parent)
+    if "__init__" not in told:
+        assert not found.pop("__init__")
+    assert found == told
+    TopologicalSorter(told).prepare()
+
+
+def test_no_room_is_a_hall() -> None:
+    """More than 25 files in one folder are more than one sees at a glance."""
+    folders = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES.values())
+    assert {folder: files for folder, files in folders.items() if files > 25} == {}
+
+
 def test_the_wire_and_the_kernel_do_not_know_each_other() -> None:
     """The one arrow that the whole design rests on."""
     assert "wire" not in table()["kernel"][0]
@@ -145,7 +180,7 @@ def names_in_code() -> set[str]:
 def test_architecture_names_what_is_there() -> None:
     """Files and methods anywhere on the page, and all names on a message's way."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"\b(?:checks|kernel|mpi|script|trace|wire)/\w+\.py\b|\b[A-Z]\w+\.[a-z_]\w+\b", page))
+    told = set(re.findall(r"\b(?:checks|kernel|mpi|script|trace|wire)/[\w/]+\.py\b|\b[A-Z]\w+\.[a-z_]\w+\b", page))
     told |= set(re.findall(r"`([\w.]+)`", drawn("names"))) - {"world"}  # which is a file
     assert told - names_in_code() - {"ARCHITECTURE.md", "README.md"} == set()
 

@@ -11,7 +11,7 @@ import pytest
 
 import collectives
 from collectives import CATALOGUE, Algorithm
-from collectives.card import LABELS
+from collectives.catalogue.card import LABELS
 
 PACKAGE = Path(collectives.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))

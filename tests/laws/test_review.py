@@ -136,7 +136,7 @@ def test_a_communicator_ends_with_its_run(carrier: str) -> None:
 
 def test_waiting_for_a_clock_that_nobody_moves_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking at the clock takes no time."""
-    monkeypatch.setattr("fakempi.mpi.environment.GLANCES", 1000)
+    monkeypatch.setattr("fakempi.mpi.base.environment.GLANCES", 1000)
 
     def main(comm: Any) -> None:
         start = MPI.Wtime()

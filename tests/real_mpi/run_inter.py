@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from mpi4py import MPI
 
 from collectives import CATALOGUE, Algorithm, Case
-from collectives.groups import Part
+from collectives.between.groups import Part
 from tests.collectives.cases import PAIRED, REDUCING, ROOTED
 from tests.collectives.inter.calls import Side, check, prepare
 from tests.collectives.ops import ops_of

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fakempi.mpi import predefined
-from fakempi.mpi.basic import CODES
-from fakempi.mpi.status import Status
+from fakempi.mpi.base.status import Status
+from fakempi.mpi.datatypes import predefined
+from fakempi.mpi.datatypes.basic import CODES
 
 BASICS = ["BYTE", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "C_DOUBLE_COMPLEX", "DOUBLE_INT", "SHORT_INT"]
 MIDDLE, MEMORY = 40_000, 80_000  # where elements begin, in a memory of so many bytes

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from fakempi.errors import MPIError
-from fakempi.mpi import op as our_ops
-from fakempi.mpi import predefined
-from fakempi.mpi.datatype import Datatype
-from fakempi.mpi.memory import IN_PLACE
+from fakempi.mpi.buffers.memory import IN_PLACE
+from fakempi.mpi.datatypes import predefined
+from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.operations import op as our_ops
 
 OPS = list(our_ops.BY_NAME)
 ABORTING = {"REAL16", "COMPLEX32"}  # MPICH 5.0 takes them and then fails an assertion

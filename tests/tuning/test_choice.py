@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from collectives import find
-from collectives.groups import Part
+from collectives.between.groups import Part
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.tuning import TABLES, Choice, Facts, Rule, Table, resolve

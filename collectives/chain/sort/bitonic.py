@@ -24,14 +24,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.chain.chain import Chain
 from collectives.chain.items import Order
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import scanning
 from collectives.chain.shapes import Logchain
-from collectives.numbers import ceil_log2, floor_log2, is_power_of_two
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.tools.numbers import ceil_log2, floor_log2, is_power_of_two
 
 
 def sort_bitonic(chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD) -> bytes:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
+from collectives.between.groups import Subset
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.collect import addresses
 from collectives.chain.items import Order
@@ -25,8 +26,7 @@ from collectives.chain.merging import Gathered
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.splitters import ALLTOALL, sort_lists
 from collectives.chain.tree import Places, grow, spread
-from collectives.groups import Subset
-from collectives.numbers import ceil_div
+from collectives.tools.numbers import ceil_div
 
 
 def sort_cheng(

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round
 from collectives.chain.chain import Chain
 from collectives.chain.items import Order
 from collectives.chain.merging import Gathered
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import all_items, climbing, descending
 from collectives.chain.tree import Places, grow, spread
-from collectives.schedule import Round
 
 
 def sort_gather_scatter(

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import NOBODY, Chain
 from collectives.chain.meter import UNREAD, Meter
 from collectives.chain.scan import Array, allreduce
-from collectives.numbers import ceil_div
+from collectives.tools.numbers import ceil_div
 
 JOINING = 7
 """Tables that a join holds: the own ends, what is known of either side, what is sent to either, and two that come."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.collect import allgather
 from collectives.chain.items import Order
 from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.chain.paper import all_items, flooding_claims
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 
 
 def sort_serial(chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD) -> bytes:

@@ -26,8 +26,7 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.full_duplex import (
+from collectives.between.full_duplex import (
     ALLGATHER,
     ALLGATHERV,
     PARAMETERS,
@@ -37,10 +36,11 @@ from collectives.full_duplex import (
     runs_of_all,
     sides,
 )
-from collectives.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
-from collectives.groups import Placed
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.between.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
+from collectives.between.groups import Placed
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def allgather_full_duplex(

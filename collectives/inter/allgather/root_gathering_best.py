@@ -20,13 +20,13 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.groups import check_local
+from collectives.between.groups import check_local
+from collectives.between.root_gathering import at_once, check_parts, collect
+from collectives.between.root_gathering_claims import exchange_claims
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.intra.bcast import circulant
 from collectives.intra.gather import binomial
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import at_once, check_parts, collect
-from collectives.root_gathering_claims import exchange_claims
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 GATHER, BCAST, SEGMENT_BYTES = binomial.ALGORITHM, circulant.ALGORITHM, circulant.SEGMENT_BYTES
 PARAMETERS = {"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES}

@@ -3,7 +3,7 @@
 Rank 0 of each group collects its group's blocks by `gather`, both groups at once. Then the first group's root sends
 them to the other's, which broadcasts them in its group by `bcast`; and only then the other way round. The first group
 is the larger one, of two equal ones that with the larger blocks; where the groups are alike in both the caller says
-`first=True` in one and `first=False` in the other (see `collectives.groups`; MPICH has a mark in the communicator).
+`first=True` in one and `first=False` in the other (see `between.groups`; MPICH has a mark in the communicator).
 
     p = 4, q = 2, blocks 0 1 2 3 of A, x and y of B
               gathered     a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
@@ -23,13 +23,13 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.groups import check_local
+from collectives.between.groups import check_local
+from collectives.between.root_gathering import check_parts, collect, decided, in_turn
+from collectives.between.root_gathering_claims import turns_claims
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gather import binomial
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import check_parts, collect, decided, in_turn
-from collectives.root_gathering_claims import turns_claims
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 GATHER, BCAST = binomial.ALGORITHM, scatter_ring_allgather.ALGORITHM
 PARAMETERS = {"gather": GATHER, "bcast": BCAST, "first": None}

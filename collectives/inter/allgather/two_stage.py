@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
-from collectives.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
-from collectives.groups import Placed, Subset
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.between.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.between.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
+from collectives.between.groups import Placed, Subset
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def allgather_two_stage(

@@ -31,17 +31,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
-from collectives.full_duplex_claims import parts_on_paper
-from collectives.groups import Placed, beside, check_call, in_a_row, misfit, numbers, place, scratch_in, sent_in
+from collectives.between.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
+from collectives.between.full_duplex_claims import parts_on_paper
+from collectives.between.groups import Placed, beside, check_call, in_a_row, misfit, numbers, place, scratch_in, sent_in
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Schedule, Streams, Transfer
 from collectives.intra.allreduce import recursive_doubling as allreduce_doubling
 from collectives.intra.exscan import recursive_doubling as exscan_doubling
-from collectives.messages import two_streams
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.reductions import ADD
-from collectives.schedule import Round, Schedule, Streams, Transfer
+from collectives.shapes.reductions import ADD
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import two_streams
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 ALLREDUCE, EXSCAN = allreduce_doubling.ALGORITHM, exscan_doubling.ALGORITHM
 ORDERS = ("multi_target", "rank")

@@ -5,7 +5,7 @@ but not in its own; so each group first gathers them to all by `allgather`, one 
 each group collects its group's blocks by `gatherv` (MPICH's is linear: a tree takes longer where the long blocks are far
 from the root), both groups at once; the first group's root sends them to the other's, which broadcasts them in its group
 by `bcast`; and only then the other way round. The first group is the larger one, of two equal ones that with more to
-send; where they are alike the caller says `first=True` in one and `first=False` in the other (see `collectives.groups`);
+send; where they are alike the caller says `first=True` in one and `first=False` in the other (see `between.groups`);
 that they are alike they know when the counts are gathered, so only then do they refuse.
 
     p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
+from collectives.between.root_gathering import in_turn_by_counts
+from collectives.between.root_gathering_claims import turns_claims
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.allgather import bruck
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import linear
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import in_turn_by_counts
-from collectives.root_gathering_claims import turns_claims
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 GATHERV, BCAST = linear.ALGORITHM, scatter_ring_allgather.ALGORITHM
 ALLGATHER = bruck.ALGORITHM

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
+from collectives.between.root_gathering import in_turn_by_counts
+from collectives.between.root_gathering_claims import turns_claims
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.allgather import bruck
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import ring
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.root_gathering import in_turn_by_counts
-from collectives.root_gathering_claims import turns_claims
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 GATHERV, BCAST = ring.ALGORITHM, scatter_ring_allgather.ALGORITHM
 ALLGATHER = bruck.ALGORITHM

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.groups import check_call
+from collectives.between.groups import check_call
+from collectives.between.leaders import by_leaders, leader_claims
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.bcast import binomial
-from collectives.leaders import by_leaders, leader_claims
-from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 BCAST = binomial.ALGORITHM
 PARAMETERS = {"bcast": BCAST}

@@ -3,7 +3,7 @@
 Each group reduces to its rank 0, its leader, by `reduce`, both at once. Then the first group's leader sends its result to
 the other's, which broadcasts it in its group by `bcast`; then the same the other way round. The leaders are the first to
 be done with a broadcast, so the two overlap. The first group is the larger one; where the groups are alike the caller
-says `first=True` in one and `first=False` in the other (WMPI has a mark in the communicator; see `collectives.groups`).
+says `first=True` in one and `first=False` in the other (WMPI has a mark in the communicator; see `between.groups`).
 Operands are combined in the order that `reduce` keeps to.
 
     p = 4, q = 2
@@ -23,9 +23,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import scratch as spare_memory
-from collectives.groups import (
+from collectives.between.groups import (
     UNDECIDED,
     Placed,
     a_comes_first,
@@ -37,13 +35,15 @@ from collectives.groups import (
     scratch_in,
     sent_in,
 )
+from collectives.between.root_gathering import decided, in_turn
+from collectives.between.root_gathering_claims import turns
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Schedule, Seconds, Transfer, message
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm, Intercomm, Op
-from collectives.root_gathering import decided, in_turn
-from collectives.root_gathering_claims import turns
-from collectives.schedule import Schedule, Seconds, Transfer, message
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 

@@ -20,11 +20,11 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.groups import check_local
-from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.between.across import bytes_sent, swap
+from collectives.between.groups import check_local
+from collectives.catalogue.algorithm import Algorithm
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def alltoall_wmpi(

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm
-from collectives.blocks import cut
-from collectives.groups import check_local
-from collectives.protocol import Buffer, Comm, Intercomm
+from collectives.between.across import bytes_sent, swap
+from collectives.between.groups import check_local
+from collectives.catalogue.algorithm import Algorithm
+from collectives.tools.blocks import cut
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def alltoallv_wmpi(

@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.across import bytes_sent, swap
-from collectives.algorithm import Algorithm
-from collectives.groups import check_local
-from collectives.pairs import one_block_each
-from collectives.protocol import Comm, Intercomm
+from collectives.between.across import bytes_sent, swap
+from collectives.between.groups import check_local
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.pairs import one_block_each
+from collectives.tools.protocol import Comm, Intercomm
 
 
 def alltoallw_wmpi(

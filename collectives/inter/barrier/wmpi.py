@@ -23,12 +23,12 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.groups import UNDECIDED, check_call, comes_first
+from collectives.between.groups import UNDECIDED, check_call, comes_first
+from collectives.between.union import Union
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Schedule, Seconds
 from collectives.intra.barrier import dissemination
-from collectives.protocol import Comm, Intercomm
-from collectives.schedule import Schedule, Seconds
-from collectives.union import Union
+from collectives.tools.protocol import Comm, Intercomm
 
 BARRIER = dissemination.ALGORITHM
 

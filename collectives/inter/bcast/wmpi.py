@@ -19,15 +19,15 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import required
-from collectives.groups import Part, Placed, numbers
+from collectives.between.groups import Part, Placed, numbers
+from collectives.between.rooted import check_root, sides
+from collectives.between.rooted_claims import one_hop_claims
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Transfer
 from collectives.intra.bcast import binomial
-from collectives.messages import receive, send
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.rooted import check_root, sides
-from collectives.rooted_claims import one_hop_claims
-from collectives.schedule import Transfer
+from collectives.tools.blocks import required
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 BCAST = binomial.ALGORITHM
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.groups import Part
-from collectives.messages import send
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.rooted import check_root, take_in
-from collectives.rooted_claims import gather_claims
+from collectives.between.groups import Part
+from collectives.between.rooted import check_root, take_in
+from collectives.between.rooted_claims import gather_claims
+from collectives.catalogue.algorithm import Algorithm
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import send
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def gatherv_wmpi(

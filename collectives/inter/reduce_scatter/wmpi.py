@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.groups import check_call
+from collectives.between.groups import check_call
+from collectives.between.reduced_across import dealing_claims, reduce_and_deal
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.protocol import Buffer, Comm, Intercomm, Op
-from collectives.reduced_across import dealing_claims, reduce_and_deal
-from collectives.reductions import check_blocks
+from collectives.shapes.reductions import check_blocks
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 PARAMETERS = {"reduce": REDUCE, "bcast": BCAST}

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.groups import Part
-from collectives.messages import receive
-from collectives.protocol import Buffer, Comm, Intercomm
-from collectives.rooted import check_root, deal_out
-from collectives.rooted_claims import scatter_claims
+from collectives.between.groups import Part
+from collectives.between.rooted import check_root, deal_out
+from collectives.between.rooted_claims import scatter_claims
+from collectives.catalogue.algorithm import Algorithm
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import receive
+from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def scatterv_wmpi(

@@ -2,7 +2,7 @@
 
 Rank r keeps a run of blocks that starts with its own, r, r+1, ... (mod p). In round k it sends the run to r - 2^k and
 receives the run of r + 2^k, which continues its own; in the last round only the blocks that are missing. At the end
-it turns the run so that block 0 comes first (`collectives.runs`).
+it turns the run so that block 0 comes first (`shapes.runs`).
 
     p = 4     start      k = 0      k = 1      turned
     rank 0    0          01         0123       0123
@@ -20,12 +20,12 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.closed_forms import all_blocks, all_but_own
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.runs import doubling_skips, gather_runs, growing
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.shapes.runs import doubling_skips, gather_runs, growing
+from collectives.tools.blocks import Layout
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

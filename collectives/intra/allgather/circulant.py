@@ -20,13 +20,13 @@ Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms,
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.circulant import skips
-from collectives.closed_forms import all_blocks, all_but_own
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.runs import gather_runs, growing
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.shapes.circulant import skips
+from collectives.shapes.runs import gather_runs, growing
+from collectives.tools.blocks import Layout
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

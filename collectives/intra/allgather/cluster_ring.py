@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.nodes import Nodes, Ranking, misfit_of_nodes
-from collectives.pipeline import OnPaper, gather_pieces, pipeline, shared
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, message
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, message
+from collectives.shapes.pipeline import OnPaper, gather_pieces, pipeline, shared
+from collectives.tools.blocks import Layout
+from collectives.tools.nodes import Nodes, Ranking, misfit_of_nodes
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_cluster_ring(

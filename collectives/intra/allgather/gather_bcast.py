@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.composite import (
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.composite import (
     Part,
     one_after_the_other,
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
-from collectives.protocol import Buffer, Comm
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 GATHER, BCAST = gather_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, even_only
-from collectives.blocks import Layout
-from collectives.closed_forms import all_blocks, all_but_own
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case, even_only
+from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_neighbor_exchange(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

@@ -18,10 +18,10 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.protocol import Buffer, Comm
-from collectives.ring import GATHERED_AROUND, gather_around
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.ring import GATHERED_AROUND, gather_around
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

@@ -27,15 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from collectives.algorithm import Algorithm, Case
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
-from collectives.blocks import Layout
-from collectives.messages import exchange
-from collectives.numbers import ceil_div
-from collectives.pipeline import OnPaper, pipeline
-from collectives.protocol import Buffer, Comm
-from collectives.ring import all_but_right
-from collectives.schedule import Round, Seconds, message
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, message
+from collectives.shapes.pipeline import OnPaper, pipeline
+from collectives.shapes.ring import all_but_right
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.numbers import ceil_div
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgatherv_blocked_ring(

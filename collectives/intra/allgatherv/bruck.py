@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.protocol import Buffer, Comm
-from collectives.runs import doubling_skips, gather_runs, growing
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.runs import doubling_skips, gather_runs, growing
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgatherv_bruck(

@@ -26,13 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from collectives.algorithm import Algorithm, Case
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
-from collectives.blocks import Layout
-from collectives.nodes import Nodes, Ranking, misfit_of_nodes
-from collectives.pipeline import OnPaper, gather_pieces, pipeline, shared
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds
+from collectives.shapes.pipeline import OnPaper, gather_pieces, pipeline, shared
+from collectives.tools.blocks import Layout
+from collectives.tools.nodes import Nodes, Ranking, misfit_of_nodes
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgatherv_cluster_blocked_ring(

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout
-from collectives.protocol import Buffer, Comm
-from collectives.ring import GATHERED_AROUND, gather_around
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.ring import GATHERED_AROUND, gather_around
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 
 def allgatherv_ring(

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, load
-from collectives.blocks import scratch as spare_memory
-from collectives.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
-from collectives.protocol import Buffer, Comm, Op
-from collectives.rabenseifner import combined, double, doubled, halve, halved, spare_size, there_and_back
-from collectives.schedule import Round, Seconds
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds
+from collectives.shapes.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
+from collectives.shapes.rabenseifner import combined, double, doubled, halve, halved, spare_size, there_and_back
+from collectives.tools.blocks import Layout, load
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def allreduce_rabenseifner(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

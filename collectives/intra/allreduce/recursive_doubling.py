@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import load
-from collectives.blocks import scratch as spare_memory
-from collectives.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import join
-from collectives.schedule import Round, Seconds, Transfer, message
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
+from collectives.shapes.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
+from collectives.shapes.reductions import join
+from collectives.tools.blocks import load
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def allreduce_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import check_same_size
-from collectives.composite import (
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.composite import (
     Part,
     one_after_the_other,
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.protocol import Buffer, Comm, Op
+from collectives.tools.blocks import check_same_size
+from collectives.tools.protocol import Buffer, Comm, Op
 
 REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
 

@@ -2,7 +2,7 @@
 
 The message is cut into p nearly equal pieces. In round k = 0 .. p-2 rank r sends the partial piece r-k-1 to r+1,
 receives piece r-k-2 from r-1 and combines it with its own (mod p); the last is piece r. In p-1 more rounds it sends
-piece r-k and receives piece r-k-1, now finished (`collectives.ring`). Each piece is finished in one place, so all ranks
+piece r-k and receives piece r-k-1, now finished (`shapes.ring`). Each piece is finished in one place, so all ranks
 get the same result.
 
     p = 4     start    k = 0    k = 1    k = 2    k = 0    k = 1    k = 2   (how many operands are in each piece)
@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, commutative_only
-from collectives.blocks import Layout, check_same_size
-from collectives.protocol import Buffer, Comm, Op
-from collectives.ring import around_scratch, gather_around, gathered_around, reduce_around, reduced_around
-from collectives.schedule import Round, Seconds, message
+from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.schedule import Round, Seconds, message
+from collectives.shapes.ring import around_scratch, gather_around, gathered_around, reduce_around, reduced_around
+from collectives.tools.blocks import Layout, check_same_size
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def allreduce_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

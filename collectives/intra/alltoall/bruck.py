@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, check_same_size, load
-from collectives.blocks import scratch as spare_blocks
-from collectives.messages import exchange
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer
+from collectives.tools.blocks import Layout, check_same_size, load
+from collectives.tools.blocks import scratch as spare_blocks
+from collectives.tools.messages import exchange
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

@@ -20,10 +20,10 @@ Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Commu
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, check_same_size, copy_of
-from collectives.pairs import all_at_once, keep, sent_to_others
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.pairs import all_at_once, keep, sent_to_others
+from collectives.tools.blocks import Layout, check_same_size, copy_of
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoall_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

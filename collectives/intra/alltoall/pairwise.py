@@ -1,7 +1,7 @@
 """Alltoall by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
 
 If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`collectives.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. Since one partner
+(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. Since one partner
 takes the place of the other, one spare block is enough in place.
 
     p = 4     start          i = 1          i = 2          i = 3        (block rs is on its way from r to s)
@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, check_same_size
-from collectives.blocks import scratch as spare_block
-from collectives.closed_forms import one_message_a_round
-from collectives.pairs import copied, in_pairs, keep, meetings, pairs_schedule, sent_to_others
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import one_message_a_round
+from collectives.shapes.pairs import copied, in_pairs, keep, meetings, pairs_schedule, sent_to_others
+from collectives.tools.blocks import Layout, check_same_size
+from collectives.tools.blocks import scratch as spare_block
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoall_pairwise(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, check_same_size, copy_of
-from collectives.closed_forms import one_message_a_round, others
-from collectives.messages import exchange
-from collectives.pairs import keep, sent_to_others
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import one_message_a_round, others
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.pairs import keep, sent_to_others
+from collectives.tools.blocks import Layout, check_same_size, copy_of
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoall_spread(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, cut
-from collectives.blocks import scratch as spare_blocks
-from collectives.pairs import all_at_once, copied, keep, sent_to_others
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.pairs import all_at_once, copied, keep, sent_to_others
+from collectives.tools.blocks import Layout, cut
+from collectives.tools.blocks import scratch as spare_blocks
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoallv_linear(

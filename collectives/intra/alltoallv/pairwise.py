@@ -1,7 +1,7 @@
 """Alltoallv by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
 
 If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`collectives.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. Empty blocks are not
+(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. Empty blocks are not
 sent, and two ranks that have nothing for each other do not meet. In place, what a rank has for another is replaced by
 what it gets from there, of the same size, and goes through one spare block.
 
@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import cut
-from collectives.blocks import scratch as spare_block
-from collectives.pairs import copied, in_pairs, keep, pairs_schedule, sent_to_others
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.pairs import copied, in_pairs, keep, pairs_schedule, sent_to_others
+from collectives.tools.blocks import cut
+from collectives.tools.blocks import scratch as spare_block
+from collectives.tools.protocol import Buffer, Comm
 
 
 def alltoallv_pairwise(

@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.algorithm import Algorithm
-from collectives.pairs import all_at_once, blocks_to_send, copies_scratch, sent_to_others
-from collectives.protocol import Comm
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.pairs import all_at_once, blocks_to_send, copies_scratch, sent_to_others
+from collectives.tools.protocol import Comm
 
 
 def alltoallw_linear(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0) -> None:

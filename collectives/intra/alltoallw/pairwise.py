@@ -1,7 +1,7 @@
 """Alltoallw by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
 
 If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`collectives.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A block is whatever the
+(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A block is whatever the
 communicator's Send and Recv accept: an array, a phantom, or a list such as [buffer, count, type] for a derived
 datatype. None stands for nothing; both sides of an empty block must say that it is empty. What a rank has for itself
 is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are sent.
@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.algorithm import Algorithm
-from collectives.pairs import blocks_to_send, copies_scratch, in_pairs, pairs_schedule, sent_to_others
-from collectives.protocol import Comm
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.pairs import blocks_to_send, copies_scratch, in_pairs, pairs_schedule, sent_to_others
+from collectives.tools.protocol import Comm
 
 
 def alltoallw_pairwise(

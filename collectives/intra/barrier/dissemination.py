@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.closed_forms import nothing, startups_alone
-from collectives.messages import TOKEN
-from collectives.numbers import ceil_log2
-from collectives.protocol import Comm
-from collectives.schedule import Round, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import nothing, startups_alone
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.tools.messages import TOKEN
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Comm
 
 
 def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:

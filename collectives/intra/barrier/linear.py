@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.closed_forms import nothing, startups_alone
-from collectives.messages import TOKEN, wait_all
-from collectives.protocol import Comm
-from collectives.schedule import Round, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import nothing, startups_alone
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.tools.messages import TOKEN, wait_all
+from collectives.tools.protocol import Comm
 
 
 def barrier_linear(comm: Comm, *, tag: int = 0) -> None:

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.closed_forms import one_message_a_round
-from collectives.messages import receive, send
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer
-from collectives.trees import children, level, parent
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import one_message_a_round
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.trees import children, level, parent
+from collectives.tools.messages import receive, send
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_binomial(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import segments
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer
-from collectives.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
+from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
+from collectives.tools.blocks import segments
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:

@@ -2,7 +2,7 @@
 
 The message is cut into n segments. Ranks count from the root, r = rank - root (mod p), and q = ceil(log2 p). In
 round i everybody sends to r + s_k and receives from r - s_k, where k = i mod q and the skips are s_q = p, s_k =
-ceil(s_(k+1) / 2). Each rank computes for itself which segment travels, without communication (`collectives.circulant`):
+ceil(s_(k+1) / 2). Each rank computes for itself which segment travels, without communication (`shapes.circulant`):
 over q rounds it receives q different segments and sends on only what it has. Rounds are numbered so that the last
 one ends a group of q; numbers beyond the last segment mean the last one, and nobody sends to the root.
 
@@ -24,15 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import Layout, segments
-from collectives.circulant import receive_blocks, send_blocks, skips
-from collectives.messages import exchange
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, message
-from collectives.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # the allgather between groups asks for it here
-from collectives.segmented import segments_of
+from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
+from collectives.shapes.circulant import receive_blocks, send_blocks, skips
+from collectives.shapes.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # the allgather between groups asks for it here
+from collectives.shapes.segmented import segments_of
+from collectives.tools.blocks import Layout, segments
+from collectives.tools.messages import exchange
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_circulant(

@@ -19,10 +19,10 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.messages import receive, wait_all
-from collectives.protocol import Buffer, Comm
-from collectives.star import EQUAL, FROM_THE_ROOT
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.star import EQUAL, FROM_THE_ROOT
+from collectives.tools.messages import receive, wait_all
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, power_of_two_only
-from collectives.binomial import pieces_down, scatter_pieces
-from collectives.blocks import Layout
-from collectives.messages import exchange
-from collectives.numbers import floor_log2
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Seconds, Transfer, without_empty
+from collectives.catalogue.algorithm import Algorithm, Case, power_of_two_only
+from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
+from collectives.shapes.binomial import pieces_down, scatter_pieces
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.numbers import floor_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_scatter_recursive_doubling_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:

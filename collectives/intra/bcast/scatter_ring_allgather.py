@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.binomial import pieces_down, scatter_pieces
-from collectives.blocks import Layout
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm
-from collectives.ring import gathered_at
-from collectives.schedule import Round, Seconds, Transfer, clocks, without_empty
-from collectives.trees import subtree
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer, clocks, without_empty
+from collectives.shapes.binomial import pieces_down, scatter_pieces
+from collectives.shapes.ring import gathered_at
+from collectives.shapes.trees import subtree
+from collectives.tools.blocks import Layout
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_scatter_ring_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:

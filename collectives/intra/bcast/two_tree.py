@@ -1,6 +1,6 @@
 """Broadcast by two trees at once: inner ranks of one tree are leaves of the other, so all ports stay busy.
 
-The message is cut into n segments; even ones go down tree 0, odd ones down tree 1 (`collectives.two_trees`). Edges have
+The message is cut into n segments; even ones go down tree 0, odd ones down tree 1 (`shapes.two_trees`). Edges have
 colours; in step t only edges of colour t mod 2 carry a segment. No rank has two incoming or two outgoing edges of
 one colour, so in every step it receives from one parent and sends to one child.
 
@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import segments
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer
-from collectives.segmented import SEGMENT_BYTES, segments_of
-from collectives.two_trees import first_step, tree_children, tree_parent
+from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.segmented import SEGMENT_BYTES, segments_of
+from collectives.shapes.two_trees import first_step, tree_children, tree_parent
+from collectives.tools.blocks import segments
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 TREES = (0, 1)
 

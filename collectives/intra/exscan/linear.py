@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import check_same_size, copy_of
-from collectives.closed_forms import one_message_a_round, others
-from collectives.messages import receive, send
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine
-from collectives.schedule import Round, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import one_message_a_round, others
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.reductions import combine
+from collectives.tools.blocks import check_same_size, copy_of
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

@@ -3,7 +3,7 @@
 Rank r keeps the combination of its group, at first itself, and its prefix, at first nothing. In round k = 0 ..
 ceil(log2 p) - 1 it swaps the group's for that of the rank that differs in bit k, if there is one; what came from the
 left goes in front of the group's and of the prefix, what came from the right behind the group's
-(`collectives.prefix`). The `recvbuf` of rank 0 is left as it is.
+(`shapes.prefix`). The `recvbuf` of rank 0 is left as it is.
 
     p = 4     start      k = 0      k = 1               (the prefix, and the group's while it is needed)
     rank 0    .   0      .   01     .
@@ -22,9 +22,9 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.prefix import prefix_claims, prefixes
-from collectives.protocol import Buffer, Comm, Op
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.prefix import prefix_claims, prefixes
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

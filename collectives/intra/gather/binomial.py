@@ -1,7 +1,7 @@
 """Gather by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
 
 With v = rank - root (mod p), rank v receives the blocks of the subtrees of v + 1, v + 2, v + 4, ... below its lowest
-bit 2^k, as far as these exist, and sends the run v .. v + 2^k - 1 to v - 2^k (`collectives.binomial`).
+bit 2^k, as far as these exist, and sends the run v .. v + 2^k - 1 to v - 2^k (`shapes.binomial`).
 
     p = 4     start      1st        2nd
     v = 0     0...       01..       0123
@@ -19,13 +19,13 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.binomial import UP, gather_up
-from collectives.blocks import Layout, required
-from collectives.closed_forms import all_blocks
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.trees import subtree
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import all_blocks
+from collectives.shapes.binomial import UP, gather_up
+from collectives.shapes.trees import subtree
+from collectives.tools.blocks import Layout, required
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def gather_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:

@@ -17,11 +17,11 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.messages import send
-from collectives.protocol import Buffer, Comm
-from collectives.star import EQUAL, TO_THE_ROOT, take_in
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.star import EQUAL, TO_THE_ROOT, take_in
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import send
+from collectives.tools.protocol import Buffer, Comm
 
 
 def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.binomial import UP, gather_up
-from collectives.blocks import Layout
-from collectives.protocol import Buffer, Comm
-from collectives.trees import subtree
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.binomial import UP, gather_up
+from collectives.shapes.trees import subtree
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 
 def gatherv_binomial(

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.messages import send
-from collectives.protocol import Buffer, Comm
-from collectives.star import ANY_SIZE, TO_THE_ROOT, take_in
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.star import ANY_SIZE, TO_THE_ROOT, take_in
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import send
+from collectives.tools.protocol import Buffer, Comm
 
 
 def gatherv_linear(

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, required
-from collectives.blocks import scratch as new_scratch
-from collectives.messages import exchange, receive
-from collectives.protocol import Buffer, Comm
-from collectives.schedule import Round, Transfer, without_empty
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Transfer, without_empty
+from collectives.tools.blocks import Layout, required
+from collectives.tools.blocks import scratch as new_scratch
+from collectives.tools.messages import exchange, receive
+from collectives.tools.protocol import Buffer, Comm
 
 
 def gatherv_ring(

@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import copy_of, load, required
-from collectives.blocks import scratch as spare_memory
-from collectives.messages import receive, send
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import hand_over, join, operand, ordered_top, sent_to_the_top, top_of
-from collectives.schedule import Round, Seconds, Transfer, message
-from collectives.trees import children, level, parent
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
+from collectives.shapes.reductions import hand_over, join, operand, ordered_top, sent_to_the_top, top_of
+from collectives.shapes.trees import children, level, parent
+from collectives.tools.blocks import copy_of, load, required
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import receive, send
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_binomial(

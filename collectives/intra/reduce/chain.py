@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case, positive_segments_only
-from collectives.blocks import load, required, segments
-from collectives.blocks import scratch as spare_memory
-from collectives.messages import exchange
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine, hand_over, operand, ordered_top, sent_to_the_top, top_of
-from collectives.schedule import Round, Seconds, Transfer, message
-from collectives.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
+from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
+from collectives.shapes.reductions import combine, hand_over, operand, ordered_top, sent_to_the_top, top_of
+from collectives.shapes.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
+from collectives.tools.blocks import load, required, segments
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_chain(

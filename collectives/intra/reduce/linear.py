@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import copy_of, load, required
-from collectives.blocks import scratch as spare_memory
-from collectives.messages import receive, send
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import combine, operand
-from collectives.schedule import Round, Transfer
-from collectives.star import EQUAL, sent_up
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.reductions import combine, operand
+from collectives.shapes.star import EQUAL, sent_up
+from collectives.tools.blocks import copy_of, load, required
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_linear(

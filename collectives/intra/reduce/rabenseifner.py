@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.algorithm import Algorithm, Case
-from collectives.blocks import Layout, copy_of, load, required
-from collectives.blocks import scratch as spare_memory
-from collectives.folding import Fold, fold_in, folded_in, leave
-from collectives.protocol import Buffer, Comm, Op
-from collectives.rabenseifner import collect, collected, combined, halve, halved, spare_size, there_and_back
-from collectives.reductions import operand
-from collectives.schedule import Round, Seconds
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds
+from collectives.shapes.folding import Fold, fold_in, folded_in, leave
+from collectives.shapes.rabenseifner import collect, collected, combined, halve, halved, spare_size, there_and_back
+from collectives.shapes.reductions import operand
+from collectives.tools.blocks import Layout, copy_of, load, required
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_rabenseifner(

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.halving import IN_HALVES, scatter_halves
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import counted_blocks
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.halving import IN_HALVES, scatter_halves
+from collectives.shapes.reductions import counted_blocks
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_recursive_halving(

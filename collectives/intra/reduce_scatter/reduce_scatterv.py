@@ -21,10 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import counted_blocks
-from collectives.scattered import BY_RANK_0, REDUCE, SCATTERV, reduce_then_scatterv
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.shapes.reductions import counted_blocks
+from collectives.shapes.scattered import claims_by_rank_0, reduce_then_scatterv
+from collectives.tools.protocol import Buffer, Comm, Op
+
+REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
 
 
 def reduce_scatter_reduce_scatterv(
@@ -52,5 +56,5 @@ ALGORITHM = Algorithm(
     run=reduce_scatter_reduce_scatterv,
     parameters={"reduce": REDUCE, "scatterv": SCATTERV},
     in_order=True,
-    **BY_RANK_0,
+    **claims_by_rank_0(REDUCE, SCATTERV),
 )

@@ -1,7 +1,7 @@
 """Reduce_scatter by ring: blocks walk around and gather everybody's operand on their way to their rank.
 
 In round k = 0 .. p-2 rank r sends the partial block r-k-1 to r+1, receives block r-k-2 from r-1 and combines it with
-its own (mod p); the last is its own block r (`collectives.ring`). The operand is not touched: partial blocks are in
+its own (mod p); the last is its own block r (`shapes.ring`). The operand is not touched: partial blocks are in
 two spare blocks, one coming in while the other goes out.
 
     p = 4     start    k = 0    k = 1    k = 2      (how many operands are in each block)
@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm, Case
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import counted_blocks
-from collectives.ring import REDUCED_AROUND, scatter_around
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.reductions import counted_blocks
+from collectives.shapes.ring import REDUCED_AROUND, scatter_around
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_ring(

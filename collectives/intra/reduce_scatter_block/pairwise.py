@@ -1,7 +1,7 @@
 """Reduce_scatter_block by pairwise exchange: in every round the ranks form pairs, and each gives the other its block.
 
 If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`collectives.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A rank sends its partner
+(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A rank sends its partner
 the partner's block of its operand, and combines with its own block what it receives.
 
     p = 4     start    i = 1    i = 2    i = 3      (block r of rank r: whose operands are in it)
@@ -21,10 +21,10 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.pair_reductions import IN_PAIRS, scatter_pairs
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import equal_blocks
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.pair_reductions import IN_PAIRS, scatter_pairs
+from collectives.shapes.reductions import equal_blocks
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_block_pairwise(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

@@ -21,10 +21,10 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.halving import IN_HALVES, scatter_halves
-from collectives.protocol import Buffer, Comm, Op
-from collectives.reductions import equal_blocks
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.shapes.halving import IN_HALVES, scatter_halves
+from collectives.shapes.reductions import equal_blocks
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_block_recursive_halving(

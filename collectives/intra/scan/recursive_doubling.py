@@ -2,7 +2,7 @@
 
 Rank r keeps the combination of its group, at first itself, and its prefix. In round k = 0 .. ceil(log2 p) - 1 it swaps
 the group's for that of the rank that differs in bit k, if there is one; what came from the left goes in front of the
-group's and of the prefix, what came from the right behind the group's (`collectives.prefix`).
+group's and of the prefix, what came from the right behind the group's (`shapes.prefix`).
 
     p = 4     start      k = 0      k = 1               (the prefix, and the group's while it is needed)
     rank 0    0   0      0   01     0
@@ -21,10 +21,10 @@ Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Paral
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import load
-from collectives.prefix import prefix_claims, prefixes
-from collectives.protocol import Buffer, Comm, Op
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.prefix import prefix_claims, prefixes
+from collectives.tools.blocks import load
+from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:

@@ -1,7 +1,7 @@
 """Scatter by a binomial tree: half of the blocks go to one rank, which deals them out like the root.
 
 With v = rank - root (mod p), rank v receives the blocks of its subtree v .. v + 2^k - 1, where 2^k is its lowest bit,
-and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as these exist, those of their subtrees (`collectives.binomial`).
+and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as these exist, those of their subtrees (`shapes.binomial`).
 
     p = 4     start      1st        2nd
     v = 0     0123       01..       0...
@@ -19,13 +19,13 @@ Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hy
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm, Case
-from collectives.binomial import DOWN, scatter_down
-from collectives.blocks import Layout, required
-from collectives.closed_forms import all_blocks
-from collectives.numbers import ceil_log2
-from collectives.protocol import Buffer, Comm
-from collectives.trees import subtree
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import all_blocks
+from collectives.shapes.binomial import DOWN, scatter_down
+from collectives.shapes.trees import subtree
+from collectives.tools.blocks import Layout, required
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm
 
 
 def scatter_binomial(

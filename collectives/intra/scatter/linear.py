@@ -19,11 +19,11 @@ Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.messages import receive
-from collectives.protocol import Buffer, Comm
-from collectives.star import EQUAL, FROM_THE_ROOT, deal_out
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.star import EQUAL, FROM_THE_ROOT, deal_out
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import receive
+from collectives.tools.protocol import Buffer, Comm
 
 
 def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:

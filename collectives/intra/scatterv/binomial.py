@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.binomial import DOWN, scatter_down
-from collectives.blocks import Layout
-from collectives.protocol import Buffer, Comm
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.binomial import DOWN, scatter_down
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
 
 
 def scatterv_binomial(

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.algorithm import Algorithm
-from collectives.blocks import Layout, required
-from collectives.messages import receive
-from collectives.protocol import Buffer, Comm
-from collectives.star import ANY_SIZE, FROM_THE_ROOT, deal_out
+from collectives.catalogue.algorithm import Algorithm
+from collectives.shapes.star import ANY_SIZE, FROM_THE_ROOT, deal_out
+from collectives.tools.blocks import Layout, required
+from collectives.tools.messages import receive
+from collectives.tools.protocol import Buffer, Comm
 
 
 def scatterv_linear(

@@ -15,7 +15,7 @@ from collectives.chain import NOBODY, Chain
 from collectives.chain.collect import addresses, allgather, barrier, bcast, gather, make, pack, reduce, scatter, unpack
 from collectives.chain.shapes import Logchain, Ring, linked
 from collectives.chain.tree import Places, grow
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import ROUNDS, run_chain, run_order, view
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, find
-from collectives.algorithm import DoesNotFit
+from collectives.catalogue.algorithm import DoesNotFit
 from collectives.chain import Chain, Meter
 from collectives.chain.collect import addresses
 from collectives.chain.sort.bitonic import network, steps
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import ROUNDS, run_chain, run_order
 
 SORTS = [algorithm for algorithm in CATALOGUE if algorithm.kind == "chain"]

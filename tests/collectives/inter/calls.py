@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from collectives import Algorithm, Case
-from collectives.blocks import Layout
-from collectives.groups import Part
-from collectives.protocol import Op
+from collectives.between.groups import Part
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Op
 from tests.collectives.calls import Call, blank, contents
 from tests.collectives.cases import REDUCING
 from tests.collectives.ops import LOCAL

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find, fitting
-from collectives.blocks import scratch
-from collectives.schedule import Served, Streams, Transfer, elapsed
+from collectives.catalogue.schedule import Served, Streams, Transfer, elapsed
+from collectives.tools.blocks import scratch
 from tests.collectives.cases import REDUCING
 from tests.collectives.inter.calls import Side, prepare
 from tests.collectives.inter.cases import two_groups

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find
-from collectives.groups import Part
-from collectives.schedule import message
+from collectives.between.groups import Part
+from collectives.catalogue.schedule import message
 from tests.collectives.cases import ROOTED
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import EXACT, calling, ghostly, run_groups

@@ -8,7 +8,7 @@ import pytest
 
 import fakempi
 from collectives import find
-from collectives.algorithm import DoesNotFit
+from collectives.catalogue.algorithm import DoesNotFit
 from collectives.chain.hashing import TURNS, Hashed, one_at_a_time
 from collectives.split.best import choose
 from fakempi import presets

@@ -12,7 +12,7 @@ import fakempi
 from collectives import Algorithm, Case, find
 from collectives.chain import Meter
 from collectives.chain.hashing import Hashed
-from collectives.numbers import ceil_log2
+from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS
 from tests.collectives.split.harness import SPLITS, every, expected, run_split
 

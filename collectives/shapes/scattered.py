@@ -1,0 +1,58 @@
+"""Reduce, then scatterv: the common text of reduce_scatter and reduce_scatter_block by way of rank 0.
+
+Rank 0 is the last to end the reduce, and every message of the scatterv waits for it: rounds and times add up.
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.composite import Part, one_after_the_other
+from collectives.tools.blocks import Layout, scratch
+from collectives.tools.protocol import Buffer, Comm, Op
+
+
+def reduce_then_scatterv(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    layout: Layout,
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    tag: int,
+) -> None:
+    """Leave the rank's block of the combination at the start of `recvbuf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    counts = [layout.size(r) for r in range(p)]
+    own = layout.block(recvbuf, 0, p) if sendbuf is None else sendbuf
+    result = recvbuf[0 : layout.size(rank)]
+    if rank > 0:
+        reduce.run(comm, own, None, op=op, root=0, tag=tag)
+        scatterv.run(comm, None, result, counts, root=0, tag=tag)
+    elif sendbuf is None:
+        reduce.run(comm, None, own, op=op, root=0, tag=tag)
+        scatterv.run(comm, own, None, counts, root=0, tag=tag)
+    else:
+        whole = scratch(sendbuf, sendbuf.size)
+        reduce.run(comm, sendbuf, whole, op=op, root=0, tag=tag)
+        scatterv.run(comm, whole, result, counts, root=0, tag=tag)
+
+
+def claims_by_rank_0(reduce: Algorithm, scatterv: Algorithm) -> Claims:
+    """What both claim, with the parts that they take by default."""
+
+    def parts(case: Case) -> list[Part]:
+        layout, itemsize = case.layout, case.itemsize
+        counts = tuple(layout.size(r) for r in range(case.p))
+        total = layout.size(0, case.p) * itemsize
+        whole = Case(case.p, total, itemsize=itemsize, commutative=case.commutative, in_place=case.in_place)
+        blocks = Case(case.p, counts=counts, itemsize=itemsize, in_place=case.in_place)
+        chosen = {"reduce": reduce, "scatterv": scatterv, **case.parameters}
+        return [(chosen["reduce"], whole), (chosen["scatterv"], blocks)]
+
+    return one_after_the_other(parts, besides=whole_at_rank_0)
+
+
+def whole_at_rank_0(case: Case, rank: int) -> int:
+    """Scratch for the whole combination; in place, it has room in `recvbuf`."""
+    return case.layout.size(0, case.p) * case.itemsize if rank == 0 and not case.in_place else 0

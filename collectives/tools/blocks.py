@@ -1,0 +1,188 @@
+"""How a buffer is cut into blocks, and where scratch memory comes from.
+
+Buffers are one-dimensional numpy arrays or phantoms (see `protocol.Buffer`), so nothing here looks at contents:
+blocks are slices, copies are slice assignments, scratch memory is asked for by example.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from collectives.tools.numbers import ceil_div
+from collectives.tools.protocol import Buffer
+
+
+class Layout:
+    """p blocks, contiguous and in order: where each starts, in elements.
+
+    >>> layout = Layout.nearly_equal(10, 4)
+    >>> [layout.start(i) for i in range(5)], layout.size(1), layout.size(1, 3)
+    ([0, 3, 6, 8, 10], 3, 5)
+    >>> Layout.of([2, 0, 5]).size(2)
+    5
+    """
+
+    __slots__ = ("_larger", "_small", "_starts", "p")
+
+    def __init__(self, p: int, small: int, larger: int, starts: Sequence[int] | None) -> None:
+        self.p = p
+        self._small = small
+        self._larger = larger
+        self._starts = starts
+
+    @classmethod
+    def nearly_equal(cls, size: int, p: int) -> Layout:
+        """Blocks that differ by at most one element, the larger ones first. O(1) memory, whatever p."""
+        return cls(p, size // p, size % p, None)
+
+    @classmethod
+    def equal(cls, size: int, p: int) -> Layout:
+        """p equal blocks of a buffer of `size` elements."""
+        if size % p:
+            raise ValueError(f"a buffer of {size} elements does not divide into {p} equal blocks, one per rank")
+        return cls(p, size // p, 0, None)
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> Layout:
+        """Blocks of the given sizes."""
+        return cls(len(counts), 0, 0, [0, *accumulate(map(int, counts))])
+
+    @classmethod
+    def of_ranks(cls, counts: Sequence[int] | None, p: int) -> Layout:
+        """Blocks of the given sizes, one for each of p ranks."""
+        if counts is None or len(counts) != p:
+            given = "none" if counts is None else str(len(counts))
+            raise ValueError(f"counts must say the block size of each of the {p} ranks, but there are {given}")
+        return cls.of(counts)
+
+    def start(self, i: int) -> int:
+        """Where block i begins; start(p) is the end of the last one."""
+        if self._starts is not None:
+            return self._starts[i]
+        return i * self._small + min(i, self._larger)
+
+    def size(self, i: int, stop: int | None = None) -> int:
+        """Elements of block i, or of blocks i .. stop-1 together."""
+        return self.start(i + 1 if stop is None else stop) - self.start(i)
+
+    def at(self, element: int) -> int:
+        """The block that an element is in.
+
+        >>> [Layout.nearly_equal(10, 4).at(element) for element in range(10)]
+        [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
+        >>> [Layout.of([2, 0, 3]).at(element) for element in range(5)]
+        [0, 0, 2, 2, 2]
+        """
+        if self._starts is not None:
+            return bisect_right(self._starts, element) - 1
+        head = self._larger * (self._small + 1)
+        return element // (self._small + 1) if element < head else self._larger + (element - head) // self._small
+
+    @property
+    def largest(self) -> int:
+        """Elements of the largest block."""
+        if self._starts is not None:
+            return max(map(self.size, range(self.p)), default=0)
+        return self._small + (self._larger > 0)
+
+    def around(self, i: int, count: int) -> int:
+        """Elements of the `count` blocks i, i+1, ... (mod p); i in 0 .. p-1, count at most p."""
+        if i + count <= self.p:
+            return self.size(i, i + count)
+        return self.size(i, self.p) + self.size(0, i + count - self.p)
+
+    def block(self, buf: Buffer, i: int, stop: int | None = None) -> Any:
+        """The part of `buf` that is block i, or blocks i .. stop-1."""
+        return buf[self.start(i) : self.start(i + 1 if stop is None else stop)]
+
+    def put(self, buf: Buffer, i: int, contents: Buffer | None) -> None:
+        """Copy `contents` to block i of `buf`; None means that it is there already (in place)."""
+        self.check_room(buf)
+        if contents is None:
+            return
+        if contents.size != self.size(i):
+            raise ValueError(f"rank {i} sends {contents.size} elements but its block has room for {self.size(i)}")
+        buf[self.start(i) : self.start(i + 1)] = contents
+
+    def take(self, buf: Buffer, i: int, into: Buffer | None) -> None:
+        """Copy block i of `buf` to `into`; None means that it stays where it is (in place)."""
+        self.check_room(buf)
+        if into is None:
+            return
+        if into.size != self.size(i):
+            raise ValueError(f"rank {i} receives {self.size(i)} elements but its buffer holds {into.size}")
+        into[0 : into.size] = self.block(buf, i)
+
+    def check_room(self, buf: Buffer) -> None:
+        """Refuse a buffer that is too short for all blocks."""
+        if buf.size < self.start(self.p):
+            raise ValueError(f"a buffer of {buf.size} elements cannot hold blocks of {self.start(self.p)} in all")
+
+
+def scratch(like: Buffer, size: int) -> Any:
+    """Memory for `size` elements of the kind that `like` holds."""
+    if isinstance(like, np.ndarray):
+        return np.empty(size, like.dtype)
+    return like.empty(size)  # type: ignore[attr-defined]  # a phantom: only it knows how to make another
+
+
+def copy_of(buf: Buffer) -> Any:
+    """The contents in scratch memory."""
+    copy = scratch(buf, buf.size)
+    copy[0 : buf.size] = buf
+    return copy
+
+
+def load(recvbuf: Buffer, sendbuf: Buffer | None) -> None:
+    """Copy the whole `sendbuf` to `recvbuf`; None means that its contents are there already (in place)."""
+    if sendbuf is not None:
+        check_same_size(sendbuf, recvbuf)
+        recvbuf[0 : recvbuf.size] = sendbuf
+
+
+def check_same_size(sendbuf: Buffer, recvbuf: Buffer) -> None:
+    if sendbuf.size != recvbuf.size:
+        raise ValueError(f"sendbuf holds {sendbuf.size} elements but recvbuf {recvbuf.size}")
+
+
+def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None, p: int) -> list[Any]:
+    """The p blocks of `buf` that have these sizes and begin at these places; without places, one after the other.
+
+    >>> cut(np.arange(6), [2, 1], [4, 0], 2)
+    [array([4, 5]), array([0])]
+    """
+    layout = Layout.of_ranks(counts, p)
+    starts = [layout.start(i) for i in range(p)] if displs is None else [int(start) for start in displs]
+    if len(starts) != p:
+        raise ValueError(f"displacements must say where each of the {p} blocks begins, but there are {len(starts)}")
+    for i, start in enumerate(starts):
+        if layout.size(i) and not 0 <= start <= buf.size - layout.size(i):
+            raise ValueError(
+                f"block {i} of {layout.size(i)} elements at {start} is not inside a buffer of {buf.size} elements"
+            )
+    return [buf[start : start + layout.size(i)] for i, start in enumerate(starts)]
+
+
+def required(buf: Buffer | None, role: str) -> Buffer:
+    """The buffer that this rank cannot do without."""
+    if buf is None:
+        raise ValueError(f"{role} needs a buffer, not None")
+    return buf
+
+
+def segments(size: int, itemsize: int, segment_bytes: int) -> Layout:
+    """Cut `size` elements into the fewest nearly equal segments of at most `segment_bytes`, the larger ones first.
+
+    A segment has at least one element, so that a pipeline always moves; there is at least one segment.
+
+    >>> layout = segments(10, 8, 32)
+    >>> layout.p, [layout.size(k) for k in range(layout.p)]
+    (3, [4, 3, 3])
+    """
+    longest = max(1, segment_bytes // itemsize)
+    return Layout.nearly_equal(size, max(1, ceil_div(size, longest)))

@@ -1,0 +1,138 @@
+"""The roll of collective calls: whoever comes first writes down what it calls, and the others must call the same.
+
+The k-th collective call of a rank on a communicator is the k-th of all its ranks. A rank that calls something else there, or
+the same with another root, count or operation, is told of both calls, with file and line, before anything is sent. Where
+each pair of ranks has sizes of its own, what one sends must be what the other expects. Ranks are named as in all complaints,
+by their number in the world. Between two groups the roll is one for both: ranks have their place among all, and a rank says
+what it knows of either group; what the first to come did not say, the next one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fakempi.error_classes import ERR_NOT_SAME
+from fakempi.mpi.base.complain import call_site, complaint, out_of_step, public_call_name
+from fakempi.mpi.base.current import current_name
+
+TAGS = 1 << 20
+"""Calls after which tags on a communicator's twin are used again."""
+
+PREPARED = TAGS << 10
+"""Added to the tags of persistent calls, which may be started again when others have used their number."""
+
+
+class Traffic(NamedTuple):
+    """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""
+
+    gives: Sequence[Any] | Mapping[int, Any]
+    takes: Sequence[Any] | Mapping[int, Any]
+
+    def moved(self, by: int) -> Traffic:
+        """The same with places in the roll, for ranks of a group that comes after so many others."""
+        return Traffic(*({by + rank: amount for rank, amount in _listed(amounts)} for amounts in self))
+
+
+class Entry:
+    """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
+
+    __slots__ = ("facts", "mentions", "missing", "name", "plan", "said", "site", "traffic")
+
+    def __init__(self, plan: str, facts: dict[str, Any], missing: int) -> None:
+        self.plan, self.facts, self.missing = plan, facts, missing
+        self.site, self.name = call_site(), current_name()
+        self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
+        self.traffic: dict[int, tuple[Traffic, str, str | None]] = {}
+        self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
+
+
+def enrol(
+    table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None
+) -> str:
+    """Enter a call, or compare it with the entry of those who came before; returns its name. `rank` is a place."""
+    plan = public_call_name()
+    if size == 1:
+        return plan
+    entry = table.get(call)
+    if entry is None:
+        entry = table[call] = Entry(plan, facts, size)
+    elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
+        raise out_of_step(plan, entry.name, entry.plan, entry.site)
+    elif entry.facts != facts:
+        _compare(entry, facts)
+    if traffic is not None:
+        _exchange(entry, rank, traffic)
+    entry.missing -= 1
+    if not entry.missing:
+        del table[call]
+    return plan
+
+
+def absent(side: Any, rank: int, tag: int) -> list[int]:
+    """Of a message on a communicator's twin that `rank` of a side waits with: the numbers of the processes that have not
+    come to the call it belongs to."""
+    call, context = tag % TAGS, side.context
+    if tag < PREPARED:
+        return [number for each in context.sides for i, number in enumerate(each.members) if each.calls.get(i, 0) < call]
+    starts = context.meetings.get(starts_of(call), {})
+    least = starts.get(context.place(side, rank), 0)
+    return [number for place, number in enumerate(context.everybody()) if starts.get(place, 0) < least]
+
+
+def starts_of(call: int) -> tuple[str, int]:
+    """Where it is written how often each rank, by its place, has started a persistent call."""
+    return "starts", call
+
+
+def _compare(entry: Entry, facts: dict[str, Any]) -> None:
+    """What both say must be the same; what only this rank says, those who come later must say too."""
+    for name, value in facts.items():
+        if name not in entry.facts:
+            if not entry.said:
+                entry.facts = dict(entry.facts)  # which are the first one's own
+            entry.facts[name] = value
+            entry.said[name] = call_site(), current_name()
+            continue
+        other = entry.facts[name]
+        if other != value:
+            site, who = entry.said.get(name, (entry.site, entry.name))
+            if isinstance(value, list) and len(value) == len(other):
+                i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
+                name, value, other = f"item {i} of {name}", value[i], other[i]
+            here, there = f"{value} here ({call_site()})", f"{other} on {who} ({site})"
+            raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
+
+
+def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
+    """What this rank gives to those who came before and takes from them must be what they say."""
+    others: Iterable[int] = entry.traffic
+    if isinstance(mine.gives, Mapping) and isinstance(mine.takes, Mapping):
+        partners = dict.fromkeys([*mine.gives, *mine.takes])
+        others = [other for other in {**partners, **dict.fromkeys(entry.mentions.pop(rank, ()))} if other in entry.traffic]
+        for other in partners:
+            entry.mentions.setdefault(other, []).append(rank)
+    for other in others:
+        theirs, site, name = entry.traffic[other]
+        if (sent := _at(mine.gives, other)) != (expected := _at(theirs.takes, rank)):
+            here, there = f"sends {_words(sent)} to", f"expects {_words(expected)}"
+        elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
+            here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
+        else:
+            continue
+        raise complaint(ERR_NOT_SAME, f"this rank {here} {name} ({call_site()}), which {there} ({site}).")
+    entry.traffic[rank] = mine, call_site(), current_name()
+
+
+def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:
+    return amounts.get(rank, 0) if isinstance(amounts, Mapping) else amounts[rank] if amounts else 0
+
+
+def _listed(amounts: Sequence[Any] | Mapping[int, Any]) -> Iterable[tuple[int, Any]]:
+    return amounts.items() if isinstance(amounts, Mapping) else enumerate(amounts)
+
+
+def _words(amount: Any) -> str:
+    if isinstance(amount, tuple):
+        return " and ".join(map(_words, amount))
+    return amount if isinstance(amount, str) else f"{amount} bytes" if amount else "nothing"

@@ -1,0 +1,62 @@
+"""Errors that say where they happened: the public call, the rank, then the sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+
+from fakempi.error_classes import ERR_NOT_SAME
+from fakempi.errors import MPIError
+from fakempi.mpi.base.current import current_name
+
+_OURS = ("fakempi", "collectives")
+
+
+def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
+    """An error to raise, prefixed by the call and the rank it happened on: `Send on rank 2: tag -5 is negative.`
+
+    The call is read off the stack, which costs nothing until something is wrong.
+    """
+    call, name = public_call(sys._getframe(1))[0], current_name()
+    place = call if name is None else f"{call} on {name}"
+    return kind(code, f"{place}: {sentence}")
+
+
+def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """What the program called, and the frame of the program that called it: the first above all of ours."""
+    name = "MPI"
+    while frame is not None and is_ours(frame):
+        if not frame.f_code.co_name.startswith("_"):
+            name = frame.f_code.co_name
+        frame = frame.f_back
+    return name, frame
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame is not the program's."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in _OURS
+
+
+def public_call_name() -> str:
+    """The name of what the program called."""
+    return public_call(sys._getframe(1))[0]
+
+
+def call_site() -> str:
+    """The file and line of the program that led here: `ring.py:14`."""
+    return site_of(public_call(sys._getframe(1))[1])
+
+
+def site_of(frame: FrameType | None) -> str:
+    """A frame's file and line."""
+    return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def out_of_step(plan: str, who: str | None, other_plan: str, other_site: str) -> MPIError:
+    """The complaint of a rank that calls one thing where another rank of its communicator called something else."""
+    return complaint(
+        ERR_NOT_SAME,
+        f"this rank calls {plan} at {call_site()}, but {who} of the same communicator called {other_plan} at "
+        f"{other_site}: collective calls must come in the same order everywhere.",
+    )

@@ -1,0 +1,113 @@
+"""The environment of a rank: its clock, its node, its version, beginning and end."""
+
+from __future__ import annotations
+
+import threading
+
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPIValueError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SINGLE, VERSION
+from fakempi.mpi.base.current import current_process, name_of_starter, running_process
+
+
+def compute(seconds: float) -> None:
+    """Let the running rank compute for so many seconds of virtual time."""
+    if not seconds >= 0:
+        raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
+    process = running_process()
+    loop = process.loop
+    if seconds:
+        if process.universe.recorder is not None:
+            process.universe.recorder.computed(process.number, loop.now, loop.now + seconds)
+        loop.sleep_until(loop.now + seconds)
+
+
+GLANCES = 1_000_000
+"""Looks at a clock that stands still before they count as waiting for it to move."""
+
+
+def Wtime() -> float:
+    """The running rank's virtual clock, in seconds since the start of the run.
+
+    It moves when the rank communicates or computes (`fakempi.compute`), not while it looks. Whoever looks a million times
+    at the same moment waits for time to pass, and is treated like one who polls.
+    """
+    process = running_process()
+    loop = process.loop
+    if process.glanced_at != loop.now:
+        process.glanced_at, process.glances = loop.now, 0
+    process.glances += 1
+    if process.glances > GLANCES:
+        process.task.reason = None
+        loop.poll()
+    return float(loop.now)
+
+
+def Wtick() -> float:
+    """The resolution of the clock: virtual time has the resolution of a float."""
+    return 1e-9
+
+
+def Get_processor_name() -> str:
+    """The node that the running rank is placed on."""
+    process = running_process()
+    return str(process.universe.cost.node_name(process.number))
+
+
+def Get_version() -> tuple[int, int]:
+    """The version of the MPI standard whose calls are here."""
+    return VERSION, SUBVERSION
+
+
+def Get_library_version() -> str:
+    """What this is."""
+    return "fakempi: an MPI emulator in one Python process"
+
+
+def get_vendor() -> tuple[str, tuple[int, int, int]]:
+    """A neutral name, so that programs take no vendor's special path."""
+    return "fakempi", (0, 1, 0)
+
+
+def Init() -> None:
+    """Nothing: ranks are initialized when they start."""
+    running_process()
+
+
+def Init_thread(required: int = THREAD_MULTIPLE) -> int:
+    """Nothing: ranks are initialized when they start."""
+    running_process()
+    return Query_thread()
+
+
+def Finalize() -> None:
+    """The rank says that it will make no more MPI calls."""
+    running_process().finalized = True
+
+
+def Is_initialized() -> bool:
+    """Whether a rank is running."""
+    return current_process() is not None
+
+
+def Is_finalized() -> bool:
+    """Whether the running rank has called Finalize."""
+    process = current_process()
+    return process is not None and bool(process.finalized)
+
+
+def Query_thread() -> int:
+    """One thread a rank may call MPI: the one that runs it."""
+    return THREAD_SINGLE if name_of_starter() is None else THREAD_FUNNELED
+
+
+def Is_thread_main() -> bool:
+    """Whether this is the thread that runs a rank."""
+    return current_process() is not None or threading.current_thread() is threading.main_thread()
+
+
+def Pcontrol(level: int) -> None:
+    """Nothing: there is no profiler to control."""
+
+

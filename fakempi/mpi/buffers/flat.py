@@ -1,0 +1,147 @@
+"""Buffers of collective calls as the algorithms want them: one array, blocks in rank order, nothing between.
+
+Where the program's memory is like that already it is used as it stands. Where it is not (derived datatypes with holes,
+displacements out of order) `load` copies it to such an array, and `store` puts the array's contents in their places.
+Data that are only moved are bytes, whatever each rank calls them: two ranks may describe one message by different
+datatypes, and a phantom is cut into the same pieces as an array. Reductions work on elements.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from fakempi.error_classes import ERR_BUFFER
+from fakempi.errors import MPIValueError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.buffers.payload import copy_into
+from fakempi.mpi.buffers.phantom import Phantom
+from fakempi.mpi.buffers.places import InPlaceType
+from fakempi.mpi.buffers.raw import flat
+from fakempi.mpi.buffers.span import Span, span_of, split
+from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
+from fakempi.mpi.datatypes.datatype import Datatype
+
+
+def is_in_place(buffer: Any) -> bool:
+    """Whether a buffer is IN_PLACE, in any of its forms; as in mpi4py, None is one."""
+    if isinstance(buffer, (list, tuple)) and buffer:
+        return isinstance(buffer[0], InPlaceType)
+    return buffer is None or isinstance(buffer, InPlaceType)
+
+
+class Flat:
+    """`nbytes` bytes in a row: `count` elements of a datatype, of which `array` makes items if it is for a reduction."""
+
+    __slots__ = ("_span", "array", "count", "datatype", "hollow", "nbytes", "told")
+
+    def __init__(self, span: Span, told: bool, elements: bool) -> None:
+        self.datatype, self.count, self.nbytes, self.told = span.datatype, span.count, span.nbytes, told
+        self.hollow = type(span.memory) is Phantom
+        self._span: Span | None = None  # what to load from and store to, if it is not in a row
+        self.array: Any
+        if self.hollow:
+            self.array = Phantom(span.count, span.datatype._size) if elements else Phantom(span.nbytes)
+        elif not span.datatype._dense and span.nbytes:
+            self._span, self.array = span, np.empty(span.nbytes, np.uint8)
+        else:
+            self.array = span.memory[span.offset : span.offset + span.nbytes]
+        if elements and not self.hollow:
+            self.array = _as_elements(self.array, self.datatype)
+
+    @classmethod
+    def of(cls, spec: Any, *, writable: bool = False, blocks: int = 1, elements: bool = False) -> Flat:
+        """What a buffer specification describes; with `blocks`, so many equal ones."""
+        buffer, count, displacement, kind = split(spec)
+        _refuse_in_place(buffer)
+        span = span_of(buffer, count, displacement, kind, writable=writable, blocks=blocks)
+        return cls(span, kind is not None or type(span.memory) is not Phantom, elements)
+
+    def load(self) -> Any:
+        """The array, with what the program's memory holds now."""
+        if self._span is not None:
+            flat(self.array)[...] = self._span.packed()
+        return self.array
+
+    def store(self) -> None:
+        """Put the array's contents where the program wants them, if they are not there."""
+        if self._span is not None:
+            self._span.unpack(flat(self.array))
+
+    def kind_in_words(self) -> str:
+        """The datatype; a phantom alone says only how large its elements are."""
+        return self.datatype._definition.describe() if self.told else f"elements of {self.datatype._size} bytes"
+
+    def head(self, count: int) -> Flat:
+        """The first elements alone."""
+        part = Flat.__new__(Flat)
+        part.datatype, part.count, part.nbytes, part.told = self.datatype, count, count * self.datatype._size, self.told
+        part.hollow, part.array = self.hollow, self.array[:count]
+        part._span = None if self._span is None else Span(self._span.memory, self._span.offset, count, self.datatype)
+        return part
+
+
+class FlatVector:
+    """Blocks of different `sizes` in bytes, in rank order."""
+
+    __slots__ = ("_starts", "_vector", "array", "hollow", "nbytes", "sizes")
+
+    def __init__(self, blocks: Vector) -> None:
+        size = blocks.datatype._size if sum(blocks.counts) else 0
+        self.sizes = [count * size for count in blocks.counts]
+        self._starts = list(accumulate(self.sizes, initial=0))
+        self.nbytes = self._starts[-1]
+        self.hollow = type(blocks.memory) is Phantom
+        self._vector: Vector | None = None  # what to load from and store to, if it is not in a row
+        self.array: Any
+        placed = zip(blocks.counts, blocks.displs, self._starts, strict=False)
+        if self.hollow:
+            self.array = Phantom(self.nbytes)
+        elif blocks._units is not None and all(not count or at * size == start for count, at, start in placed):
+            self.array = blocks.memory[: self.nbytes]
+        else:
+            self._vector, self.array = blocks, np.empty(self.nbytes, np.uint8)
+
+    @classmethod
+    def of(cls, spec: Any, size: int, *, writable: bool = False) -> FlatVector:
+        """What a specification with counts and displacements describes."""
+        _refuse_in_place(spec[0] if isinstance(spec, (list, tuple)) and spec else spec)
+        return cls(vector(spec, size, writable=writable))
+
+    def load(self) -> Any:
+        """The array, with what the program's memory holds now."""
+        if self._vector is not None:
+            for i, size in enumerate(self.sizes):
+                copy_into(self._vector.at(i), self._block(i), size)
+        return self.array
+
+    def store(self) -> None:
+        """Put the blocks where the program wants them, if they are not there."""
+        if self._vector is not None:
+            for i, size in enumerate(self.sizes):
+                copy_into(self._block(i), self._vector.at(i), size)
+
+    def _block(self, i: int) -> Any:
+        return self.array[self._starts[i] : self._starts[i + 1]]
+
+
+def blocks_w(spec: Any, size: int, *, writable: bool = False) -> list[Any]:
+    """The blocks of a w form, as things that can be sent and received."""
+    _refuse_in_place(spec[0] if isinstance(spec, (list, tuple)) and spec else spec)
+    blocks: VectorW = vector_w(spec, size, writable=writable)
+    return [blocks.at(i) for i in range(size)]
+
+
+def _refuse_in_place(buffer: Any) -> None:
+    if isinstance(buffer, InPlaceType):
+        raise complaint(ERR_BUFFER, "IN_PLACE stands where a buffer is needed.", MPIValueError)
+
+
+def _as_elements(array: Any, datatype: Datatype) -> Any:
+    """Bytes as items, one for each element: of the datatype's own kind if numpy has it, else so many bytes."""
+    dtype, size = datatype._dtype, datatype._size
+    if dtype is None or dtype.itemsize != size:
+        dtype = np.dtype((np.void, size)) if size else np.dtype(np.uint8)
+    return array.view(dtype) if array.size else np.empty(0, dtype)

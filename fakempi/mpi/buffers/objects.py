@@ -1,0 +1,112 @@
+"""How Python objects travel: pickled, as on a real wire; simple values that nobody can change travel as they are.
+
+The size of a message is that of the pickle either way. For simple values it is computed, by the rules of pickle's
+protocol 5, instead of measured.
+"""
+
+from __future__ import annotations
+
+import pickle as _pickle
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.mpi.buffers.payload import PROTOCOL, Payload, as_bytes
+from fakempi.mpi.buffers.pickling import Pickle, PickleSettings, outside, pickle
+
+__all__ = ["Pickle", "PickleSettings", "pack", "pickle", "unpack"]
+
+_dumps, _loads = _pickle.dumps, _pickle.loads
+
+
+def pack(obj: Any, pickler: PickleSettings | None = None) -> tuple[Payload, int]:
+    """What to send for an object, and its size; `pickler` is None unless the rank has settings of its own."""
+    if pickler is None:
+        pickler = outside.settings
+        if pickler is None:
+            kind = type(obj)
+            if kind is int and -1 < obj < 256:
+                return (obj,), 5
+            size = _SIZES.get(kind)
+            if size is not None:
+                nbytes = size(obj)
+                if nbytes:
+                    return (obj,), nbytes
+            data = _dumps(obj, PROTOCOL)
+            return data, len(data)
+    data = pickler.dumps(obj)
+    return data, len(data)
+
+
+def unpack(payload: Payload, nbytes: int, pickler: PickleSettings | None = None) -> Any:
+    """The object in a message; if the message was sent from a buffer, that should hold a pickle."""
+    if pickler is None:
+        pickler = outside.settings
+        if pickler is None:
+            return payload[0] if type(payload) is tuple else _loads(as_bytes(payload, nbytes))
+    return pickler.loads(as_bytes(payload, nbytes))
+
+
+# How long a pickle is: what stands for the value, 2 bytes for the protocol before it, 1 for the end after it, and 9 for
+# a frame if value and end have at least 4 bytes. Strings from 64 KiB on are left out of frames. 0 stands for a case
+# that is better measured than computed.
+
+
+def _size(body: int) -> int:
+    return body + 12 if body > 2 else body and body + 3
+
+
+def _int_body(value: int) -> int:
+    if -0x80000000 <= value <= 0x7FFFFFFF:
+        if 0 <= value <= 0xFFFF:
+            return 2 if value <= 0xFF else 3
+        return 5
+    nbytes = (value if value >= 0 else ~value).bit_length() // 8 + 1
+    return 2 + nbytes if nbytes <= 0xFF else 0
+
+
+def _string_size(nbytes: int) -> int:
+    """Of a string or byte string: its length takes 1 or 4 bytes, and it gets a number in the pickle's memory."""
+    if nbytes < 0x10000:
+        return _size(nbytes + 3 if nbytes <= 0xFF else nbytes + 6)
+    return nbytes + 9 if nbytes < 0x100000000 else 0
+
+
+def _str_size(value: str) -> int:
+    return _string_size(len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass")))
+
+
+def _tuple_size(items: tuple[Any, ...]) -> int:
+    """Of up to four numbers. Strings are measured: it would matter whether two of them are the same object."""
+    count = len(items)
+    if not 0 < count <= 4:
+        return 0
+    body = 2 if count <= 3 else 3
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            inside = _int_body(item)
+            if not inside:
+                return 0
+            body += inside
+        elif kind is float:
+            body += 9
+        elif item is None or kind is bool:
+            body += 1
+        else:
+            return 0
+    return _size(body)
+
+
+_COMPLEX_SIZE = len(_dumps(1j, PROTOCOL))
+_SIZES: dict[type, Callable[[Any], int]] = {
+    int: lambda value: _size(_int_body(value)),
+    float: lambda _: 21,
+    bool: lambda _: 4,
+    type(None): lambda _: 4,
+    complex: lambda _: _COMPLEX_SIZE,
+    bytes: lambda value: _string_size(len(value)),
+    str: _str_size,
+    tuple: _tuple_size,
+}
+if PROTOCOL != 5:
+    _SIZES.clear()

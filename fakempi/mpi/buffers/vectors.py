@@ -1,0 +1,225 @@
+"""Buffers of collective calls: one block of memory per rank, in equal blocks or with counts and displacements.
+
+`block` is for Gather, Scatter, Allgather, Alltoall; `vector` for those with a v, `vector_w` for those with a w. The
+forms and the rules for what is left out are mpi4py's. `at(i)` is what rank i gets or gives, as a payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
+from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.buffers.payload import Payload
+from fakempi.mpi.buffers.phantom import Phantom
+from fakempi.mpi.buffers.places import BottomType
+from fakempi.mpi.buffers.span import Memory, Span, datatype_of, infer_count, integer, locate, make_span, parse, split
+from fakempi.mpi.datatypes.datatype import Datatype
+
+
+class Blocks:
+    """`size` blocks of `count` elements each, one after the other."""
+
+    __slots__ = ("count", "datatype", "nbytes", "size", "span")
+
+    def __init__(self, span: Span, size: int) -> None:
+        self.span, self.size, self.datatype = span, size, span.datatype
+        self.count = span.count // size if size > 1 else span.count
+        self.nbytes = self.count * self.datatype._size
+
+    @property
+    def counts(self) -> list[int]:
+        """Elements in each block: all the same."""
+        return [self.count] * self.size
+
+    @property
+    def displs(self) -> list[int]:
+        """Where each block starts, in elements."""
+        return [i * self.count for i in range(self.size)]
+
+    def whole(self) -> Payload:
+        """All blocks together."""
+        return self.span.payload()
+
+    def at(self, i: int) -> Payload:
+        """Block i."""
+        _check_block(i, self.size)
+        span, datatype, count = self.span, self.datatype, self.count
+        return Span(span.memory, span.offset + i * count * datatype._extent, count, datatype).payload()
+
+
+class Vector:
+    """Blocks of `counts[i]` elements, displaced by `displs[i]` elements."""
+
+    __slots__ = ("_scale", "_units", "buffer", "counts", "datatype", "displs", "memory", "size")
+
+    def __init__(self, buffer: Any, memory: Memory, datatype: Datatype, counts: list[int], displs: list[int]) -> None:
+        self.buffer, self.memory, self.datatype = buffer, memory, datatype
+        self.counts, self.displs, self.size = counts, displs, len(counts)
+        self._units: Any = None  # the memory as an array to cut blocks out of, `_scale` items an element
+        if datatype._dense and not isinstance(buffer, BottomType):
+            self._units, self._scale = memory, datatype._size
+            dtype = datatype._dtype
+            if dtype is not None and isinstance(memory, np.ndarray) and len(memory):
+                self._units, self._scale = memory[: len(memory) // self._scale * self._scale].view(dtype), 1
+
+    def check(self) -> None:
+        """Complain about a block that does not lie inside the memory."""
+        counts, displs = self.counts, self.displs
+        if not counts:
+            return
+        if min(counts) >= 0 and self._units is not None:
+            # Most are right, and all ranks check all counts, so look at the extremes first.
+            self.datatype._usable()
+            if min(displs) >= 0 and max(map(add, counts, displs)) * self._scale <= len(self._units):
+                return
+        for i in range(self.size):
+            self._span(i)
+
+    def at(self, i: int) -> Payload:
+        """Block i."""
+        _check_block(i, self.size)
+        if self._units is None or not self.counts[i]:
+            return self._span(i).payload()
+        start = self.displs[i] * self._scale
+        return self._units[start : start + self.counts[i] * self._scale]
+
+    def _span(self, i: int) -> Span:
+        count, displacement = self.counts[i], self.displs[i]
+        if count < 0:
+            raise complaint(ERR_COUNT, f"count {count} of block {i} is negative.", MPIValueError)
+        return make_span(self.buffer, self.memory, displacement * self.datatype._extent, count, self.datatype, block=i)
+
+
+class VectorW:
+    """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes."""
+
+    __slots__ = ("buffer", "counts", "datatypes", "displs", "memory", "size")
+
+    def __init__(
+        self, buffer: Any, memory: Memory, datatypes: list[Datatype], counts: list[int], displs: list[int]
+    ) -> None:
+        self.buffer, self.memory, self.datatypes = buffer, memory, datatypes
+        self.counts, self.displs, self.size = counts, displs, len(counts)
+
+    def check(self) -> None:
+        """Complain about a block that does not lie inside the memory."""
+        for i in range(self.size):
+            self._span(i)
+
+    def at(self, i: int) -> Payload:
+        """Block i."""
+        _check_block(i, self.size)
+        return self._span(i).payload()
+
+    def _span(self, i: int) -> Span:
+        count = self.counts[i]
+        if count < 0:
+            raise complaint(ERR_COUNT, f"count {count} of block {i} is negative.", MPIValueError)
+        return make_span(self.buffer, self.memory, self.displs[i], count, self.datatypes[i], block=i)
+
+
+def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
+    """Equal blocks for `size` ranks; a count is that of one block."""
+    return Blocks(parse(spec, writable=writable, blocks=size), size)
+
+
+def vector(spec: Any, size: int, *, writable: bool = False) -> Vector:
+    """Blocks for `size` ranks.
+
+    Without counts the elements are dealt out evenly, the first ranks getting one more; one integer is everybody's
+    count. Without displacements blocks follow each other; one integer is the distance between neighbours.
+    """
+    buffer, counts, displs, kind = split(spec, pairs=(tuple,))
+    memory, element = locate(buffer, writable=writable)
+    datatype = datatype_of(kind, element)
+    if counts is None:
+        share, rest = divmod(infer_count(len(memory), datatype), size) if size else (0, 0)
+        numbers = [share + 1] * rest + [share] * (size - rest)
+    else:
+        one = _maybe_integer(counts)
+        numbers = [one] * size if one is not None else _integers("counts", counts, size)
+    if displs is None:
+        places = list(accumulate(numbers, initial=0))[:size]
+    else:
+        one = _maybe_integer(displs)
+        places = [i * one for i in range(size)] if one is not None else _integers("displacements", displs, size)
+    made = Vector(buffer, memory, datatype, numbers, places)
+    made.check()
+    return made
+
+
+def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
+    """Blocks for `size` ranks, of a datatype each. Without counts and displacements it is one element each, at 0."""
+    if not isinstance(spec, (list, tuple)):
+        words = f"expecting a list like [buffer, counts, displacements, datatypes], not {type(spec).__name__!r}."
+        raise complaint(ERR_BUFFER, words, MPITypeError)
+    if not 2 <= len(spec) <= 4:
+        words = f"expecting 2 to 4 items in a buffer specification, got {len(spec)}."
+        raise complaint(ERR_BUFFER, words, MPIValueError)
+    buffer, types = spec[0], spec[-1]
+    counts, displs = _pair(spec[1]) if len(spec) == 3 else spec[1:-1] if len(spec) == 4 else (None, None)
+    memory, _ = locate(buffer, writable=writable)
+    datatypes = _datatypes(types, size)
+    if counts is None and displs is None:
+        if buffer is None or isinstance(buffer, BottomType):
+            raise complaint(ERR_COUNT, "without a buffer, counts and displacements are needed.", MPIValueError)
+        numbers, places = [1] * size, [0] * size
+    else:
+        numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
+    made = VectorW(buffer, memory, datatypes, numbers, places)
+    made.check()
+    return made
+
+
+def _pair(counts: Any) -> Sequence[Any]:
+    if not isinstance(counts, (list, tuple)):
+        words = f"expecting a pair of counts and displacements, not {type(counts).__name__!r}."
+        raise complaint(ERR_COUNT, words, MPITypeError)
+    if len(counts) != 2:
+        words = f"expecting a pair of counts and displacements, got {len(counts)} items."
+        raise complaint(ERR_COUNT, words, MPIValueError)
+    return counts
+
+
+def _maybe_integer(value: Any) -> int | None:
+    """An integer, if it is one; sequences are not, whatever numpy's arrays of one element say."""
+    return integer("count", value) if hasattr(value, "__index__") and not _has_length(value) else None
+
+
+def _has_length(value: Any) -> bool:
+    return np.ndim(value) > 0 if isinstance(value, np.ndarray) else hasattr(value, "__len__")
+
+
+def _integers(what: str, values: Any, size: int) -> list[int]:
+    found = _listed(what, values, size)
+    return [integer(f"item {i} of {what}", value) if type(value) is not int else value for i, value in enumerate(found)]
+
+
+def _datatypes(types: Any, size: int) -> list[Datatype]:
+    found = _listed("datatypes", types, size)
+    for i, datatype in enumerate(found):
+        if not isinstance(datatype, Datatype):
+            raise complaint(ERR_TYPE, f"item {i} of datatypes is {datatype!r}, not a datatype.", MPITypeError)
+    return found
+
+
+def _listed(what: str, values: Any, size: int) -> list[Any]:
+    """A sequence of `size` items, as a list."""
+    if isinstance(values, Phantom) or not _has_length(values):
+        raise complaint(ERR_ARG, f"{what} are {values!r}, not a sequence of {size} items.", MPITypeError)
+    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(found) != size:
+        raise complaint(ERR_ARG, f"expecting {size} {what}, got {len(found)}.", MPIValueError)
+    return found
+
+
+def _check_block(i: int, size: int) -> None:
+    if not 0 <= i < size:
+        raise IndexError(f"block {i} of {size}")

@@ -1,0 +1,8 @@
+"""Collective calls.
+
+calls        what all of them do: check, agree, choose an algorithm, have it carried out
+plans        each call described: its buffers, what ranks must agree on, the algorithm's arguments
+blocking, nonblocking, persistent   the three ways to carry a plan out
+objects      the same for Python objects
+scans        prefix reductions, in every way to call them
+"""

@@ -1,0 +1,79 @@
+"""Collective communication of buffers: each call makes its plan and carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fakempi.mpi.collective.plans import CollectivePlans
+from fakempi.mpi.operations.op import SUM, Op
+
+BufSpec = Any
+
+
+class Collectives(CollectivePlans):
+    """Barrier, Bcast and their kin, blocking."""
+
+    __slots__ = ()
+
+    def Barrier(self) -> None:
+        """Wait until all ranks have come."""
+        self._plan_barrier()()
+
+    def Bcast(self, buf: BufSpec, root: int = 0) -> None:
+        """Leave the root's data in everybody's buffer."""
+        self._plan_bcast(buf, root)()
+
+    def Gather(self, sendbuf: BufSpec, recvbuf: BufSpec | None, root: int = 0) -> None:
+        """Gather equal blocks to the root."""
+        self._plan_gather(sendbuf, recvbuf, root)()
+
+    def Gatherv(self, sendbuf: BufSpec, recvbuf: BufSpec | None, root: int = 0) -> None:
+        """Gather blocks of any sizes to the root."""
+        self._plan_gatherv(sendbuf, recvbuf, root)()
+
+    def Scatter(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
+        """Deal out equal blocks of the root's data."""
+        self._plan_scatter(sendbuf, recvbuf, root)()
+
+    def Scatterv(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
+        """Deal out blocks of any sizes of the root's data."""
+        self._plan_scatterv(sendbuf, recvbuf, root)()
+
+    def Allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
+        """Gather equal blocks to all ranks."""
+        self._plan_allgather(sendbuf, recvbuf)()
+
+    def Allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
+        """Gather blocks of any sizes to all ranks."""
+        self._plan_allgatherv(sendbuf, recvbuf)()
+
+    def Alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
+        """Give each rank a block and get one from each, all of one size."""
+        self._plan_alltoall(sendbuf, recvbuf)()
+
+    def Alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
+        """Give each rank a block and get one from each, of any sizes."""
+        self._plan_alltoallv(sendbuf, recvbuf)()
+
+    def Alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
+        """Give each rank a block and get one from each, of any sizes and datatypes."""
+        self._plan_alltoallw(sendbuf, recvbuf)()
+
+    def Reduce(self, sendbuf: BufSpec, recvbuf: BufSpec | None, op: Op = SUM, root: int = 0) -> None:
+        """Combine all ranks' data at the root."""
+        self._plan_reduce(sendbuf, recvbuf, op, root)()
+
+    def Allreduce(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
+        """Combine all ranks' data at all ranks."""
+        self._plan_allreduce(sendbuf, recvbuf, op)()
+
+    def Reduce_scatter_block(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
+        """Combine all ranks' data, and deal out the result in equal blocks."""
+        self._plan_reduce_scatter_block(sendbuf, recvbuf, op)()
+
+    def Reduce_scatter(
+        self, sendbuf: BufSpec, recvbuf: BufSpec, recvcounts: Sequence[int] | None = None, op: Op = SUM
+    ) -> None:
+        """Combine all ranks' data, and deal out the result in blocks of any sizes."""
+        self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op)()

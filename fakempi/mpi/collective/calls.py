@@ -1,0 +1,273 @@
+"""What all collective calls do: check what they are given, enter the roll, choose an algorithm, have plans carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_TYPE
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
+from fakempi.mpi.base.child import start_child
+from fakempi.mpi.base.complain import complaint, public_call_name
+from fakempi.mpi.base.constants import PROC_NULL, ROOT
+from fakempi.mpi.base.context import Side
+from fakempi.mpi.base.region import recorded
+from fakempi.mpi.buffers.flat import Flat, FlatVector, is_in_place
+from fakempi.mpi.buffers.places import InPlaceType
+from fakempi.mpi.buffers.raw import address_of
+from fakempi.mpi.buffers.span import integer
+from fakempi.mpi.operations.op import Op
+from fakempi.mpi.point.handle import CommState
+from fakempi.mpi.point.persistent import Prequest
+from fakempi.mpi.point.request import Request
+
+Plan = Callable[[], Any]
+
+_COUNTS_AT_ROOT = {"gatherv": "linear", "scatterv": "linear"}
+"""On a communicator only the root knows the counts; all algorithms but these want all ranks to know them."""
+
+
+class Root(NamedTuple):
+    """The root of a call, as this rank sees it, and what the roll is told of it."""
+
+    rank: Any  # among those that this rank sends to; between two groups None where it is this rank itself
+    here: bool
+    has_block: bool  # whether this rank gives or takes a block of its own: of two groups, not if it is in the root's
+    group: Side
+    agreed: dict[str, Any]
+
+    @property
+    def idle(self) -> bool:
+        """Beside the root of another group there is nothing to do."""
+        return not (self.here or self.has_block)
+
+
+class CollectiveCalls(CommState):
+    """The common part of the plans."""
+
+    __slots__ = ()
+
+    # -- how a plan is carried out --------------------------------------------------------------------------------
+
+    def _launch(self, plan: Plan) -> Request:
+        """Have a child task carry the plan out."""
+        return Request._of(self, start_child(self._process, self._context, plan))
+
+    def _prepared(self, plan: Plan) -> Prequest:
+        """A request that has a child task carry the plan out at each start."""
+        process, rank, call = self._process, self._rank, public_call_name()
+        side = self._local()
+        starts: dict[int, int] = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), {})
+        place = side.context.place(side, rank)
+
+        def start() -> Any:
+            starts[place] = starts.get(place, 0) + 1
+            return start_child(process, side.context, plan, call)
+
+        return Prequest._prepared(self, None, start)
+
+    # -- entering a call ------------------------------------------------------------------------------------------
+
+    def _choose(
+        self,
+        operation: str,
+        nbytes: int,
+        agreed: dict[str, Any],
+        *,
+        other: int | None = None,
+        root: Root | None = None,
+        op: Op | None = None,
+        bound: Any = None,
+        count: int = 0,
+        in_place: bool = False,
+        traffic: Traffic | None = None,
+    ) -> Callable[..., Any]:
+        """Enter the call in the roll and choose the algorithm: a function of the buffers.
+
+        Between two groups `nbytes` is what this one sends, and `other` what the other one does, if that is not the same.
+        """
+        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic)
+        facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
+        options: dict[str, Any] = {} if root is None else {"root": root.rank}
+        side = self._local()
+        if self._between:
+            first = side.context.sides[0]
+            in_a = side is (first if root is None else root.group)
+            own, theirs = (len(side.members), nbytes), (self._reach, nbytes if other is None else other)
+            (p, m), (q, m_b) = (own, theirs) if in_a else (theirs, own)
+            facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
+            options["first"] = side is first
+        if op is not None:
+            facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
+            options["op"] = bound
+        try:
+            choice = self._process.universe.choose(operation=operation, count=count, in_place=in_place, **facts)
+        except MPIError as error:
+            raise complaint(error.ierr, str(error), type(error)) from None
+        name = choice.algorithm.name
+        fits = name if self._between else _COUNTS_AT_ROOT.get(operation, name)
+        if name != fits:
+            words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
+            raise complaint(ERR_ARG, words, MPIValueError)
+        run = choice.on(twins, tag=tag, **options)
+        where = None if root is None or self._there is not side else root.rank
+        return recorded(self, run, operation, algorithm=name, nbytes=nbytes, root=where)
+
+    def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
+        """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
+        side, rank, size = self._local(), self._rank, self._reach
+        self._check_caller()
+        side.calls[rank] = call = side.calls.get(rank, 0) + 1
+        there, context = self._there, side.context
+        if there is not side:
+            rank, size = context.place(side, rank), size + len(side.members)
+            traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
+        name = enrol(context.meetings, call, rank, size, agreed, traffic)
+        return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
+
+    def _stand_by(self, root: Root) -> Plan:
+        """The part of a rank beside the root of another group: to say so."""
+        self._enter_call(root.agreed)
+        return lambda: None
+
+    # -- one group or two -----------------------------------------------------------------------------------------
+
+    def _everybody(self) -> int:
+        """How many ranks this one exchanges blocks with; complains if the communicator is null."""
+        self._check_alive()
+        return self._reach
+
+    def _check_root(self, root: int) -> Root:
+        """The root's part and this rank's."""
+        p, root = self._everybody(), integer("root", root)
+        side, there = self._local(), self._there
+        if there is side:
+            if not 0 <= root < p:
+                self._raise(complaint(ERR_ROOT, f"root {root} is not in 0..{p - 1}."))
+            return Root(root, self._rank == root, True, side, {"root": root})
+        beside, here = root == PROC_NULL, root == ROOT
+        if not (beside or here or 0 <= root < p):
+            words = f"root {root} is neither ROOT, PROC_NULL nor in 0..{p - 1}, the ranks of the remote group."
+            self._raise(complaint(ERR_ROOT, words))
+        group: Any = side if beside or here else there
+        who = self._rank_in_words(group, self._rank if group is side else root)
+        agreed = {"the root's group": self._group_in_words(group), f"the part of {who}": "PROC_NULL" if beside else "ROOT"}
+        if not beside:
+            agreed = {"the root": who, **agreed}
+        return Root(None if here else root, here, group is there, group, agreed)
+
+    def _both_ways(self, what: str, mine: Any, theirs: Any) -> dict[str, Any]:
+        """What all must agree on that each group has its own of."""
+        return {**self._said_of(what, self._side, mine), **self._said_of(what, self._there, theirs)}
+
+    def _said_of(self, what: str, side: Any, value: Any) -> dict[str, Any]:
+        """What all must agree on, said of the one group, or of one of two."""
+        return {f"{what} from {self._group_in_words(side)}" if self._between else what: value}
+
+    def _in_place(self, buffer: Any) -> bool:
+        """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
+        if not self._between:
+            return is_in_place(buffer)
+        if isinstance(buffer[0] if isinstance(buffer, (list, tuple)) and buffer else buffer, InPlaceType):
+            self._raise(complaint(ERR_BUFFER, "IN_PLACE is not for intercommunicators: a buffer is needed."))
+        return False
+
+    def _rank_in_words(self, side: Any, rank: int) -> str:
+        return str(self._process.universe.names.name(side.members[rank]))
+
+    def _group_in_words(self, side: Any) -> str:
+        return f"the group of {self._rank_in_words(side, 0)}"
+
+    # -- checks ---------------------------------------------------------------------------------------------------
+
+    def _check_sizes(self, whose: str, one: int, other: str, two: int) -> None:
+        if one != two:
+            raise complaint(ERR_COUNT, f"{whose} {one} bytes, but {other} has {two}.", MPIValueError)
+
+    def _check_equal(self, whose: str, one: int, other: str, two: int) -> None:
+        if one != two:
+            raise complaint(ERR_COUNT, f"{whose} {one}, but {other} {two} elements.", MPIValueError)
+
+    def _check_pair(
+        self, one: Flat | FlatVector | None, other: Flat | FlatVector, whose: str, nbytes: int, name: str = "sendbuf"
+    ) -> None:
+        """A buffer must have the size of a block of the other, lie elsewhere, and be a phantom only if that is one.
+
+        Between two groups what comes in has a size of its own.
+        """
+        if one is None:
+            return
+        if not self._between:
+            self._check_sizes(whose, nbytes, name, one.nbytes)
+        if not one.nbytes or not other.nbytes:
+            return
+        if one.hollow != other.hollow:
+            words = f"one buffer is a phantom of {(one if one.hollow else other).nbytes} bytes, the other is not."
+            raise complaint(ERR_BUFFER, words, MPIValueError)
+        near = not one.hollow and np.may_share_memory(one.array, other.array)
+        if near and address_of(one.array) == address_of(other.array):
+            instead = "" if self._between else "; IN_PLACE is for that"
+            self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
+
+    def _check_operands(self, out: Flat | None, into: Flat, count: int | None = None) -> None:
+        """What is reduced and what becomes of it: of one datatype, of one size (or `count` of them), and apart."""
+        if out is None:
+            return
+        have = out.count if count is None else count
+        if have != into.count:
+            raise complaint(ERR_COUNT, f"sendbuf has {have} elements, but recvbuf {into.count}.", MPIValueError)
+        alike = out.datatype._size == into.datatype._size if not (out.told and into.told) else out.datatype == into.datatype
+        if not alike:
+            one, other = out.kind_in_words(), into.kind_in_words()
+            words = f"sendbuf is of {one}, recvbuf of {'another ' * (one == other)}{other}: they must be of one datatype."
+            raise complaint(ERR_TYPE, words, MPIValueError)
+        self._check_pair(out, into, "", out.nbytes)
+
+    def _check_counts(self, recvcounts: Any, p: int, mine: int | None) -> list[int]:
+        """The counts of a reduce_scatter; without any, all ranks tell each other the size of their buffers."""
+        if recvcounts is None:
+            if mine is None or self._between:
+                where = "in place" if mine is None else "on an intercommunicator"
+                raise complaint(ERR_COUNT, f"{where}, recvcounts are needed.", MPITypeError)
+            counts = np.empty(p, np.int64)
+            self._allgather_of_counts(np.array([mine], np.int64), counts)
+            return [int(count) for count in counts]
+        found = [integer(f"item {i} of recvcounts", count) for i, count in enumerate(recvcounts)]
+        if len(found) != p:
+            raise complaint(ERR_COUNT, f"expecting {p} items, got {len(found)}.", MPIValueError)
+        for i, count in enumerate(found):
+            if count < 0:
+                raise complaint(ERR_COUNT, f"item {i} of recvcounts is {count}, which is negative.", MPIValueError)
+        return found
+
+    def _allgather_of_counts(self, mine: Any, counts: Any) -> None:
+        self._choose("allgather", mine.nbytes, {"recvcounts": "left out"})(mine, counts)
+
+    def _bind(self, op: Op, data: Flat) -> tuple[Any, dict[str, Any]]:
+        """The operation on elements of a datatype, and what all must agree on; complains if the two do not fit."""
+        if not isinstance(op, Op):
+            raise complaint(ERR_ARG, f"expected an Op, not {type(op).__name__}.", MPITypeError)
+        agreed = {
+            "the operation": op._name_for_people(),
+            "the size in bytes": data.nbytes,
+            "the buffer": "a phantom" if data.hollow else "memory",
+            "the kind of element": data.array.dtype,
+        }
+        try:
+            if not data.told:  # a phantom, which does not say what it consists of
+                op._alive()
+                return op, agreed
+            return op._on(data.datatype), agreed
+        except MPIError as error:
+            self._raise(error)
+
+
+def items(objects: Any, size: int) -> list[Any]:
+    """One object for each of so many ranks; None is None for each."""
+    found = [None] * size if objects is None else list(objects)
+    if len(found) != size:
+        raise complaint(ERR_COUNT, f"expecting {size} items, got {len(found)}.", MPIValueError)
+    return found

@@ -1,0 +1,80 @@
+"""Prefix reductions, in every way to call them: only within a group, for the ranks of two have no order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.mpi.base.info import INFO_NULL, Info
+from fakempi.mpi.collective.calls import Plan
+from fakempi.mpi.collective.objects import ObjectCollectives
+from fakempi.mpi.operations.op import SUM, Op
+from fakempi.mpi.point.persistent import Prequest
+from fakempi.mpi.point.request import Request
+
+BufSpec = Any
+
+
+class Scans(ObjectCollectives):
+    """Scan, Exscan and their kin."""
+
+    __slots__ = ()
+
+    def Scan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
+        """Combine the data of all ranks up to this one."""
+        self._plan_scan(sendbuf, recvbuf, op)()
+
+    def Exscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
+        """Combine the data of all ranks before this one; rank 0's buffer stays as it is."""
+        self._plan_exscan(sendbuf, recvbuf, op)()
+
+    def Iscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> Request:
+        """Start: combine the data of all ranks up to this one."""
+        return self._launch(self._plan_scan(sendbuf, recvbuf, op))
+
+    def Iexscan(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> Request:
+        """Start: combine the data of all ranks before this one; rank 0's buffer stays as it is."""
+        return self._launch(self._plan_exscan(sendbuf, recvbuf, op))
+
+    def Scan_init(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM, info: Info = INFO_NULL) -> Prequest:
+        """Prepare: combine the data of all ranks up to this one."""
+        return self._prepared(self._plan_scan(sendbuf, recvbuf, op))
+
+    def Exscan_init(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM, info: Info = INFO_NULL) -> Prequest:
+        """Prepare: combine the data of all ranks before this one; rank 0's buffer stays as it is."""
+        return self._prepared(self._plan_exscan(sendbuf, recvbuf, op))
+
+    def scan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
+        """The objects of all ranks up to this one combined."""
+        return self._scan(sendobj, op, inclusive=True)
+
+    def exscan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
+        """The objects of all ranks before this one combined; None on rank 0."""
+        return self._scan(sendobj, op, inclusive=False)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _plan_scan(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+        return self._plan_everywhere("scan", sendbuf, recvbuf, op)
+
+    def _plan_exscan(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+        return self._plan_everywhere("exscan", sendbuf, recvbuf, op)
+
+    def _scan(self, sendobj: Any, op: Any, *, inclusive: bool) -> Any:
+        """By recursive doubling, in rank order."""
+        self._everybody()
+        (twin,), tag = self._enter_reduction(op, {})
+        rank, size, distance = self._rank, self._reach, 1
+        run = self._copy(sendobj)  # of the `distance` ranks up to this one
+        before: list[Any] = []  # of those before it, once there are any
+        while distance < size:
+            request = twin.isend(run, rank + distance, tag) if rank + distance < size else None
+            if rank >= distance:
+                received = twin.recv(source=rank - distance, tag=tag)
+                if not inclusive:
+                    before = [op(self._copy(received), before[0]) if before else self._copy(received)]
+                run = op(received, run)
+            if request is not None:
+                request.wait()
+            distance *= 2
+        return run if inclusive else before[0] if before else None

@@ -1,0 +1,298 @@
+"""Communicators: what intra- and intercommunicators have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
+from fakempi.errors import Aborted, MPITypeError, MPIValueError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.constants import (
+    COMM_TYPE_SHARED,
+    CONGRUENT,
+    IDENT,
+    SIMILAR,
+    UNDEFINED,
+    UNEQUAL,
+)  # fmt: skip
+from fakempi.mpi.base.context import Context, Side
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.identity import Handled
+from fakempi.mpi.base.info import INFO_NULL, Info
+from fakempi.mpi.base.meeting import meet
+from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.not_emulated import CommRefusals
+from fakempi.mpi.base.waiting import wait_one
+from fakempi.mpi.collective.blocking import Collectives
+from fakempi.mpi.collective.nonblocking import NonblockingCollectives
+from fakempi.mpi.collective.objects import ObjectCollectives
+from fakempi.mpi.collective.persistent import PersistentCollectives
+from fakempi.mpi.comms.disconnect import part
+from fakempi.mpi.comms.group import Group
+from fakempi.mpi.comms.properties import Furnished
+from fakempi.mpi.point.buffers import PointToPoint
+from fakempi.mpi.point.objects import PointToPointObjects
+from fakempi.mpi.point.persistent import Persistent
+from fakempi.mpi.point.probes import Probes
+from fakempi.mpi.point.request import Request
+
+
+class Comm(
+    Collectives,
+    NonblockingCollectives,
+    PersistentCollectives,
+    ObjectCollectives,
+    PointToPoint,
+    PointToPointObjects,
+    Probes,
+    Persistent,
+    Furnished,
+    Handled,
+    CommRefusals,
+):
+    """A communicator handle. Without an argument, the null one; with one, another handle of the same communicator."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+    _kinds: ClassVar[dict[bool, type[Comm]]] = {}
+    """What there is: {False: intracommunicators, True: intercommunicators}; filled where they are."""
+
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        if comm is not None and not isinstance(comm, Comm):
+            raise complaint(ERR_COMM, f"cannot make a {cls.__name__} of {comm!r}.", MPITypeError)
+        self = super().__new__(cls)
+        if comm is None or comm._context is None:
+            self._become_null()
+            self._own = None
+        else:
+            self._attach(comm._process, comm._side, comm._there, comm._rank)  # type: ignore[arg-type]
+            self._own = comm._belongings()
+        return self
+
+    @classmethod
+    def _make(cls, process: Any, side: Side, there: Side, rank: int) -> Any:
+        """A handle for a process that is `rank` on a side."""
+        self = object.__new__(cls)
+        self._attach(process, side, there, rank)
+        self._own = None
+        return self
+
+    def _stands_for(self) -> object | None:
+        return self._context
+
+    def __reduce__(self) -> Any:
+        name = self._predefined()
+        if not name:
+            words = "a communicator cannot be pickled: it means nothing to another process."
+            raise complaint(ERR_COMM, words, MPIValueError)
+        if self._context is None:
+            return name if self is COMM_NULL else (type(self), ())
+        own = self._process.comm_world if name == "COMM_WORLD" else self._process.comm_self
+        return name if self is own else (type(self), (own,))
+
+    # -- who is in it ---------------------------------------------------------------------------------------------
+
+    def Get_size(self) -> int:
+        """The number of ranks in the (local) group."""
+        return len(self._local().members)
+
+    def Get_rank(self) -> int:
+        """This process's rank in the (local) group."""
+        self._check_alive()
+        return self._rank
+
+    def Get_group(self) -> Group:
+        """The (local) group."""
+        return Group._make(self._local().members, self._process.number)
+
+    def Is_inter(self) -> bool:
+        """Whether it joins two groups."""
+        return self._local().context.is_inter
+
+    def Is_intra(self) -> bool:
+        """Whether it is one group's own."""
+        return not self.Is_inter()
+
+    def Compare(self, comm: Comm) -> int:
+        """IDENT, CONGRUENT (same ranks, another context), SIMILAR (other order) or UNEQUAL."""
+        self._check_alive()
+        if not isinstance(comm, Comm):
+            raise complaint(ERR_COMM, f"cannot compare with {comm!r}, which is no communicator.", MPITypeError)
+        comm._check_alive()
+        if self._context is comm._context:
+            return IDENT
+        mine = [side.members for side in (self._side, self._there)]  # type: ignore[union-attr]
+        theirs = [side.members for side in (comm._side, comm._there)]  # type: ignore[union-attr]
+        if self.Is_inter() != comm.Is_inter():
+            return UNEQUAL
+        if mine == theirs:
+            return CONGRUENT
+        return SIMILAR if [set(m) for m in mine] == [set(m) for m in theirs] else UNEQUAL
+
+    # -- others like it -------------------------------------------------------------------------------------------
+
+    def Dup(self, info: Info | None = None) -> Any:
+        """A communicator of the same ranks, with a context of its own."""
+        return self._furnish(self._meet("Dup", None, lambda values: self._local().context.new_twin()), info)
+
+    def Clone(self) -> Any:
+        """The same as Dup."""
+        return self.Dup()
+
+    def Dup_with_info(self, info: Info) -> Any:
+        """Dup, with other info."""
+        return self.Dup(info)
+
+    def Idup(self, info: Info | None = None) -> tuple[Any, Request]:
+        """Start to duplicate; the new communicator can be used once the request has ended."""
+        context = self._local().context
+        key = ("Idup", self._local().calls.get(self._rank, 0))
+        twin = context.meetings.get(key)
+        if twin is None:
+            twin = context.meetings[key] = context.new_twin()
+        arrival = self._arrive("Idup", None, lambda values: context.meetings.pop(key) and None)
+        return self._furnish(twin, info), Request._of(self, arrival)
+
+    def Idup_with_info(self, info: Info) -> tuple[Any, Request]:
+        """Idup, with other info."""
+        return self.Idup(info)
+
+    def Create(self, group: Group) -> Any:
+        """A communicator for the ranks of a group; the null one elsewhere."""
+        return Comm(self._specific().Create(group))
+
+    def Split(self, color: int = 0, key: int = 0) -> Any:
+        """Communicators by colour, ranks in the order of key; a colour of UNDEFINED leaves a rank out."""
+        if color != UNDEFINED and color < 0:
+            self._raise(complaint(ERR_ARG, f"colour {color} is negative and not UNDEFINED."))
+        return self._split("Split", None if color == UNDEFINED else color, key)
+
+    def Split_type(self, split_type: int, key: int = 0, info: Info = INFO_NULL) -> Any:
+        """Communicators of ranks that share a node (COMM_TYPE_SHARED), as the cost model places them."""
+        self._check_alive()
+        if split_type not in (COMM_TYPE_SHARED, UNDEFINED):
+            raise NotImplementedError(f"Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is.")
+        node = self._process.universe.cost.node(self._process.number)
+        return self._split("Split_type", None if split_type == UNDEFINED else (node,), key)
+
+    def _split(self, plan: str, color: Any, key: int) -> Any:
+        return Comm(self._specific()._split(plan, color, key))
+
+    def _specific(self) -> Any:
+        """The same communicator through a handle of the class that it is of."""
+        return self._kinds[self.Is_inter()](self)
+
+    def Free(self) -> None:
+        """Give the communicator up: the handle becomes null. What is under way on it goes on."""
+        self._check_alive()
+        if name := self._predefined():
+            self._raise(complaint(ERR_COMM, f"{name} cannot be freed."))
+        self._delete_attributes()
+        process = self._process
+        self._become_null()
+        self._own = None
+        self._process, self._loop = process, process.loop  # for the requests that are left
+
+    def free(self) -> None:
+        """As `Free`, but what cannot be freed is left in peace."""
+        if not self._predefined():
+            self.Free()
+
+    def Disconnect(self) -> None:
+        """Free, by all ranks together: when all have come, or ended, and what they have under way on it is over."""
+        self._check_alive()
+        if not self._predefined():
+            part(self)
+        self.Free()
+
+    def Abort(self, errorcode: int = 0) -> NoReturn:
+        """End the whole run."""
+        process = self._process or running_process()
+        error = Aborted(errorcode)
+        process.universe.fail(process, error)
+        raise error
+
+    size = property(Get_size)
+    rank = property(Get_rank)
+    group = property(Get_group)
+    is_inter = property(Is_inter)
+    is_intra = property(Is_intra)
+
+    @classmethod
+    def Get_parent(cls) -> Any:
+        """The intercommunicator to those who spawned this process; null if nobody did."""
+        parent = running_process().parent
+        return cls._kinds[True]() if parent is None else parent
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _twins(self) -> tuple[Any, ...]:
+        """A hidden communicator of the same ranks, for our own messages; between two groups, and one of the own group."""
+        if self._hidden is None:
+            side = self._local()
+            twins, mine = side.context.hidden_twin().sides, side.context.sides.index(side)
+            if not side.context.is_inter:
+                self._hidden = (Comm._make(self._process, twins[0], twins[0], self._rank),)
+            else:
+                assert side.alone is not None
+                self._hidden = (
+                    self._kinds[True]._make(self._process, twins[mine], twins[1 - mine], self._rank),
+                    Comm._make(self._process, side.alone, side.alone, self._rank),
+                )
+        return self._hidden  # type: ignore[no-any-return]
+
+    def _furnish(self, context: Context, info: Info | None) -> Any:
+        """A handle of the same kind in a context with the same sides, with all that a duplicate inherits."""
+        mine = self._local().context.sides.index(self._local())
+        new = type(self)._make(self._process, context.sides[mine], context.sides[-1 - mine], self._rank)
+        if info is not None:
+            new._belongings().info = Info.Create(info)
+        if topology := self._belonging("topology"):
+            new._belongings().topology = topology
+        self._copy_attributes_to(new)
+        return new
+
+    def _arrive(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
+        """Come to the next meeting of this communicator's ranks; returns what to wait for."""
+        side = self._local()
+        self._check_caller()
+        context = side.context
+        side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
+        place = context.place(side, self._rank)
+        return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now)
+
+    def _meet(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
+        """Meet all ranks of this communicator and return the conclusion, drawn once from {place: value}."""
+        arrival = self._arrive(plan, value, conclude)
+        wait_one(self._loop, arrival)
+        if arrival.error is not None:
+            self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
+        return arrival.result
+
+    def _check_group(self, group: Group, members: Members) -> Members:
+        """The members of a group, all of which must be in this communicator."""
+        if not isinstance(group, Group):
+            raise complaint(ERR_GROUP, f"expecting a Group, not {type(group).__name__}.", MPITypeError)
+        wanted: Members | None = group._members
+        if wanted is None:
+            self._raise(complaint(ERR_GROUP, "the group is null: GROUP_NULL, or freed."))
+        strangers = wanted.difference(members)  # which all ranks work out once
+        if len(strangers):
+            name = self._process.universe.names.name(strangers[0])
+            self._raise(complaint(ERR_GROUP, f"the group has world {name}, which is not in the communicator."))
+        return wanted
+
+
+COMM_NULL = Comm()
+
+
+def by_colour(values: dict[int, tuple[Any, int]]) -> dict[Any, list[int]]:
+    """Of {rank: (colour, key)}, the ranks of each colour (None left out) by key and then by rank."""
+    groups: dict[Any, list[tuple[int, int]]] = {}
+    for rank in sorted(values):
+        color, key = values[rank]
+        if color is not None:
+            groups.setdefault(color, []).append((key, rank))
+    return {color: [rank for _, rank in sorted(group)] for color, group in groups.items()}

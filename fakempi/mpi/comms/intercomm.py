@@ -1,0 +1,113 @@
+"""Intercommunicators: two groups, each of which sends to the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
+from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.context import Context, Side
+from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.not_emulated import IntercommRefusals
+from fakempi.mpi.comms.comm import Comm, by_colour
+from fakempi.mpi.comms.group import Group
+
+
+class Intercomm(Comm, IntercommRefusals):
+    """A communicator between a local and a remote group. Ranks in calls are those of the remote group."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        self = super().__new__(cls, comm)
+        if self and self.Is_intra():
+            raise complaint(ERR_COMM, "expecting an intercommunicator, not an intracommunicator.", MPITypeError)
+        return self
+
+    def Get_remote_group(self) -> Group:
+        """The other group."""
+        return Group._make(self._remote().members, self._process.number)
+
+    def Get_remote_size(self) -> int:
+        """The number of ranks in the other group."""
+        return len(self._remote().members)
+
+    remote_group = property(Get_remote_group)
+    remote_size = property(Get_remote_size)
+
+    def Create(self, group: Group) -> Any:
+        """An intercommunicator between subgroups; each side names its own, and all of a side the same."""
+        members = self._check_group(group, self._local().members)
+        context = self._meet("Create", members, self._conclude_create)
+        return self._take_place(context)
+
+    def Merge(self, high: bool = False) -> Any:
+        """An intracommunicator of both groups; the group that says `high` gets the higher ranks."""
+        context = self._meet("Merge", bool(high), self._conclude_merge)
+        side = context.sides[0]
+        rank = side.members.index(self._process.number)
+        return self._kinds[False]._make(self._process, side, side, rank)
+
+    def _split(self, plan: str, color: Any, key: int) -> Any:
+        contexts = self._meet(plan, (color, key), self._conclude_split)
+        return self._take_place(contexts.get(color))
+
+    # -- conclusions ----------------------------------------------------------------------------------------------
+
+    def _by_side(self, values: dict[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
+        """What the ranks of each side brought, by rank."""
+        first = len(self._local().context.sides[0].members)
+        return (
+            {place: values[place] for place in range(first)},
+            {place - first: values[place] for place in range(first, len(values))},
+        )
+
+    def _conclude_create(self, values: dict[int, Members]) -> Context | None:
+        groups = []
+        for side in self._by_side(values):
+            if len(set(side.values())) != 1:
+                raise MPIError(ERR_NOT_SAME, "Create: the ranks of one side of an intercommunicator name different groups.")
+            groups.append(side[0])
+        return Context(self._local().context.universe, *groups) if all(len(group) for group in groups) else None
+
+    def _conclude_merge(self, values: dict[int, bool]) -> Context:
+        highs = []
+        for side in self._by_side(values):
+            if len(set(side.values())) != 1:
+                raise MPIError(ERR_NOT_SAME, "Merge: the ranks of one side disagree on `high`.")
+            highs.append(side[0])
+        old = self._local().context
+        order = (1, 0) if highs[0] and not highs[1] else (0, 1)
+        return Context(old.universe, Members.of([number for i in order for number in old.sides[i].members]))
+
+    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
+        """One context for each colour that both sides have."""
+        old = self._local().context
+        first, second = (by_colour(side) for side in self._by_side(values))
+        return {
+            color: Context(old.universe, old.sides[0].members.take(ranks), old.sides[1].members.take(second[color]))
+            for color, ranks in first.items()
+            if color in second
+        }
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _remote(self) -> Side:
+        self._check_alive()
+        assert self._there is not None
+        return self._there
+
+    def _take_place(self, context: Context | None) -> Any:
+        """This process's handle in a new context with the sides in the same order; null if it is not in it."""
+        if context is None:
+            return Intercomm()
+        mine = self._local().context.sides.index(self._local())
+        rank = context.sides[mine].members.index(self._process.number)
+        if rank is None:
+            return Intercomm()
+        return Intercomm._make(self._process, context.sides[mine], context.sides[1 - mine], rank)
+
+
+Comm._kinds[True] = Intercomm

@@ -1,0 +1,205 @@
+"""Intracommunicators: one group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
+from fakempi.errors import InternalError, MPIError, MPITypeError
+from fakempi.mpi.base.agreement import TAGS
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.meeting import meet
+from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.not_emulated import IntracommRefusals
+from fakempi.mpi.base.region import recorded
+from fakempi.mpi.base.waiting import wait_one
+from fakempi.mpi.collective.scans import Scans
+from fakempi.mpi.comms.comm import Comm, by_colour
+from fakempi.mpi.comms.group import Group
+from fakempi.mpi.comms.intercomm import Intercomm
+from fakempi.mpi.comms.ports import Connecting
+from fakempi.mpi.comms.spawning import Spawning
+from fakempi.mpi.comms.topology_makers import TopologyMakers
+
+
+class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
+    """A communicator of one group: everybody can send to everybody, oneself included."""
+
+    __slots__ = ()
+    __module__ = "fakempi.MPI"
+
+    def __new__(cls, comm: Comm | None = None) -> Any:
+        self = super().__new__(cls, comm)
+        if self and self.Is_inter():
+            raise complaint(ERR_COMM, "expecting an intracommunicator, not an intercommunicator.", MPITypeError)
+        return self
+
+    def Create(self, group: Group) -> Any:
+        """A communicator for the ranks of a group, called by all; the null one for those outside it."""
+        old = self._local().members
+        members = self._check_group(group, old)
+        rank = members.index(self._process.number)
+        color = None if rank is None else old.index(members[0])
+        contexts = self._meet_and_split("Create", members, self._contexts_of, color, rank or 0)
+        return self._join(contexts.get(members))
+
+    def Create_group(self, group: Group, tag: int = 0) -> Any:
+        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it."""
+        context = self._local().context
+        self._check_caller()
+        members = self._check_group(group, self._local().members)
+        rank = members.index(self._process.number)
+        if rank is None:
+            return Intracomm()
+        loop = self._loop
+        arrival = meet(
+            context.meetings, ("Create_group", members, tag), "Create_group", members,
+            lambda values: Context(context.universe, members), rank, None, loop.now,
+        )  # fmt: skip
+        wait_one(loop, arrival)
+        return self._join(arrival.result)
+
+    def Create_intercomm(
+        self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
+    ) -> Intercomm:
+        """Join this group with another one, whose leader the two leaders reach through `peer_comm`."""
+        here = self._local()
+        if not 0 <= local_leader < len(here.members):
+            self._raise(complaint(ERR_RANK, f"local leader {local_leader} is not in 0..{len(here.members) - 1}."))
+        context: Any = None
+        if self._rank == local_leader:
+            try:
+                other = self._find_leader(peer_comm, remote_leader)
+            except MPIError as error:
+                context = error
+            else:
+                self._check_apart(peer_comm, other)
+        self._meet("Create_intercomm", (local_leader, tag), _agreed)
+        if self._rank == local_leader and context is None:
+            try:
+                context = self._meet_leader(peer_comm, other, tag)
+            except MPIError as error:
+                context = error
+        context = self._meet("Create_intercomm", context, lambda values: values[local_leader])
+        if isinstance(context, MPIError):
+            self._raise(context)
+        mine = 0 if context.sides[0].members == here.members else 1
+        joined: Intercomm = Intercomm._make(
+            self._process, context.sides[mine], context.sides[1 - mine], self._rank
+        )
+        return joined
+
+    def _find_leader(self, peer: Comm, remote_leader: int) -> int:
+        """The number of the other leader's process."""
+        if not isinstance(peer, Comm) or peer._context is None:
+            raise complaint(ERR_COMM, "the leader's peer communicator is null.")
+        peer._check_rank(remote_leader, "remote leader")
+        assert peer._there is not None
+        other: int = peer._there.members[remote_leader]
+        if self._process.number == other:
+            raise complaint(ERR_RANK, f"remote leader {remote_leader} of the peer communicator is this rank itself.")
+        return other
+
+    def _check_apart(self, peer: Any, other: int) -> None:
+        """Complain if the groups overlap, before they meet: who is in both cannot be in two calls at once."""
+        me, members = self._process.number, self._local().members
+        groups = peer._context.meetings.setdefault(("groups", min(me, other), max(me, other)), {})
+        groups[me] = members
+        if common := [number for number in groups.get(other, ()) if number in members]:
+            ranks = ", ".join(self._process.universe.names.short(number) for number in common[:5])
+            self._raise(complaint(ERR_GROUP, f"the two groups overlap: world rank {ranks} is in both."))
+
+    def _meet_leader(self, peer: Any, other: int, tag: int) -> Context:
+        """The leaders agree on a context with both groups as its sides."""
+        me, universe, loop, table = self._process.number, self._process.universe, self._loop, peer._context.meetings
+        pair = min(me, other), max(me, other)
+
+        def conclude(tags: dict[int, int]) -> Context:
+            groups = table.pop(("groups", *pair))
+            if tags[0] != tags[1]:
+                one, two = (universe.names.short(number) for number in pair)
+                words = f"leader {one} says tag {tags[0]}, leader {two} says {tags[1]}"
+                raise MPIError(ERR_NOT_SAME, f"Create_intercomm: {words}.")
+            return Context(universe, *(groups[number] for number in pair))
+
+        key = ("Create_intercomm", *pair)
+        arrival = meet(table, key, "Create_intercomm", pair, conclude, int(me > other), tag, loop.now)
+        wait_one(loop, arrival)
+        if arrival.error is not None:
+            raise arrival.error
+        return arrival.result  # type: ignore[no-any-return]
+
+    def _split(self, plan: str, color: Any, key: int) -> Any:
+        name = color[0] if isinstance(color, tuple) else color  # of a node, which may be called anything
+        name = name if name is None or isinstance(name, str) or hasattr(name, "__index__") else repr(name)
+        sides = self._meet_and_split(plan, (color, key), self._conclude_split, name, key)
+        return self._join(sides.get(color))
+
+    def _meet_and_split(
+        self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any], color: int | str | None, key: int
+    ) -> Any:
+        """Meet, which is free; if an algorithm for splits was asked for, let it run and take as long as it takes.
+
+        What becomes of the meeting is the same, and whoever has been told its group by the algorithm need not wait: no
+        algorithm can know a group's size before all have come.
+        """
+        self._check_alive()
+        choice = self._process.universe.choose_split(self._reach)
+        if choice is None:
+            return self._meet(plan, value, conclude)
+        arrival = self._arrive(plan, value, conclude)
+        calls, rank = self._local().calls, self._rank
+        tag = calls[rank] % TAGS
+        calls[rank] += 1  # a split has two tags, and the next call another one
+        split = recorded(self, choice.split, "split", algorithm=choice.algorithm.name)
+        found = split(*self._twins(), color, key, tag, named=plan == "Split_type")
+        wait_one(self._loop, arrival)
+        if arrival.error is not None:
+            self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
+        self._check_place(arrival.result, value, color, found)
+        return arrival.result
+
+    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
+        """One context a colour."""
+        old = self._local()
+        universe = old.context.universe
+        return {color: Context(universe, old.members.take(ranks)) for color, ranks in by_colour(values).items()}
+
+    def _contexts_of(self, values: dict[int, Members]) -> dict[Members, Context]:
+        universe = self._local().context.universe
+        return {members: Context(universe, members) for members in dict.fromkeys(values.values())}
+
+    def _check_place(self, contexts: dict[Any, Context], value: Any, color: Any, found: tuple[int, int] | None) -> None:
+        """The algorithm must have found what the meeting has."""
+        context = contexts.get(value if isinstance(value, Members) else value[0]) if color is not None else None
+        members = () if context is None else context.sides[0].members
+        rank = None if context is None else context.sides[0].members.index(self._process.number)
+        if found != (None if rank is None else (rank, len(members))):
+            words = f"the algorithm makes this process {found} (rank, size), but it is {rank} of {len(members)}."
+            if isinstance(value, Members):
+                raise complaint(ERR_GROUP, f"ranks give groups that do not fit together: {words}")
+            raise InternalError(f"split: {words}")
+
+    def _join(self, context: Context | None) -> Any:
+        """This process's handle in a new context; null if it is not in it."""
+        rank = None if context is None else context.sides[0].members.index(self._process.number)
+        if context is None or rank is None:
+            return Intracomm()
+        return Intracomm._make(self._process, context.sides[0], context.sides[0], rank)
+
+
+Comm._kinds[False] = Intracomm
+
+
+def _agreed(values: dict[int, Any]) -> Any:
+    """What all have brought, which must be the same."""
+    (place, first), *others = values.items()
+    for other, value in others:
+        if value != first:
+            raise MPIError(
+                ERR_NOT_SAME,
+                f"Create_intercomm: rank {place} says local leader and tag are {first}, rank {other} says {value}.",
+            )
+    return first

@@ -1,0 +1,147 @@
+"""What a program puts on a communicator: a name, info, an error handler, attributes; and a topology.
+
+A rank may have several handles of a communicator, and what is put on it through one is there through all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.error_classes import ERR_ERRHANDLER
+from fakempi.errors import MPIError
+from fakempi.mpi.base.attributes import Attributed
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.constants import (
+    ANY_SOURCE,
+    APPNUM,
+    IO,
+    LASTUSEDCODE,
+    TAG_UB,
+    UNDEFINED,
+    UNIVERSE_SIZE,
+    WTIME_IS_GLOBAL,
+)  # fmt: skip
+from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler, last_used_code
+from fakempi.mpi.base.info import Info
+from fakempi.mpi.point.handle import TAG_LIMIT, CommState
+
+
+class Belongings:
+    """What was put on a communicator: one object for all handles of it that a rank has."""
+
+    __slots__ = ("attributes", "errhandler", "info", "name", "topology")
+
+    def __init__(self) -> None:
+        self.attributes: Any = None
+        self.errhandler: Errhandler | None = None
+        self.info: Info | None = None
+        self.name: str | None = None
+        self.topology: Any = None
+
+
+class Furnished(CommState, Attributed):
+    """A communicator's name, info, error handler, attributes and topology."""
+
+    __slots__ = ("_own",)
+    _attribute_kind = "Comm"
+
+    _own: Belongings | None  # most have none
+
+    def _belongings(self) -> Belongings:
+        if self._own is None:
+            self._own = Belongings()
+        return self._own
+
+    def _belonging(self, name: str) -> Any:
+        return None if self._own is None else getattr(self._own, name)
+
+    def _predefined(self) -> str:
+        """The name of the communicator if it is one that MPI makes, else an empty one."""
+        process = self._process
+        if self._context is None:
+            return "COMM_NULL"
+        if self._context is process.comm_world._context:
+            return "COMM_WORLD"
+        return "COMM_SELF" if process.comm_self is not None and self._context is process.comm_self._context else ""
+
+    def Get_name(self) -> str:
+        """Its name, empty unless it was given one or is MPI's own."""
+        given, name = self._belonging("name"), self._predefined()
+        return str(given) if given is not None else name and f"MPI_{name}"
+
+    def Set_name(self, name: str) -> None:
+        """Name it."""
+        self._check_alive()
+        self._belongings().name = str(name)
+
+    def Get_info(self) -> Info:
+        """A copy of its info."""
+        self._check_alive()
+        return Info.Create(self._belonging("info"))
+
+    def Set_info(self, info: Info) -> None:
+        """Give it info."""
+        self._check_alive()
+        self._belongings().info = Info.Create(info)
+
+    @classmethod
+    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
+        """An error handler that calls a function with the communicator and the error code."""
+        return Errhandler._calling(errhandler_fn)
+
+    def Get_errhandler(self) -> Errhandler:
+        """What happens on errors; ERRORS_RETURN (raise an exception) unless set."""
+        self._check_alive()
+        return Errhandler(self._belonging("errhandler") or ERRORS_RETURN)
+
+    def Set_errhandler(self, errhandler: Errhandler) -> None:
+        """Say what happens on errors."""
+        self._check_alive()
+        if not Errhandler(errhandler):
+            self._raise(complaint(ERR_ERRHANDLER, "the error handler is null: ERRHANDLER_NULL, or freed."))
+        self._belongings().errhandler = Errhandler(errhandler)
+
+    def Call_errhandler(self, errorcode: int) -> None:
+        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
+        self._check_alive()
+        self._handle_error(MPIError(errorcode))
+
+    def _predefined_attr(self, keyval: int) -> Any:
+        process: Any = self._process
+        universe = process.universe
+        return {
+            TAG_UB: TAG_LIMIT, IO: ANY_SOURCE, WTIME_IS_GLOBAL: True,
+            UNIVERSE_SIZE: universe.cost.places or universe.started, APPNUM: process.appnum,
+            LASTUSEDCODE: last_used_code(),
+        }.get(keyval)  # fmt: skip
+
+    name = property(Get_name, Set_name)
+    info = property(Get_info, Set_info)
+
+    def Get_topology(self) -> int:
+        """CART, GRAPH, DIST_GRAPH, or UNDEFINED if it has none."""
+        self._check_alive()
+        topology = self._belonging("topology")
+        return UNDEFINED if topology is None else topology.kind
+
+    topology = property(Get_topology)
+    is_topo = property(lambda self: self.Get_topology() != UNDEFINED)
+
+    def _values(self, make: bool = False) -> Any:
+        own = self._belongings() if make else self._own
+        if own is None:
+            return None
+        if make and own.attributes is None:
+            own.attributes = {}
+        return own.attributes
+
+    def _handle_error(self, error: MPIError) -> None:
+        """Call the error handler; a fatal one ends the run, whatever the program catches."""
+        handler = self._belonging("errhandler")
+        if handler is None or handler == ERRORS_RETURN:
+            return
+        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
+            self._process.universe.fail(self._process, error)
+            raise error
+        handler._call(self, error.Get_error_code())

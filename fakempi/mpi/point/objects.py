@@ -1,0 +1,102 @@
+"""Point-to-point communication of Python objects: pack, post, wait, unpack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
+from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.waiting import wait_one, wait_two
+from fakempi.mpi.buffers.objects import pack, unpack
+from fakempi.mpi.point.buffered import Buffered
+from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
+from fakempi.mpi.point.request import Request
+
+UNLIMITED = 1 << 62
+"""An object is received whatever its size."""
+
+
+class PointToPointObjects(Buffered):
+    """send, recv and their kin. `recv` and `irecv` accept mpi4py's `buf` for its sake; no memory is needed here."""
+
+    __slots__ = ()
+
+    # -- blocking -------------------------------------------------------------------------------------------------
+
+    def send(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object."""
+        content, nbytes = self._pack(obj)
+        wait_one(self._loop, self._post(content, nbytes, dest, tag))
+
+    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object, and wait for its receive whatever the size."""
+        content, nbytes = self._pack(obj)
+        wait_one(self._loop, self._post(content, nbytes, dest, tag, eager=False))
+
+    def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object from the attached buffer."""
+        content, nbytes = self._pack(obj)
+        self._post_buffered(content, nbytes, dest, tag)
+
+    def recv(
+        self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+    ) -> Any:
+        """Receive an object."""
+        pattern = self._await(None, UNLIMITED, source, tag)
+        wait_one(self._loop, pattern)
+        if status is not None:
+            fill_status(status, pattern)
+        return self._unpack(pattern)
+
+    def sendrecv(
+        self,
+        sendobj: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> Any:
+        """Send an object and receive one at the same time."""
+        content, nbytes = self._pack(sendobj)
+        if not 0 <= dest < self._reach or not 0 <= sendtag <= TAG_LIMIT:
+            self._post_nowhere(dest, sendtag)  # complain before the receive is posted, or it would stay behind
+        pattern = self._await(None, UNLIMITED, source, recvtag)
+        wait_two(self._loop, self._post(content, nbytes, dest, sendtag), pattern)
+        if status is not None:
+            fill_status(status, pattern)
+        return self._unpack(pattern)
+
+    # -- nonblocking ----------------------------------------------------------------------------------------------
+
+    def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Start to send an object."""
+        content, nbytes = self._pack(obj)
+        return Request._of(self, self._post(content, nbytes, dest, tag))
+
+    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Start to send an object; ends only with its receive."""
+        content, nbytes = self._pack(obj)
+        return Request._of(self, self._post(content, nbytes, dest, tag, eager=False))
+
+    def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Start to send an object from the attached buffer."""
+        content, nbytes = self._pack(obj)
+        return Request._of(self, self._post_buffered(content, nbytes, dest, tag))
+
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Start to receive an object."""
+        return Request._of(self, self._await(None, UNLIMITED, source, tag), buf, is_object=True)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _pack(self, obj: Any) -> tuple[Any, int]:
+        self._check_alive()
+        return pack(obj, self._process.pickle)
+
+    def _unpack(self, pattern: Any) -> Any:
+        envelope = pattern.envelope
+        if not envelope.nbytes:
+            return None  # from PROC_NULL, or an empty buffer that somebody sent
+        return unpack(envelope.content, envelope.nbytes, self._process.pickle)

@@ -1,0 +1,125 @@
+"""Persistent requests: an operation that is described once and started many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.error_classes import ERR_REQUEST
+from fakempi.errors import MPITypeError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from fakempi.mpi.base.not_emulated import PrequestRefusals
+from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
+from fakempi.mpi.point.buffered import Buffered
+from fakempi.mpi.point.handle import TAG_LIMIT
+from fakempi.mpi.point.request import Request
+
+
+class Prequest(Request, PrequestRefusals):
+    """A request that can be started again after it has ended."""
+
+    __slots__ = ("_start",)
+
+    _start: Callable[[], Any] | None
+
+    def __new__(cls, request: Request | None = None) -> Any:
+        self = super().__new__(cls, request)
+        if request and not isinstance(request, Prequest):
+            raise complaint(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
+        self._start = request._start if isinstance(request, Prequest) else None
+        return self
+
+    @classmethod
+    def _prepared(cls, comm: Any, buffer: Any, start: Callable[[], Any]) -> Prequest:
+        self: Prequest = cls._of(comm, None, buffer)  # type: ignore[assignment]
+        self._start = start
+        return self
+
+    def Start(self) -> None:
+        """Start the operation."""
+        self._check_alive()
+        if self._operation is not None:
+            raise complaint(ERR_REQUEST, "the request is active: wait for it before it is started again.")
+        self._cancelled = False
+        assert self._start is not None  # only a null one has none
+        self._operation = self._start()
+
+    @classmethod
+    def Startall(cls, requests: list[Prequest]) -> None:
+        """Start all of them, in order."""
+        for index, request in enumerate(requests):
+            if not isinstance(request, Prequest):
+                raise complaint(ERR_REQUEST, f"the request at index {index} is not persistent: {request!r}.")
+            request.Start()
+
+    def _retire(self) -> None:
+        self._operation = None  # inactive, and ready to be started again
+
+
+class Persistent(Buffered):
+    """Send_init and its kin. The buffer is described anew at each start, as it then is."""
+
+    __slots__ = ()
+    _make: Any
+
+    def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """Prepare a send."""
+        comm = self._for_sends(buf, dest, tag)
+        return Prequest._prepared(self, buf, lambda: comm._post(*_content(buf, dest), dest, tag))
+
+    def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """Prepare a synchronous send."""
+        comm = self._for_sends(buf, dest, tag)
+        return Prequest._prepared(self, buf, lambda: comm._post(*_content(buf, dest), dest, tag, eager=False))
+
+    def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """Prepare a buffered send."""
+        comm = self._for_sends(buf, dest, tag)
+
+        def start() -> Any:
+            content, nbytes = _content(buf, dest)
+            return comm._post_buffered(snapshot(content), nbytes, dest, tag)
+
+        return Prequest._prepared(self, buf, start)
+
+    def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """Prepare a send to a receive that the program will know to be posted."""
+        comm = self._for_sends(buf, dest, tag)
+
+        def start() -> Any:
+            comm._check_ready(dest, tag)
+            return comm._post(*_content(buf, dest), dest, tag)
+
+        return Prequest._prepared(self, buf, start)
+
+    def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
+        """Prepare a receive."""
+        self._check_alive()
+        if not (source == ANY_SOURCE or 0 <= source < self._reach) or not ANY_TAG <= tag <= TAG_LIMIT:
+            self._await_nothing(source, tag)
+        _place(buf, source)
+        comm = self._that_outlives_free()
+        return Prequest._prepared(self, buf, lambda: comm._await(*_place(buf, source), source, tag))
+
+    def _for_sends(self, buf: Any, dest: int, tag: int) -> Any:
+        """A handle to send from later, after a check that it will be possible."""
+        self._check_alive()
+        if not 0 <= dest < self._reach or not 0 <= tag <= TAG_LIMIT:
+            self._post_nowhere(dest, tag)
+        _content(buf, dest)
+        return self._that_outlives_free()
+
+    def _that_outlives_free(self) -> Any:
+        """Another handle of this communicator: requests can be started after the program has freed its own."""
+        return self._make(self._process, self._side, self._there, self._rank)
+
+
+def _content(buf: Any, dest: int) -> tuple[Any, int]:
+    """What to send; PROC_NULL gets nothing, whatever the buffer is."""
+    return (None, 0) if dest == PROC_NULL else describe(buf)
+
+
+def _place(buf: Any, source: int) -> tuple[Any, int]:
+    """Where to receive; from PROC_NULL comes nothing, whatever the buffer is."""
+    return (None, 0) if source == PROC_NULL else describe_target(buf)

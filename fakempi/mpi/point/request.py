@@ -1,0 +1,362 @@
+"""Requests: operations that have been started, and the many ways to wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from fakempi.error_classes import ERR_REQUEST
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.constants import UNDEFINED
+from fakempi.mpi.base.identity import Handled, Identity
+from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.waiting import AllOf, wait_all, wait_any, wait_one
+from fakempi.mpi.buffers.objects import unpack
+from fakempi.mpi.point import many
+from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.wire.envelope import Envelope, Pattern
+
+
+class Request(Handled):
+    """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
+
+    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_operation")
+
+    _identity: Identity  # made when somebody asks who this is, which few do
+
+    def __new__(cls, request: Request | None = None) -> Any:
+        self = super().__new__(cls)
+        self._set(None, None, None)
+        self._null = True
+        if request is None:
+            return self
+        if not isinstance(request, Request):
+            raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {request!r}.", MPITypeError)
+        self._set(request._comm, request._operation, request._buffer)
+        self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
+        if request:
+            self._identity = request._stands_for()
+        return self
+
+    @classmethod
+    def _of(cls, comm: Any, operation: Any, buffer: Any = None, is_object: bool = False) -> Request:
+        self = object.__new__(cls)
+        self._set(comm, operation, buffer)
+        self._is_object = is_object
+        return self
+
+    @classmethod
+    def _of_both(cls, comm: Any, first: Any, second: Any, buffer: Any) -> Request:
+        return cls._of(comm, AllOf((first, second)), buffer)
+
+    def _set(self, comm: Any, operation: Any, buffer: Any) -> None:
+        self._comm = comm
+        self._operation: Any = operation
+        self._buffer = buffer  # kept alive while the operation is under way
+        self._is_object = False
+        self._null = False
+        self._cancelled = False
+
+    # -- one ------------------------------------------------------------------------------------------------------
+
+    def Wait(self, status: Status | None = None) -> Literal[True]:
+        """Wait until the operation has ended."""
+        if self._operation is not None:
+            wait_one(self._comm._loop, self._operation)
+        self._finish(status)
+        return True
+
+    def Test(self, status: Status | None = None) -> bool:
+        """Whether the operation has ended; if not, other ranks run before this returns."""
+        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+            return False
+        self._finish(status)
+        return True
+
+    def Get_status(self, status: Status | None = None) -> bool:
+        """Like Test, but the request stays as it is."""
+        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+            return False
+        self._look(status)
+        return True
+
+    def wait(self, status: Status | None = None) -> Any:
+        """Wait, and return the object that was received (None after a send)."""
+        if self._operation is not None:
+            wait_one(self._comm._loop, self._operation)
+        return self._finish(status)
+
+    def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
+        """(True, the object received) if it has ended, else (False, None)."""
+        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+            return False, None
+        return True, self._finish(status)
+
+    def get_status(self, status: Status | None = None) -> bool:
+        """Like test, but the request stays as it is."""
+        return self.Get_status(status)
+
+    # -- any ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def Waitany(cls, requests: Sequence[Request], status: Status | None = None) -> int:
+        """Wait until one has ended, and return its index (UNDEFINED if none is active)."""
+        return cls.waitany(requests, status)[0]
+
+    @classmethod
+    def Testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
+        """(index, True) if one has ended, (UNDEFINED, True) if none is active, else (UNDEFINED, False)."""
+        return cls.testany(requests, status)[:2]
+
+    @classmethod
+    def Get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
+        """Like Testany, but the request stays as it is."""
+        index, flag = many.look_for_any(requests)
+        if index != UNDEFINED:
+            requests[index]._look(status)
+        elif flag:
+            many.fill_empty(status)
+        return index, flag
+
+    @classmethod
+    def waitany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, Any]:
+        """Wait until one has ended, and return its index and what it received."""
+        active = many.active_of(requests)
+        if not active:
+            many.fill_empty(status)
+            return UNDEFINED, None
+        wait_any(active[0]._comm._loop, [request._operation for request in active])
+        index = many.first_ended(requests)
+        return index, requests[index]._finish(status)
+
+    @classmethod
+    def testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool, Any | None]:
+        """Like Testany, with what it received."""
+        index, flag = many.look_for_any(requests)
+        if index == UNDEFINED:
+            if flag:
+                many.fill_empty(status)
+            return index, flag, None
+        return index, True, requests[index]._finish(status)
+
+    @classmethod
+    def get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
+        """Like testany, but the request stays as it is."""
+        return cls.Get_status_any(requests, status)
+
+    # -- all ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def Waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Literal[True]:
+        """Wait until all have ended."""
+        cls.waitall(requests, statuses)
+        return True
+
+    @classmethod
+    def Testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        """Whether all have ended."""
+        return cls.testall(requests, statuses)[0]
+
+    @classmethod
+    def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        """Like Testall, but the requests stay as they are."""
+        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+            return False
+        for request, status in zip(requests, many.room_for(statuses, len(requests)), strict=False):
+            request._look(status)
+        return True
+
+    @classmethod
+    def waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[Any]:
+        """Wait until all have ended, and return what they received."""
+        active = many.active_of(requests)
+        if active:
+            wait_all(active[0]._comm._loop, [request._operation for request in active])
+        return many.finish_all(requests, range(len(requests)), statuses)
+
+    @classmethod
+    def testall(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[bool, list[Any] | None]:
+        """(True, what they received) if all have ended, else (False, None)."""
+        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+            return False, None
+        return True, many.finish_all(requests, range(len(requests)), statuses)
+
+    @classmethod
+    def get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        """Like testall, but the requests stay as they are."""
+        return cls.Get_status_all(requests, statuses)
+
+    # -- some -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def Waitsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
+        """Wait until at least one has ended, and return the indices of all that have (None if none is active)."""
+        return cls.waitsome(requests, statuses)[0]
+
+    @classmethod
+    def Testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
+        """The indices of all that have ended (None if none is active)."""
+        return cls.testsome(requests, statuses)[0]
+
+    @classmethod
+    def Get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
+        """Like Testsome, but the requests stay as they are."""
+        indices = many.look_for_some(requests)
+        if indices:
+            for index, status in zip(indices, many.room_for(statuses, len(indices)), strict=False):
+                requests[index]._look(status)
+        return indices
+
+    @classmethod
+    def waitsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[list[int] | None, list[Any] | None]:
+        """Like Waitsome, with what they received."""
+        active = many.active_of(requests)
+        if not active:
+            return None, None
+        wait_any(active[0]._comm._loop, [request._operation for request in active])
+        indices = many.those_ended(requests)
+        return indices, many.finish_all(requests, indices, statuses)
+
+    @classmethod
+    def testsome(
+        cls, requests: Sequence[Request], statuses: list[Status] | None = None
+    ) -> tuple[list[int] | None, list[Any] | None]:
+        """Like Testsome, with what they received."""
+        indices = many.look_for_some(requests)
+        return indices, None if indices is None else many.finish_all(requests, indices, statuses)
+
+    @classmethod
+    def get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
+        """Like testsome, but the requests stay as they are."""
+        return cls.Get_status_some(requests, statuses)
+
+    # -- the rest -------------------------------------------------------------------------------------------------
+
+    def Cancel(self) -> None:
+        """Take back a receive, or a send, that has not been matched; otherwise nothing happens."""
+        self._check_alive()
+        operation = self._operation
+        if operation is None:
+            raise complaint(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
+        if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
+            self._cancelled = True
+            operation.end = self._comm._loop.now
+            if operation.waiter is not None:
+                operation.waiter.settled(operation.end)
+
+    def Free(self) -> None:
+        """Forget the request; its operation goes on."""
+        self._check_alive()
+        self._set(self._comm, None, None)
+        self._null = True
+
+    def free(self) -> None:
+        """As `Free`, but a null request is left in peace."""
+        if not self._null:
+            self.Free()
+
+    def cancel(self) -> None:
+        """The same as `Cancel`."""
+        self.Cancel()
+
+    def _stands_for(self) -> Any:
+        if self._null:
+            return None
+        try:
+            return self._identity
+        except AttributeError:
+            self._identity = Identity()
+            return self._identity
+
+    def __bool__(self) -> bool:
+        return not self._null
+
+    def __reduce__(self) -> Any:
+        if self._null:
+            return "REQUEST_NULL" if self is REQUEST_NULL else (type(self), ())
+        raise complaint(ERR_REQUEST, "a Request cannot be pickled: it means nothing to another process.", MPIValueError)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _check_alive(self) -> None:
+        if self._null:
+            raise complaint(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
+
+    def _has_ended(self) -> bool:
+        operation = self._operation
+        if operation is None:
+            return True
+        end = operation.end
+        return end is not None and end <= self._comm._loop.now
+
+    def _received(self) -> Any:
+        """The half of the operation that receives, or None."""
+        operation = self._operation
+        if operation.__class__ is AllOf and operation.operations:
+            operation = operation.operations[-1]
+        return operation if operation.__class__ is Pattern or hasattr(operation, "envelope") else None
+
+    def _fill(self, status: Status | None) -> None:
+        """Tell a status how the operation ended, without ending the request."""
+        if status is None:
+            return
+        if self._operation is None:
+            many.fill_empty(status)
+            return
+        pattern = self._received()
+        if pattern is not None and pattern.envelope is not None:
+            status._fill(pattern.envelope.source, pattern.envelope.tag, pattern.envelope.nbytes)
+        else:
+            many.fill_empty(status)
+        status.Set_cancelled(self._cancelled)
+
+    def _finish(self, status: Status | None) -> Any:
+        """The operation has ended: fill the status, become null (or inactive), raise or return what came."""
+        received, error = self._outcome(status)
+        if error is not None:
+            self._comm._raise(error)
+        return received
+
+    def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
+        """As `_finish`, but what went wrong is returned beside what came."""
+        self._fill(status)
+        operation = self._operation
+        if operation is None:
+            return None, None
+        pattern, is_object = self._received(), self._is_object
+        self._secure()
+        self._retire()
+        if pattern is None:
+            return getattr(operation, "result", None), getattr(operation, "error", None)
+        envelope = pattern.envelope
+        if envelope is not None and envelope.nbytes:
+            if envelope.nbytes > pattern.capacity:
+                return None, truncation(pattern)
+            if is_object:
+                return unpack(envelope.content, envelope.nbytes, self._comm._process.pickle), None
+        return None, None
+
+    def _secure(self) -> None:
+        """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
+        operation = self._operation
+        for part in operation.operations if operation.__class__ is AllOf else (operation,):
+            if part.__class__ is Envelope:
+                secure(part)
+
+    def _look(self, status: Status | None) -> None:
+        """The operation has ended: say so, and leave the request as it is."""
+        self._fill(status)
+        self._secure()
+
+    def _retire(self) -> None:
+        """What is left when the operation has ended."""
+        self._operation = self._buffer = None
+        self._null = True
+
+
+REQUEST_NULL = Request()

@@ -1,0 +1,126 @@
+"""Objects between two groups: what one group gives, the other gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+from tests.mpi.between.calls import SIZES, Setting, run_joined
+
+
+def thing(side: int, rank: int) -> dict[str, Any]:
+    return {"who": (side, rank), "words": ["x"] * rank}
+
+
+@pytest.mark.parametrize(("p", "q"), SIZES)
+@pytest.mark.parametrize("root_side", [0, 1])
+def test_rooted_calls(carrier: str, p: int, q: int, root_side: int) -> None:
+    """The root's own group gets nothing, but for the root what the others give."""
+    sizes, root = (p, q), (p, q)[root_side] - 1
+    leaves = sizes[1 - root_side]
+    setting = Setting(p, q, root_side, root)
+
+    def main(inter: Any, side: int) -> Any:
+        rank, part = inter.rank, setting.part(side, inter.rank)
+        items = [(rank, i) for i in range(leaves)] if part == MPI.ROOT else None
+        return (
+            inter.bcast(thing(side, rank), part),
+            inter.gather(thing(side, rank), root=part),
+            inter.scatter(items, part),
+            inter.reduce([rank], root=part),
+            inter.reduce(rank, max, part),
+        )
+
+    def expected(side: int, rank: int) -> Any:
+        if side != root_side:
+            return thing(root_side, root), None, (root, rank), None, None
+        if rank != root:
+            return (None,) * 5
+        return None, [thing(1 - side, r) for r in range(leaves)], None, list(range(leaves)), leaves - 1
+
+    assert run_joined(main, p, q, carrier) == [expected(side, r) for side, n in enumerate(sizes) for r in range(n)]
+
+
+@pytest.mark.parametrize(("p", "q"), SIZES)
+def test_calls_without_a_root(carrier: str, p: int, q: int) -> None:
+    """Each group gets what the other gives, in rank order."""
+    sizes = p, q
+
+    def main(inter: Any, side: int) -> Any:
+        rank, other = inter.rank, inter.remote_size
+        return (
+            inter.barrier(),
+            inter.allgather(thing(side, rank)),
+            inter.alltoall([(side, rank, i) for i in range(other)]),
+            inter.alltoall(None),
+            inter.allreduce([(side, rank)]),
+            inter.allreduce(rank, op=MPI.MAX),
+            inter.allreduce((side, -rank), MPI.MINLOC),
+        )
+
+    def expected(side: int, rank: int) -> Any:
+        far, n = 1 - side, sizes[1 - side]
+        everybody = [(far, r) for r in range(n)]
+        came = [(far, r, rank) for r in range(n)]
+        return None, [thing(*each) for each in everybody], came, [None] * n, everybody, n - 1, (far, 1 - n)
+
+    assert run_joined(main, p, q, carrier) == [expected(side, r) for side, n in enumerate(sizes) for r in range(n)]
+
+
+def test_nobody_gets_the_object_itself() -> None:
+    """Nor can an operation change another rank's."""
+
+    def main(inter: Any, side: int) -> Any:
+        mine = [side]
+
+        def spoil(x: list[int], y: list[int]) -> list[int]:
+            x += y
+            return x
+
+        total = inter.allreduce(mine, spoil)
+        came = inter.allgather(mine)
+        came[0].append("mine alone")
+        return total, mine, came[-1]
+
+    found = run_joined(main, 2, 3)
+    assert found == [([1] * 3, [0], [1])] * 2 + [([0] * 2, [1], [0])] * 2 + [([0] * 2, [1], [0])]
+
+
+def test_an_operation_that_cannot_be_called_is_refused() -> None:
+    """On every rank, beside the root too."""
+
+    def main(inter: Any, side: int) -> Any:
+        part = 0 if side else (MPI.ROOT if inter.rank == 0 else MPI.PROC_NULL)
+        with pytest.raises(TypeError, match=r"^reduce on rank \d: op is None, which cannot be called\.$"):
+            inter.reduce(1, None, part)
+        return inter.reduce(1, root=part)
+
+    assert run_joined(main, 2, 3) == [3, None, None, None, None]
+
+
+def test_too_few_items() -> None:
+    """As many as the other group has ranks are wanted."""
+
+    def main(inter: Any, side: int) -> Any:
+        with pytest.raises(ValueError, match=rf"^alltoall on rank \d: expecting {inter.remote_size} items, got 4\.$"):
+            inter.alltoall([1] * 4)
+        return inter.allreduce(1)
+
+    assert run_joined(main, 2, 3) == [3, 3, 2, 2, 2]
+
+
+def test_objects_go_by_the_algorithms_of_buffers() -> None:
+    """Those that were asked for."""
+    asked = {"inter:allgather": "wmpi", "inter:allgatherv": "wmpi"}
+
+    def main(comm: Any) -> Any:
+        inter = comm.Split(comm.rank > 1).Create_intercomm(0, comm, 0 if comm.rank > 1 else 2)
+        return inter.allgather(comm.rank)
+
+    result = fakempi.run(main, 6, algorithms=asked)
+    assert result.returns == [[2, 3, 4, 5]] * 2 + [[0, 1]] * 4
+    sent = [messages for messages, _ in result.sent]
+    assert sent == [2 + 2 * 1, 2, 2 + 2 * 2, 2, 2 + 2 * 1, 2]
