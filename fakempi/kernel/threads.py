@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -61,7 +62,11 @@ class Threads:
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
         """Where waiting tasks stand."""
+        collects = gc.isenabled()
+        gc.disable()  # if a collection in the midst of it ends a thread, it hangs (seen on 3.11)
         frames = sys._current_frames()
+        if collects:
+            gc.enable()
         return {task: frames.get(task.handle.ident) for task in tasks if task.handle is not None}
 
     def close(self) -> None:
