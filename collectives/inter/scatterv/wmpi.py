@@ -26,8 +26,7 @@ from collectives.between.groups import Part
 from collectives.between.rooted import check_root, deal_out
 from collectives.between.rooted_claims import scatter_claims
 from collectives.catalogue.algorithm import Algorithm
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -43,14 +42,7 @@ def scatterv_wmpi(
 ) -> None:
     """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
-    if isinstance(root, Part):
-        q = inter.Get_remote_size()
-        sendbuf = required(sendbuf, "the root of a scatterv")
-        deal_out(inter, sendbuf, Layout.of_ranks(counts, q), tag)
-    else:
-        receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
+    deal_out("scatterv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -21,27 +21,15 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import ANY_SIZE, TO_THE_ROOT, take_in
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import send
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def gatherv_linear(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: int = 0,
-    tag: int = 0,
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
-        return
-    recvbuf = required(recvbuf, "the root of a gatherv")
-    take_in(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
+    take_in("gatherv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(

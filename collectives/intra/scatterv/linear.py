@@ -22,27 +22,15 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import ANY_SIZE, FROM_THE_ROOT, deal_out
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def scatterv_linear(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: int = 0,
-    tag: int = 0,
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
-        return
-    sendbuf = required(sendbuf, "the root of a scatterv")
-    deal_out(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
+    deal_out("scatterv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(
