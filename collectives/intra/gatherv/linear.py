@@ -1,11 +1,9 @@
 """Gatherv by sending: everybody sends its block straight to the root.
 
-The root starts a receive from each other rank that has something, in rank order, and waits for them all; the blocks
-come in one after the other, since it has one port. Only the root needs to know the counts.
+As gather by sending, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
     root 0                       00....     002...     002333
-    rank r                       sends its block to the root, if it is not empty
 
 Rounds   non-empty blocks but the root's    Sent per rank   its m_r bytes, the root nothing    Scratch   none
 Time     sum of (t_s + m_r t_w) over those blocks

@@ -1,10 +1,8 @@
 """Scatterv by sending: the root sends each rank its block.
 
-The root starts a send to each other rank that is to receive something, in rank order, and waits for them all; the
-blocks leave one after the other, since it has one port. Only the root needs to know the counts.
+As scatter by sending, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
-    root 0                       002333     002333     002333
     rank 2                       ......     ..2...     ..2...
     rank 3                       ......     ......     ...333
 
