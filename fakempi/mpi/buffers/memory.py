@@ -9,7 +9,7 @@ import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BASE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import (
     BOTTOM,
@@ -207,7 +207,7 @@ memory = buffer
 
 def Alloc_mem(size: int, info: Any = None) -> buffer:
     """Memory for communication; here it is like any other."""
-    nbytes = _integer("size", size)
+    nbytes = integer("size", size)
     if nbytes < 0:
         raise complaint(ERR_ARG, f"size {nbytes} is negative.", MPIValueError)
     made = buffer.allocate(nbytes)
@@ -252,17 +252,10 @@ def _wrapped(number: int) -> int:
 
 
 def _address(what: str, value: Any) -> int:
-    number = _integer(what, value)
+    number = integer(what, value)
     if number != _wrapped(number):
         raise OverflowError(f"{what} {number} does not fit an address of 64 bits")
     return number
-
-
-def _integer(what: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
 def _whole(item: slice) -> slice:

@@ -5,14 +5,13 @@ The forms and the rules for what is left out are mpi4py's. Unlike there, element
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType, InPlaceType
 from fakempi.mpi.buffers.raw import NOTHING, Bytes, Element, at_address, check_byte_order, has_memory, memory_of
@@ -159,14 +158,6 @@ def datatype_of(kind: Any, element: Element | None) -> Datatype:
     if isinstance(kind, Datatype):
         return kind
     return _coded(kind)
-
-
-def integer(what: str, value: Any) -> int:
-    """The integer that a value stands for."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
 def infer_count(nbytes: int, datatype: Datatype) -> int:

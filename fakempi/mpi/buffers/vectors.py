@@ -15,11 +15,11 @@ import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.payload import Payload
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType
-from fakempi.mpi.buffers.span import Memory, Span, datatype_of, infer_count, integer, locate, make_span, parse, split
+from fakempi.mpi.buffers.span import Memory, Span, datatype_of, infer_count, locate, make_span, parse, split
 from fakempi.mpi.datatypes.datatype import Datatype
 
 

@@ -11,14 +11,13 @@ from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
 from fakempi.mpi.base.child import start_child
-from fakempi.mpi.base.complain import complaint, public_call_name
+from fakempi.mpi.base.complain import complaint, integer, public_call_name
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.buffers.flat import Flat, FlatVector, is_in_place
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
-from fakempi.mpi.buffers.span import integer
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.point.persistent import Prequest
