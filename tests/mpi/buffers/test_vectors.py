@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIBufferError, MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.buffers.memory import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.payload import as_bytes, copy_into
 from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.span import MPIKeyError
 from fakempi.mpi.buffers.vectors import Blocks, Vector, VectorW, block, vector, vector_w
 from fakempi.mpi.datatypes import predefined as MPI
