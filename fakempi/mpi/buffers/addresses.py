@@ -10,7 +10,7 @@ from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType, InPlaceType
-from fakempi.mpi.buffers.raw import address_of, memory_of
+from fakempi.mpi.buffers.raw import address_of, bytes_of, memory_of
 
 
 def Get_address(location: Any) -> int:
@@ -19,7 +19,7 @@ def Get_address(location: Any) -> int:
         return int(location or 0)
     if isinstance(location, buffer):
         return location.address
-    found = memory_of(location)[0]
+    found = bytes_of(memory_of(location)[0])
     if isinstance(found, Phantom):
         raise complaint(ERR_ARG, f"{location!r} has no memory, hence no address.", MPITypeError)
     return address_of(found)

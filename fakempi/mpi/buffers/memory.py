@@ -11,7 +11,7 @@ from fakempi.error_classes import ERR_ARG, ERR_BASE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.raw import NOTHING, Bytes, address_of, at_address, memory_of
+from fakempi.mpi.buffers.raw import NOTHING, Bytes, address_of, at_address, bytes_of, memory_of
 
 _ABSENT: Any = object()
 
@@ -61,7 +61,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
     @staticmethod
     def frombuffer(obj: Any, readonly: bool = False) -> buffer:
         """The memory of an object."""
-        found = memory_of(obj)[0]
+        found = bytes_of(memory_of(obj)[0])
         if isinstance(found, Phantom):
             raise complaint(ERR_ARG, f"{obj!r} has no memory.", MPITypeError)
         made = buffer._over(found, obj)
@@ -122,7 +122,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
         if isinstance(value, (int, np.integer)):
             place[...] = _byte(value)
             return
-        found = memory_of(value)[0]
+        found = bytes_of(memory_of(value)[0])
         if len(found) != len(place):
             raise ValueError(f"the slice has {len(place)} bytes, the buffer assigned to it {len(found)}")
         place[...] = found
