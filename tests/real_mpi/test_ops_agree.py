@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fakempi.errors import MPIError
-from fakempi.mpi.buffers.memory import IN_PLACE
+from fakempi.mpi.buffers.places import IN_PLACE
 from fakempi.mpi.datatypes import predefined
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as our_ops

@@ -11,14 +11,14 @@ from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
 from fakempi.mpi.base.child import start_child
-from fakempi.mpi.base.complain import complaint, public_call_name
+from fakempi.mpi.base.complain import complaint, integer, public_call_name
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.region import recorded
-from fakempi.mpi.buffers.flat import Flat, FlatVector, is_in_place
+from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
-from fakempi.mpi.buffers.span import integer
+from fakempi.mpi.buffers.specification import buffer_in, is_in_place
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.point.persistent import Prequest
@@ -171,7 +171,7 @@ class CollectiveCalls(CommState):
         """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
         if not self._between:
             return is_in_place(buffer)
-        if isinstance(buffer[0] if isinstance(buffer, (list, tuple)) and buffer else buffer, InPlaceType):
+        if isinstance(buffer_in(buffer), InPlaceType):
             self._raise(complaint(ERR_BUFFER, "IN_PLACE is not for intercommunicators: a buffer is needed."))
         return False
 

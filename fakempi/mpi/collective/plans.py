@@ -18,8 +18,9 @@ from fakempi.error_classes import ERR_COUNT
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.agreement import Traffic
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w, is_in_place
+from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root
 from fakempi.mpi.operations.op import Op
 
