@@ -1,58 +1,155 @@
-"""Algorithms from outside the package: a file that defines ALGORITHM."""
+"""Algorithms from outside: of a file that defines ALGORITHM, and of installed packages.
+
+A package offers one by an entry point in the group `fakempi.algorithms`, whose value is `module:ALGORITHM`.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
+from collectives.ours import FOLDER, ours
+
+GROUP = "fakempi.algorithms"
 
 
 class LoadError(LookupError):
-    """A file offers no algorithm; the message is one sentence that says why."""
+    """A file or a package offers no algorithm; the message is one sentence that says why."""
 
 
 _loaded: dict[Path, Algorithm] = {}
+_beside: dict[Path, dict[str, ModuleType]] = {}  # folder -> modules there that files have imported
+_origins: dict[int, str] = {}  # id of an algorithm, which is kept for good -> where it is from
+_installed: list[Algorithm] | None = None
 
 
 def load(path: str | os.PathLike[str]) -> Algorithm:
     """The ALGORITHM that a file defines. The file is executed once, however often it is asked for.
 
-    While it is executed, modules in its own folder can be imported.
+    While it is executed, modules in its own folder can be imported; nobody else sees them.
     """
     place = Path(path).expanduser().resolve()
     if place not in _loaded:
-        _loaded[place] = _defined(str(path), _execute(str(path), place))
+        own = place.is_file() and FOLDER in place.parents
+        module = _imported(place) if own else _executed(str(path), place)
+        if not hasattr(module, "ALGORITHM"):
+            named = [name for name, value in vars(module).items() if isinstance(value, Algorithm)]
+            raise LoadError(f"{path} defines no ALGORITHM{f', but {named[0]}: rename that' if named else ''}.")
+        _loaded[place] = _checked(f"{path}: ALGORITHM", module.ALGORITHM, () if own else ours())
+        if not own:
+            _origins[id(module.ALGORITHM)] = str(path)
     return _loaded[place]
 
 
-def _execute(shown: str, place: Path) -> ModuleType:
+def installed() -> Sequence[Algorithm]:
+    """What installed packages offer. They are looked for once; one that cannot be had is left out, with a warning."""
+    global _installed
+    if _installed is None:
+        _installed, left_out = [], []  # a package that looks at the catalogue while it is imported sees what there is so far
+        for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name)):
+            try:
+                found = _checked(entry.value, _offered(entry), (*ours(), *_installed))
+            except LoadError as error:
+                left_out.append(f"{_package(entry)}: its algorithm {entry.name} is left out: {error}")
+            else:
+                _installed.append(found)
+                _origins[id(found)] = _package(entry)
+        for sentence in left_out:
+            warnings.warn(sentence, RuntimeWarning, stacklevel=3)
+    return _installed
+
+
+def origin(algorithm: Algorithm) -> str:
+    """Where an algorithm is from: a package with its version, or a file; empty if it is ours, or has not been loaded."""
+    return _origins.get(id(algorithm), "")
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package without a name"
+
+
+def _offered(entry: EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"{entry.value} cannot be loaded: {_in_words(error)}.") from error
+
+
+def _imported(place: Path) -> ModuleType:
+    """A file of ours, as what it is in the catalogue."""
+    return importlib.import_module(".".join((FOLDER.name, *place.relative_to(FOLDER).with_suffix("").parts)))
+
+
+def _executed(shown: str, place: Path) -> ModuleType:
     module = ModuleType(f"algorithm_{len(_loaded)}_{place.stem}")
     module.__file__ = str(place)
-    before = list(sys.path)
-    sys.modules[module.__name__] = module  # a card is read off the module of the algorithm's function
-    sys.path.insert(0, str(place.parent))
+    sys.modules[module.__name__] = module  # where its card is looked for
     try:
-        exec(compile(place.read_bytes(), place, "exec"), vars(module))
-    except OSError as error:
-        raise LoadError(f"{shown} cannot be loaded: {error.strerror or error}.") from None
-    except SyntaxError as error:
-        raise LoadError(f"{shown} cannot be loaded: line {error.lineno}: {error.msg}.") from None
-    except (Exception, SystemExit) as error:
-        raise LoadError(f"{shown} cannot be loaded: {type(error).__name__}: {error}.") from error
-    finally:
-        sys.path[:] = before
-        if sys.exc_info()[0]:
-            del sys.modules[module.__name__]
+        with _modules_in(place.parent):
+            exec(compile(place.read_bytes(), place, "exec"), vars(module))
+    except BaseException as error:
+        del sys.modules[module.__name__]
+        if not isinstance(error, (Exception, SystemExit)):
+            raise
+        raise LoadError(f"{shown} cannot be loaded: {_line(error, place)}{_in_words(error)}.") from error
     return module
 
 
-def _defined(shown: str, module: ModuleType) -> Algorithm:
-    if not hasattr(module, "ALGORITHM"):
-        raise LoadError(f"{shown} defines no ALGORITHM.")
-    found = module.ALGORITHM
+@contextmanager
+def _modules_in(folder: Path) -> Iterator[None]:
+    """Meanwhile modules in the folder can be imported. Then they are put away, and laid out for the folder's next file."""
+    path, before = list(sys.path), dict(sys.modules)
+    sys.path.insert(0, str(folder))
+    sys.modules.update(_beside.setdefault(folder, {}))
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            imported = before.get(name) is not module and getattr(module, "__spec__", None) is not None
+            if imported and file and folder in Path(file).parents:
+                _beside[folder][name] = sys.modules.pop(name)
+                if name in before:
+                    sys.modules[name] = before[name]
+
+
+def _line(error: BaseException, place: Path) -> str:
+    """Which line of the file went wrong."""
+    if isinstance(error, SyntaxError) and error.filename == str(place):
+        return f"line {error.lineno}: "
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
+    return f"line {lines[-1]}: " if lines else ""
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    words = error.msg if isinstance(error, SyntaxError) else str(error)
+    return words if isinstance(error, ImportError) else f"{type(error).__name__}: {words}"
+
+
+def _checked(shown: str, found: Any, others: Sequence[Algorithm]) -> Algorithm:
+    """An algorithm for something that there is, under a name that is still free."""
     if not isinstance(found, Algorithm):
-        raise LoadError(f"{shown}: ALGORITHM is a {type(found).__name__}, not an Algorithm.")
+        raise LoadError(f"{shown} is of type {type(found).__name__}, not an Algorithm.")
+    kind, operation, name = found.kind, found.operation, found.name
+    known = {(each.kind, each.operation) for each in ours()}
+    if (kind, operation) not in known:
+        some = ", ".join(sorted(each for of, each in known if of == kind)) or "none"
+        raise LoadError(f"{shown} is for an operation {operation!r} of kind {kind!r}; of that kind there are {some}.")
+    for each in others:
+        if (each.kind, each.operation, each.name) == (kind, operation, name):
+            owner = origin(each) or "ours"
+            raise LoadError(f"{shown} is called {operation} {name}, as one of {owner} is: give it another name.")
     return found
