@@ -33,6 +33,17 @@ _origins: dict[int, str] = {}  # id of an algorithm, which is kept for good -> w
 _installed: list[Algorithm] | None = None
 
 
+def is_path(what: object) -> bool:
+    """Whether somebody who asks for an algorithm means a file, and not a name.
+
+    >>> is_path("./knomial"), is_path("knomial.py"), is_path("knomial")
+    (True, True, False)
+    """
+    if not isinstance(what, str):
+        return isinstance(what, os.PathLike)
+    return what.endswith(".py") or os.sep in what or (os.altsep or os.sep) in what
+
+
 def load(path: str | os.PathLike[str]) -> Algorithm:
     """The ALGORITHM that a file defines. The file is executed once, however often it is asked for.
 

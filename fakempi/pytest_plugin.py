@@ -154,7 +154,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
     try:
         cost = cost_model(config.getoption("--mpi-cost") or "hockney")
         chosen = config.getoption("--mpi-algorithms")
-        table = algorithms(chosen) if chosen else None
+        table = algorithms(chosen, str(config.invocation_params.dir)) if chosen else None
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     if config.getoption("--mpi-buffering"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from collectives import CATALOGUE, Algorithm
+from collectives.loading import is_path, load, origin
 from fakempi.cli.console import console
 from fakempi.options import unknown
 from fakempi.view.catalogue import Entry, cards, overview
@@ -30,7 +31,7 @@ def operation_of(text: str) -> tuple[str, str]:
 
 
 def list_algorithms(operation: str | None) -> int:
-    """Print all, or those of one operation."""
+    """Print all, those of one operation, or the one of a file."""
     out = console()
     if operation is None:
         ordered = sorted(CATALOGUE, key=lambda each: (each.kind != "intra", each.operation, each.name))
@@ -38,13 +39,19 @@ def list_algorithms(operation: str | None) -> int:
         out.print()
         out.print(Text(LEGEND, "dim"))
         return 0
-    kind, name = operation_of(operation)
-    out.print(cards([_entry(algorithm) for algorithm in CATALOGUE if (algorithm.kind, algorithm.operation) == (kind, name)]))
+    if is_path(operation):
+        out.print(cards([_entry(load(operation))]))
+        return 0
+    key = operation_of(operation)
+    out.print(cards([_entry(algorithm) for algorithm in CATALOGUE if (algorithm.kind, algorithm.operation) == key]))
     return 0
 
 
 def _entry(algorithm: Algorithm) -> Entry:
-    card = dict(algorithm.card)
-    named = (f"{name}={getattr(value, 'name', value)}" for name, value in algorithm.parameters.items())
-    card["Parameters"] = ", ".join(named)
-    return Entry(typed_name(algorithm), algorithm.name, card)
+    parameters = ", ".join(f"{name}={_shown(value)}" for name, value in algorithm.parameters.items())
+    return Entry(typed_name(algorithm), algorithm.name, algorithm.card, parameters, origin(algorithm) or "fakempi")
+
+
+def _shown(default: object) -> object:
+    """An algorithm or a function by its name, everything else as it is."""
+    return getattr(default, "name", getattr(default, "__name__", default))
