@@ -7,7 +7,7 @@ from typing import overload
 
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.loading import installed
-from collectives.ours import ours
+from collectives.ours import ours, ours_by_name
 
 
 class Catalogue(Sequence[Algorithm]):
@@ -41,6 +41,14 @@ def home(operation: str) -> str:
     return operation if operation == "split" else "intra"
 
 
+def named(kind: str, operation: str, name: str) -> Algorithm | None:
+    """The algorithm of that name. Packages are not looked at for one of ours."""
+    own = ours_by_name().get((kind, operation, name))
+    if own is not None:
+        return own
+    return next((a for a in installed() if (a.kind, a.operation, a.name) == (kind, operation, name)), None)
+
+
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
     """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
 
@@ -48,17 +56,17 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
     `find("split", "bitonic")`.
     """
     kind = kind or home(operation)
-    for algorithm in CATALOGUE:  # ours come first: whoever asks for one of them need not wait for packages
-        if (algorithm.operation, algorithm.kind, algorithm.name) == (operation, kind, name):
-            if case is not None and (reason := algorithm.fits(case)):
-                others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
-                raise DoesNotFit(f"{operation} {name}: {reason}; these fit: {others}")
-            return algorithm
-    names = ", ".join(a.name for a in CATALOGUE if (a.operation, a.kind) == (operation, kind))
-    if not names:
+    algorithm = named(kind, operation, name)
+    if algorithm is None:
+        names = ", ".join(a.name for a in CATALOGUE if (a.operation, a.kind) == (operation, kind))
+        if names:
+            raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
         operations = sorted({a.operation for a in CATALOGUE if a.kind == kind})
         raise LookupError(f"no {kind} algorithms for {operation!r}; there are some for {', '.join(operations)}")
-    raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
+    if case is not None and (reason := algorithm.fits(case)):
+        others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
+        raise DoesNotFit(f"{operation} {name}: {reason}; these fit: {others}")
+    return algorithm
 
 
 def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorithm]:

@@ -29,7 +29,7 @@ class LoadError(LookupError):
 
 _loaded: dict[Path, Algorithm] = {}
 _beside: dict[Path, dict[str, ModuleType]] = {}  # folder -> modules there that files have imported
-_origins: dict[int, str] = {}  # id of an algorithm, which is kept for good -> where it is from
+_origins: list[tuple[Algorithm, str]] = []  # where algorithms are from; they have no hash
 _installed: list[Algorithm] | None = None
 
 
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
             raise LoadError(f"{path} defines no ALGORITHM{f', but {named[0]}: rename that' if named else ''}.")
         _loaded[place] = _checked(f"{path}: ALGORITHM", module.ALGORITHM, () if own else ours())
         if not own:
-            _origins[id(module.ALGORITHM)] = str(path)
+            _origins.append((_loaded[place], str(path)))
     return _loaded[place]
 
 
@@ -74,7 +74,7 @@ def installed() -> Sequence[Algorithm]:
                 left_out.append(f"{_package(entry)}: its algorithm {entry.name} is left out: {error}")
             else:
                 _installed.append(found)
-                _origins[id(found)] = _package(entry)
+                _origins.append((found, _package(entry)))
         for sentence in left_out:
             warnings.warn(sentence, RuntimeWarning, stacklevel=3)
     return _installed
@@ -82,7 +82,7 @@ def installed() -> Sequence[Algorithm]:
 
 def origin(algorithm: Algorithm) -> str:
     """Where an algorithm is from: a package with its version, or a file; empty if it is ours, or has not been loaded."""
-    return _origins.get(id(algorithm), "")
+    return next((where for each, where in _origins if each is algorithm), "")
 
 
 def _package(entry: EntryPoint) -> str:
@@ -112,13 +112,17 @@ def _executed(shown: str, place: Path) -> ModuleType:
         del sys.modules[module.__name__]
         if not isinstance(error, (Exception, SystemExit)):
             raise
-        raise LoadError(f"{shown} cannot be loaded: {_line(error, place)}{_in_words(error)}.") from error
+        raise LoadError(f"{shown} cannot be loaded: {_in_words(error, place)}.") from error
     return module
 
 
 @contextmanager
 def _modules_in(folder: Path) -> Iterator[None]:
-    """Meanwhile modules in the folder can be imported. Then they are put away, and laid out for the folder's next file."""
+    """Meanwhile modules in the folder can be imported.
+
+    Then those that nobody else could have imported are put away until the next file of the folder is executed, so that of
+    two files in two folders each gets its own `helpers`.
+    """
     path, before = list(sys.path), dict(sys.modules)
     sys.path.insert(0, str(folder))
     sys.modules.update(_beside.setdefault(folder, {}))
@@ -126,28 +130,30 @@ def _modules_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path[:] = path
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
-            imported = before.get(name) is not module and getattr(module, "__spec__", None) is not None
-            if imported and file and folder in Path(file).parents:
+        new = [name for name, module in sys.modules.items() if before.get(name) is not module and _is_in(folder, module)]
+        for name in new:
+            if not any(finder.find_spec(name.partition(".")[0], None) for finder in sys.meta_path):
                 _beside[folder][name] = sys.modules.pop(name)
-                if name in before:
-                    sys.modules[name] = before[name]
+        sys.modules.update({name: before[name] for name in new if name in before})
 
 
-def _line(error: BaseException, place: Path) -> str:
-    """Which line of the file went wrong."""
-    if isinstance(error, SyntaxError) and error.filename == str(place):
-        return f"line {error.lineno}: "
+def _is_in(folder: Path, module: ModuleType) -> bool:
+    """Whether a module was imported from a folder, or one below."""
+    spec = getattr(module, "__spec__", None)
+    return bool(spec and spec.has_location and spec.origin and folder in Path(spec.origin).parents)
+
+
+def _in_words(error: BaseException, place: Path | None = None) -> str:
+    """What went wrong, and in which line of the file at that place."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
-    return f"line {lines[-1]}: " if lines else ""
-
-
-def _in_words(error: BaseException) -> str:
+    where = f"line {lines[-1]}: " if lines else ""
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    words = error.msg if isinstance(error, SyntaxError) else str(error)
-    return words if isinstance(error, ImportError) else f"{type(error).__name__}: {words}"
+        return where + error.strerror.lower()
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        file = "" if error.filename == str(place) else f"{Path(error.filename).name} "
+        return f"{where}{file}line {error.lineno}: {error.msg}"
+    words = " ".join(str(error).split()).rstrip(".")
+    return where + (words if isinstance(error, ImportError) else f"{type(error).__name__}: {words}".rstrip(": "))
 
 
 def _checked(shown: str, found: Any, others: Sequence[Algorithm]) -> Algorithm:

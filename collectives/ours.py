@@ -19,3 +19,9 @@ def ours() -> tuple[Algorithm, ...]:
     names = sorted(module.name for module in modules if not module.ispkg and module.name.count(".") > 1)
     found = (getattr(importlib.import_module(name), "ALGORITHM", None) for name in names)
     return tuple(algorithm for algorithm in found if isinstance(algorithm, Algorithm))
+
+
+@cache
+def ours_by_name() -> dict[tuple[str, str, str], Algorithm]:
+    """The same by kind, operation and name."""
+    return {(each.kind, each.operation, each.name): each for each in ours()}

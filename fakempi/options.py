@@ -236,7 +236,8 @@ def algorithms(text: str, folder: str = "") -> Any:
         if operation in asked:
             raise wrong(f"{text}: {operation} is given twice.")
         name, parameters = _call(rest, complaint)
-        asked[operation] = _placed((name, parameters) if parameters else name, folder)
+        what = (name, parameters) if parameters else name
+        asked[operation] = _placed(what, folder) if folder else what
     return asked["table"] if list(asked) == ["table"] else asked
 
 
@@ -311,7 +312,7 @@ def _placed(asked: Any, folder: str) -> Any:
     """The same with all files in a folder, unless their paths are absolute."""
     match asked:
         case str():
-            return os.path.join(folder, os.path.expanduser(asked)) if is_path(asked) else asked
+            return os.path.normpath(os.path.join(folder, os.path.expanduser(asked))) if is_path(asked) else asked
         case tuple():
             return _placed(asked[0], folder), {key: _placed(value, folder) for key, value in asked[1].items()}
     return asked

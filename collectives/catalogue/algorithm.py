@@ -139,7 +139,8 @@ class Algorithm:
 
         It is in the docstring of the file with the function; somebody else's may be incomplete, or not be there.
         """
-        module = sys.modules.get(getattr(self.run, "__module__", None) or "")
+        function = getattr(self.run, "func", self.run)  # of a functools.partial
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
         return read_card(getattr(module, "__doc__", None) or "")
 
     @property

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from collectives import CATALOGUE, Algorithm
@@ -22,34 +26,45 @@ def typed_name(algorithm: Algorithm) -> str:
     return algorithm.operation if own else f"{algorithm.kind}:{algorithm.operation}"
 
 
+def catalogue() -> Sequence[Algorithm]:
+    """All algorithms; packages that offer one in vain get a line each."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", RuntimeWarning)
+        found = tuple(CATALOGUE)
+    for each in told:
+        sys.stderr.write(f"fakempi: {each.message}\n")
+    return found
+
+
 def operation_of(text: str) -> tuple[str, str]:
     """Kind and operation; complains if there is none of that name, and says what there is."""
-    known = list(dict.fromkeys(typed_name(algorithm) for algorithm in CATALOGUE))
-    if text not in known:
-        raise unknown("operation", text, sorted(known, key=lambda name: (":" in name, name)))
-    return next((each.kind, each.operation) for each in CATALOGUE if typed_name(each) == text)
+    keys = {typed_name(algorithm): (algorithm.kind, algorithm.operation) for algorithm in catalogue()}
+    if text not in keys:
+        raise unknown("operation", text, sorted(keys, key=lambda name: (":" in name, name)))
+    return keys[text]
 
 
 def list_algorithms(operation: str | None) -> int:
     """Print all, those of one operation, or the one of a file."""
     out = console()
     if operation is None:
-        ordered = sorted(CATALOGUE, key=lambda each: (each.kind != "intra", each.operation, each.name))
+        ordered = sorted(catalogue(), key=lambda each: (each.kind != "intra", each.operation, each.name))
         out.print(overview([_entry(algorithm) for algorithm in ordered], width=out.width))
         out.print()
         out.print(Text(LEGEND, "dim"))
         return 0
     if is_path(operation):
-        out.print(cards([_entry(load(operation))]))
-        return 0
-    key = operation_of(operation)
-    out.print(cards([_entry(algorithm) for algorithm in CATALOGUE if (algorithm.kind, algorithm.operation) == key]))
+        found = [load(operation)]
+    else:
+        key = operation_of(operation)
+        found = [algorithm for algorithm in catalogue() if (algorithm.kind, algorithm.operation) == key]
+    out.print(cards([_entry(algorithm, ours="fakempi") for algorithm in found]))
     return 0
 
 
-def _entry(algorithm: Algorithm) -> Entry:
+def _entry(algorithm: Algorithm, ours: str = "") -> Entry:
     parameters = ", ".join(f"{name}={_shown(value)}" for name, value in algorithm.parameters.items())
-    return Entry(typed_name(algorithm), algorithm.name, algorithm.card, parameters, origin(algorithm) or "fakempi")
+    return Entry(typed_name(algorithm), algorithm.name, algorithm.card, parameters, origin(algorithm) or ours)
 
 
 def _shown(default: object) -> object:

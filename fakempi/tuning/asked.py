@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from collectives import CATALOGUE, Algorithm
 from collectives.block_sizes import RULES
 from collectives.catalogue.bound import bound
+from collectives.entries import named
 from collectives.loading import LoadError, is_path, load
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
@@ -58,14 +59,14 @@ def _algorithm(place: str, key: Key, what: Any) -> Algorithm:
 
 
 def _named(place: str, key: Key, name: str) -> Algorithm:
-    for each in CATALOGUE:  # ours come first, so that tables of ours do not wait for packages
-        if (each.kind, each.operation, each.name) == (*key, name):
-            return each
+    found = named(*key, name)
+    if found is not None:
+        return found
     names = [each.name for each in CATALOGUE if (each.kind, each.operation) == key]
-    if not names:
-        operations = {spelled((each.kind, each.operation)) for each in CATALOGUE}
-        raise unknown("algorithms: there is no operation", spelled(key), sorted(operations))
-    raise unknown(f"{place}: there is no algorithm", name, names)
+    if names:
+        raise unknown(f"{place}: there is no algorithm", name, names)
+    operations = {spelled((each.kind, each.operation)) for each in CATALOGUE}
+    raise unknown("algorithms: there is no operation", spelled(key), sorted(operations))
 
 
 def value_of(algorithm: Algorithm, name: str, value: Any, costs: Costs = None) -> Any:

@@ -31,15 +31,12 @@ class Entry(NamedTuple):
 
 
 def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
-    """All algorithms, by operation, each with the first clause of its claims, and with its origin if those differ."""
+    """All algorithms, by operation, each with the first clause of its claims."""
     labels = next(labels for least, labels in sorted(CLAIMS.items(), reverse=True) if width >= least)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("algorithm", no_wrap=True)
     for label in labels:
         table.add_column(label.lower(), overflow="fold")
-    origins = len({entry.origin for entry in entries}) > 1
-    if origins:
-        table.add_column("from", overflow="fold")
     last = ""
     for entry in entries:
         if entry.operation != last:
@@ -47,8 +44,8 @@ def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
                 table.add_row()
             table.add_row(Text(entry.operation, "bold"))
             last = entry.operation
-        claims = (_first_clause(entry.card.get(label, "")) for label in labels)
-        table.add_row(f"  {entry.name}", *claims, *[entry.origin] * origins)
+        name = Text.assemble(f"  {entry.name}", (f" ({entry.origin})" if entry.origin else "", "dim"))
+        table.add_row(name, *(_first_clause(entry.card.get(label, "")) for label in labels))
     return Group(table)
 
 
