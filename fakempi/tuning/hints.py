@@ -64,7 +64,10 @@ def _fitted(value: Any, kind: Any, inner: tuple[Any, ...]) -> Any:
     if kind in (int, float) and isinstance(value, bool):
         return MISFIT
     if kind is int:
-        return operator.index(value) if hasattr(value, "__index__") else MISFIT
+        try:
+            return operator.index(value)
+        except TypeError:
+            return MISFIT
     if kind is float:
         return value if isinstance(value, Real) else MISFIT
     if kind is Literal:
