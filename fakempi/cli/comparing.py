@@ -29,8 +29,8 @@ def compare(options: Namespace) -> int:
     if operation in ("barrier", "split"):
         sizes = sizes[:1]  # there is nothing that has one
     _check(options.operation, kind, ranks)
-    among = contenders(operation, kind, typed.algorithm_names(options.algorithms or ""))
     cost = typed.cost_model(options.cost)
+    among = contenders(operation, kind, typed.algorithm_names(options.algorithms or ""), cost.linear)
     out = console()
     first = True
     for distribution in _distributions(operation, options.distribution):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from collectives import Case
+from collectives import Algorithm, Case
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -104,12 +104,14 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
 class Rule:
     """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
 
+    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`.
+
     >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
     >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))
     (True, False)
     """
 
-    name: str
+    name: str | Algorithm
     parameters: Mapping[str, Any] = field(default_factory=dict)
     p_below: int | None = None
     p_at_least: int | None = None

@@ -6,26 +6,20 @@ is taken when. A rule that holds for a case that its algorithm does not fit is a
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from inspect import signature
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
+from collectives import Algorithm, DoesNotFit, fitting
 from collectives.between.groups import Part
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors import MPIValueError
+from fakempi.tuning.asked import chosen
 from fakempi.tuning.rule import Facts, Rule
-
-Key: TypeAlias = tuple[str, str]
-"""Kind and operation."""
-
-SPLIT: Final[Key] = ("split", "split")
-"""Making communicators: free, unless an algorithm is asked for."""
+from fakempi.tuning.words import SPLIT, Key, listed, spelled
 
 REMEMBERED: Final = 4096
 """Choices that a table keeps at hand; then it starts anew. Programs have few different calls, or any number."""
@@ -121,63 +115,5 @@ class Table:
 
 
 def choice_of(key: Key, rule: Rule) -> Choice:
-    """What a rule names, looked up in the catalogue."""
-    algorithm = algorithm_of(key, rule.name)
-    return Choice(algorithm, {name: value_of(algorithm, name, value) for name, value in rule.parameters.items()})
-
-
-def algorithm_of(key: Key, name: str) -> Algorithm:
-    """The algorithm of that name."""
-    candidates = {each.name: each for each in CATALOGUE if (each.kind, each.operation) == key}
-    if not candidates:
-        operations = {spelled((each.kind, each.operation)) for each in CATALOGUE}
-        raise unknown("algorithms: there is no operation", spelled(key), sorted(operations))
-    if name not in candidates:
-        raise unknown(f"{spelled(key)}: there is no algorithm", name, candidates)
-    return candidates[name]
-
-
-def value_of(algorithm: Algorithm, name: str, value: Any) -> Any:
-    """A parameter's value; where it is an algorithm, a name will do."""
-    if name not in algorithm.parameters:
-        raise unknown(f"{algorithm.operation}: {algorithm.name} has no parameter", name, algorithm.parameters)
-    default, place = algorithm.parameters[name], f"{algorithm.operation}: {algorithm.name} takes as {name}"
-    if isinstance(default, Algorithm):
-        if isinstance(value, str):
-            return algorithm_of((default.kind, default.operation), value)
-        if not isinstance(value, Algorithm) or value.operation != default.operation:
-            raise MPITypeError(ERR_ARG, f"{place} an algorithm for {default.operation} or its name, not {value!r}.")
-    elif isinstance(default, int):
-        try:
-            return operator.index(value)
-        except TypeError:
-            raise MPITypeError(ERR_ARG, f"{place} a whole number, not {value!r}.") from None
-    return value
-
-
-def spelled(key: Key) -> str:
-    """As users write it: allgather, inter:allgather.
-
-    >>> spelled(("intra", "allgather")), spelled(("inter", "allgather"))
-    ('allgather', 'inter:allgather')
-    """
-    kind, operation = key
-    return operation if kind == "intra" or key == SPLIT else f"{kind}:{operation}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names as in a sentence.
-
-    >>> listed(["ring", "bruck", "circulant"]), listed(["ring"]), listed([])
-    ('ring, bruck and circulant', 'ring', 'none')
-    """
-    *most, last = names or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def unknown(place: str, name: str, known: Iterable[str]) -> MPIValueError:
-    """The error for a name that is not there: what there is, and what may have been meant."""
-    names = list(known)
-    close = get_close_matches(str(name), names, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "."
-    return MPIValueError(ERR_ARG, f"{place} {name!r}; there {'is' if len(names) < 2 else 'are'} {listed(names)}{hint}")
+    """What a rule names."""
+    return Choice(*chosen(key, (rule.name, rule.parameters)))
