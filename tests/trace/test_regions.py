@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fakempi
@@ -91,6 +92,13 @@ def test_between_groups_too() -> None:
             ["reduce (wmpi)"] if rank == 0 else ["reduce (wmpi)", ["reduce (binomial)"]],
             *without_root,
         ]
+
+
+def test_counts_that_are_left_out_are_gathered_inside() -> None:
+    """Of a Reduce_scatter."""
+    trace = traced(lambda comm: comm.Reduce_scatter(np.ones(3), np.ones(1)), 3)
+    inside = [["allgather (bruck)"], ["reduce_scatter (recursive_halving)"]]
+    assert [nested(trace, rank) for rank in range(3)] == [[["reduce_scatter (recursive_halving)", *inside]]] * 3
 
 
 def test_neighbours_exchange_objects_in_a_region() -> None:
