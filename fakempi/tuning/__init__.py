@@ -5,6 +5,7 @@ The map:
     hints       what a parameter takes, by the annotation of the function that has it
     asked       what somebody asks for, as an algorithm and its parameters
     rule        Facts of a call; Rule: a name and its conditions, as data
+    objects     which algorithms serve Python objects, and how those are asked for
     table       Table: the rules by operation; choose(facts) gives a Choice, or refuses and says what fits
     plain       one simple good choice an operation: what runs unless asked otherwise
     mpich       the decisions of MPICH, as far as the catalogue has its algorithms

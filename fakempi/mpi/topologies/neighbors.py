@@ -157,12 +157,17 @@ class NeighborCollectives(CollectiveCalls):
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = self.inoutedges
         twin, receive, send = self._enter_edges(["an object"] * len(dests), ["an object"] * len(sources))
-        requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
-        sent = [twin.isend(out[i], dest, label) for i, dest, label in send]
-        found: list[Any] = [None] * len(sources)
-        for (i, _, _), thing in zip(receive, Request.waitall(requests), strict=True):
-            found[i] = thing
-        Request.waitall(sent)
+
+        def work() -> list[Any]:
+            requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
+            sent = [twin.isend(out[i], dest, label) for i, dest, label in send]
+            found: list[Any] = [None] * len(sources)
+            for (i, _, _), thing in zip(receive, Request.waitall(requests), strict=True):
+                found[i] = thing
+            Request.waitall(sent)
+            return found
+
+        found: list[Any] = recorded(self, work, "neighbors")()
         return found
 
     def _enter_edges(self, gives: Sequence[Any], takes: Sequence[Any]) -> tuple[Any, list[Edge], list[Edge]]:
