@@ -6,6 +6,7 @@ import os
 import sys
 
 from collectives.entries import CATALOGUE
+from collectives.loading import origin
 
 COLUMNS = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits")
 LEGEND = (
@@ -19,8 +20,8 @@ def table() -> str:
     rows = [("operation", "algorithm", *(column.lower() for column in COLUMNS))]
     for a in CATALOGUE:
         operation = a.operation if a.kind in ("intra", a.operation) else f"{a.kind} {a.operation}"
-        card = a.card
-        rows.append((operation, a.name, *(card.get(column, "").split(";")[0] for column in COLUMNS)))
+        card, name = a.card, f"{a.name} ({origin(a)})" if origin(a) else a.name
+        rows.append((operation, name, *(card.get(column, "").split(";")[0] for column in COLUMNS)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, tuple("-" * width for width in widths))
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

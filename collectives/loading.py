@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +28,7 @@ class LoadError(LookupError):
 
 
 _loaded: dict[Path, Algorithm] = {}
+_numbers = count()  # of executed files, so that two of one name are two modules
 _beside: dict[Path, dict[str, ModuleType]] = {}  # folder -> modules there that files have imported
 _origins: list[tuple[Algorithm, str]] = []  # where algorithms are from; they have no hash
 _installed: list[Algorithm] | None = None
@@ -49,7 +50,7 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
 
     While it is executed, modules in its own folder can be imported; nobody else sees them.
     """
-    place = Path(path).expanduser().resolve()
+    place = Path(os.path.expanduser(path)).resolve()
     if place not in _loaded:
         own = place.is_file() and FOLDER in place.parents
         module = _imported(place) if own else _executed(str(path), place)
@@ -66,6 +67,8 @@ def installed() -> Sequence[Algorithm]:
     """What installed packages offer. They are looked for once; one that cannot be had is left out, with a warning."""
     global _installed
     if _installed is None:
+        from importlib.metadata import entry_points  # a third of what it takes to import collectives
+
         _installed, left_out = [], []  # a package that looks at the catalogue while it is imported sees what there is so far
         for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name)):
             try:
@@ -85,11 +88,14 @@ def origin(algorithm: Algorithm) -> str:
     return next((where for each, where in _origins if each is algorithm), "")
 
 
-def _package(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package without a name"
+def _package(entry: Any) -> str:
+    try:
+        return f"{entry.dist.name} {entry.dist.version}"
+    except Exception:  # its metadata are broken
+        return "a package without a name"
 
 
-def _offered(entry: EntryPoint) -> Any:
+def _offered(entry: Any) -> Any:
     try:
         return entry.load()
     except (Exception, SystemExit) as error:
@@ -102,12 +108,12 @@ def _imported(place: Path) -> ModuleType:
 
 
 def _executed(shown: str, place: Path) -> ModuleType:
-    module = ModuleType(f"algorithm_{len(_loaded)}_{place.stem}")
+    module = ModuleType(f"algorithm_{next(_numbers)}_{place.stem}")
     module.__file__ = str(place)
     sys.modules[module.__name__] = module  # where its card is looked for
     try:
         with _modules_in(place.parent):
-            exec(compile(place.read_bytes(), place, "exec"), vars(module))
+            exec(compile(place.read_bytes(), place, "exec", dont_inherit=True), vars(module))
     except BaseException as error:
         del sys.modules[module.__name__]
         if not isinstance(error, (Exception, SystemExit)):
@@ -132,7 +138,8 @@ def _modules_in(folder: Path) -> Iterator[None]:
         sys.path[:] = path
         new = [name for name, module in sys.modules.items() if before.get(name) is not module and _is_in(folder, module)]
         for name in new:
-            if not any(finder.find_spec(name.partition(".")[0], None) for finder in sys.meta_path):
+            top, finders = name.partition(".")[0], (each for each in sys.meta_path if hasattr(each, "find_spec"))
+            if not any(finder.find_spec(top, None) for finder in finders):
                 _beside[folder][name] = sys.modules.pop(name)
         sys.modules.update({name: before[name] for name in new if name in before})
 

@@ -1,4 +1,4 @@
-"""Which algorithm, when: the only room that imports `collectives`.
+"""Which algorithm, when: tables of rules, and what somebody asks for in their place.
 
 The map:
     words       operations, names and values in sentences

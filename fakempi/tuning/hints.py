@@ -12,8 +12,6 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from fakempi.tuning.words import listed
 
-ANYTHING: Final = (Any, object, Hashable, inspect.Parameter.empty)
-
 
 class Misfit(Enum):
     """There is no such value."""
@@ -48,7 +46,7 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def fitted(value: Any, hint: Any) -> Any:
-    """The value as the hint has it, lists as tuples, or MISFIT.
+    """The value as the hint has it, or MISFIT. A list that is to be a name becomes a tuple.
 
     >>> fitted([1, "a"], Sequence[Hashable]), fitted(True, int), fitted(3, float), fitted(None, int | None)
     ((1, 'a'), <Misfit.MISFIT: 0>, 3, None)
@@ -72,26 +70,33 @@ def _fitted(value: Any, kind: Any, inner: tuple[Any, ...]) -> Any:
         return value if isinstance(value, Real) else MISFIT
     if kind is Literal:
         return value if value in inner else MISFIT
-    if takes_lists(kind):
-        return _all_fitted(value, inner[0] if inner else Any)
-    if kind in ANYTHING:
-        every = _all_fitted(value, Any)  # a list that is to be a name must be hashable
-        return value if every is MISFIT else every
-    return value if not isinstance(kind, type) or isinstance(value, kind) else MISFIT
+    if kind is Hashable:
+        return _all_fitted(value, Hashable) if _is_list(value) else value
+    if _takes_lists(kind):
+        found = _all_fitted(value, inner[0] if inner else Any) if _is_list(value) else MISFIT
+        return list(found) if kind is list and found is not MISFIT else found
+    try:
+        return value if isinstance(value, kind) else MISFIT
+    except TypeError:  # Any, a protocol and the like, of which one cannot tell
+        return value
 
 
 def _all_fitted(values: Any, hint: Any) -> Any:
-    if isinstance(values, str) or not (isinstance(values, Sequence) or getattr(values, "ndim", None)):  # or an array
-        return MISFIT
     found = tuple(fitted(each, hint) for each in values)
-    return MISFIT if MISFIT in found else found
+    return MISFIT if any(each is MISFIT for each in found) else found
 
 
-def takes_lists(kind: Any) -> bool:
+def _is_list(value: Any) -> bool:
+    """Whether it is a list, a tuple or an array."""
+    return (isinstance(value, Sequence) and not isinstance(value, str)) or bool(getattr(value, "ndim", 0))
+
+
+def _takes_lists(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Sequence) and not issubclass(kind, str)
 
 
 def takes_functions(hint: Any) -> bool:
+    """Whether a function would do."""
     return any((get_origin(each) or each) is Callable for each in alternatives(hint))
 
 
@@ -108,7 +113,7 @@ def _words(hint: Any) -> Sequence[str]:
     kind = get_origin(hint) or hint
     if kind is Literal:
         return [str(each) for each in get_args(hint)]
-    if takes_lists(kind):
+    if _takes_lists(kind):
         return ["a list"]
     return WORDS.get(kind, [f"of type {getattr(kind, '__name__', kind)}"])
 

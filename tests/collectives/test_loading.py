@@ -70,6 +70,20 @@ def test_a_file_imports_from_its_own_folder(write: Write) -> None:
     assert all(name.startswith("algorithm_") for name in set(sys.modules) - modules)
 
 
+def test_a_file_is_python_as_anywhere_else(write: Write) -> None:
+    """It has a name and a place; no future of ours is imported into it; one that runs as a script does not."""
+    text = "def f(x: int): ...\nassert f.__annotations__ == {'x': int}\nassert __file__.endswith('plain.py')\n"
+    load(write(text + "assert __name__ != '__main__'\n" + MINIMAL.replace("NAME", "plain"), "plain.py"))
+
+
+def test_modules_that_others_can_import_too_stay(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Lest they be there twice."""
+    write("X = 1\n", "known_helper.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    load(write("import known_helper\n" + MINIMAL.replace("NAME", "stays"), "stays.py"))
+    assert sys.modules.pop("known_helper").X == 1
+
+
 def test_a_file_of_ours_is_what_it_is_in_the_catalogue() -> None:
     """And no copy of it that shadows itself."""
     chain = find("bcast", "chain")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -236,8 +238,12 @@ def unannotated(comm, buf, *, root=0, k=4, order="up", part=None, tag=0):  # typ
     """Somebody's first try."""
 
 
-def strange(comm: Any, buf: Any, *, k: "no such type" = 4, exact: float = 0.5, few: list[int] = [], tag: int = 0) -> None:  # type: ignore[valid-type]  # noqa: B006, F722
+def strange(comm: Any, buf: Any, *, k: "no such type" = 4, tag: int = 0) -> None:  # type: ignore[valid-type]  # noqa: F722
     """What a type checker would have to say of it is not our business."""
+
+
+def precise(comm: Any, *, exact: float, few: list[int], way: Literal["up", "down"], what: Any, name: Hashable) -> None:
+    """Somebody who says it all."""
 
 
 def test_where_a_function_does_not_say_what_it_takes_the_default_does() -> None:
@@ -250,6 +256,18 @@ def test_where_a_function_does_not_say_what_it_takes_the_default_does() -> None:
         value_of(algorithm, "k", "x")
     other = Algorithm("bcast", "strange", strange, None, parameters={"k": 4})
     assert value_of(other, "k", 5) == 5
+
+
+def test_what_a_function_says_is_what_it_gets() -> None:
+    """Numbers of all kinds for a float, lists as lists, and anything as it is; names can be hashed."""
+    taken = {"exact": Fraction(1, 3), "few": [1, 2], "way": "up", "what": [[1]], "name": "a"}
+    algorithm = Algorithm("bcast", "precise", precise, None, parameters=dict.fromkeys(taken, 0))
+    assert {key: value_of(algorithm, key, value) for key, value in taken.items()} == taken
+    assert value_of(algorithm, "few", np.arange(3)) == [0, 1, 2]
+    assert value_of(algorithm, "name", [1, [2]]) == (1, (2,))
+    for key, value, words in (("exact", "x", "a number"), ("few", [1, "x"], "a list"), ("way", "left", "up or down")):
+        with pytest.raises(MPITypeError, match=f"^bcast: precise takes as {key} {words}, not {re.escape(repr(value))}.$"):
+            value_of(algorithm, key, value)
 
 
 @settings(max_examples=60, deadline=None)
