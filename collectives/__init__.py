@@ -24,6 +24,7 @@ The map. Whoever writes an algorithm needs the first two:
     split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
+    trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
 """
 
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
