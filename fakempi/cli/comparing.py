@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,8 +45,10 @@ def compare(options: Namespace) -> int:
         raise typed.wrong(f"{options.operation} is part of other algorithms and not compared; fakempi list shows it.")
     _check_files(options)
     machine = read_machine(options.beside, operation, kind) if options.beside else None
-    names = options.algorithms or (",".join(machine.algorithms) if machine else "")
-    among = contenders(operation, kind, typed.algorithm_names(names))
+    asked = typed.algorithm_names(options.algorithms or (",".join(machine.algorithms) if machine else ""))
+    among = contenders(operation, kind, asked)
+    if machine:
+        machine = machine.renamed({_text(*each): contender.label for each, contender in zip(asked, among, strict=True)})
     parts = list(_counted(options, operation, kind) if options.counts else _sized(options, operation, kind, machine))
     out, made = console(), []
     with workers(options.jobs, *_work(options, parts, len(among))) as executor:
@@ -72,6 +74,12 @@ def _check_files(options: Namespace) -> None:
     for path in (options.csv, options.json):
         if path and path != "-" and not Path(path).absolute().parent.is_dir():
             raise typed.wrong(f"{path} cannot be written: there is no folder {Path(path).parent}.")
+
+
+def _text(what: Any, parameters: Mapping[str, Any]) -> str:
+    """An algorithm as `python -m collectives.measure` calls it: a file by its path, where we say the algorithm's name."""
+    words = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{what}({words})" if words else str(what)
 
 
 def _counted(options: Namespace, operation: str, kind: str) -> Iterator[Part]:

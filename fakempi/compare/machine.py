@@ -42,6 +42,10 @@ class Machine:
         """How they were spread."""
         return list(dict.fromkeys(place[4] for place in self.seconds))
 
+    def renamed(self, names: Mapping[str, str]) -> Machine:
+        """The same, with other words for some algorithms."""
+        return Machine(self.path, {(names.get(at[0], at[0]), *at[1:]): time for at, time in self.seconds.items()})
+
 
 def read_machine(path: str, operation: str, kind: str = "intra") -> Machine:
     """What a file has on one operation. A CSV that `fakempi compare` wrote will do as well."""

@@ -22,6 +22,7 @@ def test_a_file_is_read_for_one_operation(tmp_path: Path) -> None:
     )
     machine = read_machine(str(file), "allgatherv")
     assert dict(machine.seconds) == {("ring", 4, 0, 8, "spike"): 0.5}
+    assert machine.renamed({"ring": "round"}).seconds == {("round", 4, 0, 8, "spike"): 0.5}
     between = read_machine(str(file), "allgatherv", "inter")
     assert (between.algorithms, between.ranks, between.sizes, between.distributions) == (["ring"], [(4, 2)], [8], ["half"])
 
