@@ -101,7 +101,7 @@ def test_groups_are_compared(capsys: Capture) -> None:
     assert not any("lower bound" in line for line in lines)
 
 
-def liar(operation: str, kind: str, asked: Any) -> list[Contender]:
+def liar(operation: str, kind: str, *asked: Any) -> list[Contender]:
     """A chain that claims to take no time, beside one that is honest."""
     chain = find("bcast", "chain")
     false = replace(chain, name="liar", closed_time=lambda case, t_s, t_w: 2 * t_s)
