@@ -69,11 +69,10 @@ def beside(
 ) -> Group:
     """What the model says of each algorithm, what a machine says, and how many times as long it takes there."""
     above, below = _cells(modelled, marks), _cells(machine, {name: [" "] * len(labels) for name in machine})
-    rows = []
+    rows, wide = [], max(map(cell_len, modelled))
     for index, (name, model) in enumerate(modelled.items()):
         ratios = [None if not a or b is None else b / float(a) for a, b in zip(model, machine[name], strict=True)]
         cells = [Text("-   ", "dim") if each is None else Text(f"{each:,.3g} ×   ", "cyan") for each in ratios]
-        wide = max(map(cell_len, modelled))
         rows.append(_Row(Text(f"{name:<{wide}}  modelled"), above[name], apart=index > 0))
         rows.append(_Row(Text(f"{'':<{wide}}  measured"), below[name]))
         rows.append(_Row(Text(f"{'':<{wide}}  {RATIO}", "cyan"), cells))
