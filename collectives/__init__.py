@@ -23,6 +23,7 @@ The map. Whoever writes an algorithm needs the first two:
     chain/          groups as chains: scans, collectives, trees; chain/sort/<name>.py: sorts
     split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
+    ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
     block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
     trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
 """

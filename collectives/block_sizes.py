@@ -10,7 +10,7 @@ b - 1 = m/B + (p - z)/2 + z - 1 = m/B + (p + z - 2)/2 rounds of t_s + B t_w, lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isqrt
 from typing import TypeAlias
@@ -27,12 +27,14 @@ BLOCK_BYTES = 65536
 
 
 def bytes_of(block_bytes: BlockBytes, sizes: Sequence[int]) -> int:
-    """B in bytes, be it given or by a rule.
+    """B in bytes, be it given or by a rule, which is not asked where nobody has anything: then any B will do.
 
-    >>> bytes_of(24, [1, 2]), bytes_of(smallest(at_least=2), [7, 5]), bytes_of(fixed(100), [7, 5])
-    (24, 5, 100)
+    >>> bytes_of(24, [1, 2]), bytes_of(smallest(at_least=2), [7, 5]), bytes_of(fixed(100), [7, 5]), bytes_of(max, [0, 0])
+    (24, 5, 100, 1)
     """
-    return int(block_bytes(sizes)) if callable(block_bytes) else block_bytes
+    if not callable(block_bytes):
+        return block_bytes
+    return int(block_bytes(sizes)) if any(sizes) else 1
 
 
 def bytes_in(case: Case, block_bytes: BlockBytes) -> int:
@@ -64,6 +66,12 @@ def square_root(t_s: Seconds, t_w: Seconds) -> Rule:
         return square_root_bytes(t_s, t_w, sum(sizes), len(sizes), sum(not size for size in sizes))
 
     return rule
+
+
+RULES: Mapping[str, Callable[..., Rule]] = {"smallest": smallest, "fixed": fixed, "sqrt": square_root}
+"""The rules by name, for those who ask for one in words: `block_bytes=smallest(at_least=4k)`.
+
+Costs that are not given, t_s and t_w of `sqrt`, are meant to be those of the machine at hand."""
 
 
 def square_root_bytes(t_s: Seconds, t_w: Seconds, m: int, p: int, z: int) -> int:

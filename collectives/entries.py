@@ -1,27 +1,52 @@
-"""Every algorithm there is: a file that defines ALGORITHM is in the catalogue by being there."""
+"""The catalogue: our algorithms and those of installed packages, and how one is found."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.loading import installed
+from collectives.ours import ours, ours_by_name
 
 
-def _collect() -> tuple[Algorithm, ...]:
-    modules = pkgutil.walk_packages([str(Path(__file__).parent)], "collectives.")
-    names = sorted(module.name for module in modules if not module.ispkg and module.name.count(".") > 1)
-    found = (getattr(importlib.import_module(name), "ALGORITHM", None) for name in names)
-    return tuple(algorithm for algorithm in found if isinstance(algorithm, Algorithm))
+class Catalogue(Sequence[Algorithm]):
+    """Every algorithm there is: ours, then those of packages.
+
+    Nothing is imported before somebody looks, so that `from collectives import CATALOGUE` costs nothing.
+    """
+
+    @overload
+    def __getitem__(self, index: int) -> Algorithm: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Algorithm]: ...
+
+    def __getitem__(self, index: int | slice) -> Algorithm | Sequence[Algorithm]:
+        return (*ours(), *installed())[index]
+
+    def __iter__(self) -> Iterator[Algorithm]:
+        yield from ours()
+        yield from installed()
+
+    def __len__(self) -> int:
+        return len(ours()) + len(installed())
 
 
-CATALOGUE = _collect()
+CATALOGUE = Catalogue()
 
 
 def home(operation: str) -> str:
     """The kind that is meant if none is said."""
     return operation if operation == "split" else "intra"
+
+
+def named(kind: str, operation: str, name: str) -> Algorithm | None:
+    """The algorithm of that name. Packages are not looked at for one of ours."""
+    own = ours_by_name().get((kind, operation, name))
+    if own is not None:
+        return own
+    return next((a for a in installed() if (a.kind, a.operation, a.name) == (kind, operation, name)), None)
 
 
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
@@ -31,21 +56,20 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
     `find("split", "bitonic")`.
     """
     kind = kind or home(operation)
-    candidates = [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind)]
-    if not candidates:
+    algorithm = named(kind, operation, name)
+    if algorithm is None:
+        names = ", ".join(a.name for a in CATALOGUE if (a.operation, a.kind) == (operation, kind))
+        if names:
+            raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
         operations = sorted({a.operation for a in CATALOGUE if a.kind == kind})
         raise LookupError(f"no {kind} algorithms for {operation!r}; there are some for {', '.join(operations)}")
-    for algorithm in candidates:
-        if algorithm.name == name:
-            if case is not None and (reason := algorithm.fits(case)):
-                others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
-                raise DoesNotFit(f"{operation} {name}: {reason}; these fit: {others}")
-            return algorithm
-    names = ", ".join(a.name for a in candidates)
-    raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
+    if case is not None and (reason := algorithm.fits(case)):
+        others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
+        raise DoesNotFit(f"{operation} {name}: {reason}; these fit: {others}")
+    return algorithm
 
 
 def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorithm]:
-    """The algorithms that serve the case, in order of name."""
+    """The algorithms that serve the case, in order of name; those of packages after ours."""
     kind = kind or home(operation)
     return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.fits(case) is None]

@@ -233,21 +233,17 @@ from fakempi.mpi.base.not_emulated import (
     Win,
 )  # fmt: skip
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.buffers.memory import (
+from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
+from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer
+from fakempi.mpi.buffers.objects import Pickle, pickle
+from fakempi.mpi.buffers.places import (
     BOTTOM,
     BUFFER_AUTOMATIC,
     IN_PLACE,
-    Aint_add,
-    Aint_diff,
-    Alloc_mem,
     BottomType,
     BufferAutomaticType,
-    Free_mem,
-    Get_address,
     InPlaceType,
-    buffer,
 )  # fmt: skip
-from fakempi.mpi.buffers.objects import Pickle, pickle
 from fakempi.mpi.comms.comm import COMM_NULL, Comm
 from fakempi.mpi.comms.group import GROUP_EMPTY, GROUP_NULL, Group
 from fakempi.mpi.comms.intercomm import Intercomm

@@ -13,12 +13,15 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
+from collectives.loading import is_path
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.wire.cost import CostModel
@@ -210,39 +213,106 @@ def window(text: str, end: float) -> tuple[float, float]:
     return found
 
 
-def algorithms(text: str) -> Any:
-    """`plain`, `mpich`, `openmpi`, or `operation=name` with parameters in parentheses, and a table's name before it."""
+def algorithms(text: str, folder: str = "") -> Any:
+    """`plain`, `mpich`, `openmpi`, or `operation=algorithm`, several with commas between, and a table's name among them.
+
+    An algorithm is a name or a file, with parameters in parentheses: numbers, words, lists in brackets, algorithms. Files
+    are looked for in the folder.
+
+    >>> algorithms("inter:allgather=full_duplex(allgatherv=blocked_ring(block_bytes=sqrt)), bcast=./knomial.py(k=4)")
+    {'inter:allgather': ('full_duplex', {'allgatherv': ('blocked_ring', {'block_bytes': 'sqrt'})}), \
+'bcast': ('./knomial.py', {'k': 4})}
+    >>> algorithms("allgatherv=cluster_blocked_ring(nodes=[0,1,0,1])")
+    {'allgatherv': ('cluster_blocked_ring', {'nodes': [0, 1, 0, 1]})}
+    """
     asked: dict[str, Any] = {}
-    for part in _split(text):
-        operation, equals, name = part.partition("=") if "(" not in part else _operation(part)
-        if not equals:
-            asked["table"] = part
-            continue
-        match = re.fullmatch(r"(\w+)(?:\((.*)\))?", name.strip())
-        if not match:
-            raise wrong(f"{part!r} should be an operation and an algorithm, such as allgather=ring.")
-        parameters = {key: number(value) for key, value in _pairs(part, match[2] or "")}
-        asked[operation.strip()] = (match[1], parameters) if parameters else match[1]
+    for part in _in_list(text):
+        operation, equals, rest = (each.strip() for each in part.partition("="))
+        if not equals and re.fullmatch(r"\w+", part):
+            operation, rest = "table", part
+        complaint = f"{part!r} should be an operation and an algorithm, such as allgather=ring."
+        if not re.fullmatch(r"[\w:]+", operation):
+            raise wrong(complaint)
+        if operation in asked:
+            raise wrong(f"{text}: {operation} is given twice.")
+        name, parameters = _call(rest, complaint)
+        what = (name, parameters) if parameters else name
+        asked[operation] = _placed(what, folder) if folder else what
     return asked["table"] if list(asked) == ["table"] else asked
 
 
 def algorithm_names(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """Algorithms of one operation, with parameters in parentheses, which are numbers or algorithms' names.
+    """Algorithms of one operation, each a name or a file, with parameters in parentheses.
 
-    >>> algorithm_names("ring, chain(segment_bytes=4k), gather_bcast(bcast=chain)")
-    [('ring', {}), ('chain', {'segment_bytes': 4096}), ('gather_bcast', {'bcast': 'chain'})]
+    >>> algorithm_names("ring, chain(segment_bytes=4k), gather_bcast(bcast=chain), ./knomial.py")
+    [('ring', {}), ('chain', {'segment_bytes': 4096}), ('gather_bcast', {'bcast': 'chain'}), ('./knomial.py', {})]
     """
-    found = []
-    for part in filter(None, _split(text)):
-        match = re.fullmatch(r"(\w+)(?:\((.*)\))?", part)
-        if not match:
-            raise wrong(f"{part!r} should be an algorithm, such as ring or chain(segment_bytes=4k).")
-        pairs = _pairs(part, match[2] or "")
-        found.append((match[1], {key: value if value[0].isalpha() else number(value) for key, value in pairs}))
-    return found
+    such_as = "should be an algorithm, such as ring, chain(segment_bytes=4k) or ./knomial.py."
+    return [_call(part, f"{part!r} {such_as}") for part in _in_list(text)]
 
 
-def _operation(part: str) -> tuple[str, str, str]:
-    before, _, inside = part.partition("(")
-    operation, equals, name = before.partition("=")
-    return operation, equals, f"{name}({inside}"
+def _in_list(text: str) -> list[str]:
+    """Split at commas, but not within brackets or quotes.
+
+    >>> _in_list("a(b=[1, 2], c=d(e=3)), 'f, g'")
+    ['a(b=[1, 2], c=d(e=3))', "'f, g'"]
+    """
+    parts, closing, quote = [""], "", ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'" and not parts[-1].rstrip(" ")[-1:].strip("([=,"):  # an apostrophe within a word is none
+            quote = char
+        elif char in "([":
+            closing += ")" if char == "(" else "]"
+        elif char in ")]":
+            if closing[-1:] != char:
+                raise wrong(f"{text}: there is a {char} too many.")
+            closing = closing[:-1]
+        if char == "," and not (closing or quote):
+            parts.append("")
+        else:
+            parts[-1] += char
+    if quote or closing:
+        raise wrong(f"{text}: a {quote or closing[-1]} is missing.")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _call(text: str, complaint: str) -> tuple[str, dict[str, Any]]:
+    """A name or a path, which may stand in quotes, and the parameters in parentheses after it."""
+    match = re.fullmatch(r"""(?:(["'])(.*?)\1|([^("'][^(]*?))\s*(?:\((.*)\))?""", text, re.DOTALL)
+    name = match and (match[2] or match[3])
+    if not match or not name or not (is_path(name) or re.fullmatch(r"[\w.-]+", name)):
+        raise wrong(complaint)
+    parameters: dict[str, Any] = {}
+    for part in _in_list(match[4] or ""):
+        key, _, value = (each.strip() for each in part.partition("="))
+        if not value:
+            raise wrong(f"{part!r} should be a parameter and its value, such as segment_bytes=4k.")
+        if key in parameters:
+            raise wrong(f"{text}: {key} is given twice.")
+        parameters[key] = _value(value)
+    return name, parameters
+
+
+def _value(text: str) -> Any:
+    """What a parameter is to be: a number, none, a list, a word, or a name with parameters of its own."""
+    if text[0] == "[" and text[-1] == "]":
+        return [_value(part) for part in _in_list(text[1:-1])]
+    if text[0] in "\"'" and text[0] == text[-1]:
+        return text[1:-1]
+    if text.endswith(")"):
+        return _call(text, f"{text!r} should be a name with parameters, such as chain(segment_bytes=4k).")
+    with suppress(MPIValueError):
+        return None if text.lower() == "none" else number(text)
+    return text
+
+
+def _placed(asked: Any, folder: str) -> Any:
+    """The same with all files in a folder, unless their paths are absolute."""
+    match asked:
+        case str():
+            return os.path.normpath(os.path.join(folder, os.path.expanduser(asked))) if is_path(asked) else asked
+        case tuple():
+            return _placed(asked[0], folder), {key: _placed(value, folder) for key, value in asked[1].items()}
+    return asked

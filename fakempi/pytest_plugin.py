@@ -62,9 +62,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
+    """Make the markers known, and complain at once of options that no test could run with."""
     for line in HELP:
         config.addinivalue_line("markers", line)
+    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
+        _options(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -151,11 +153,14 @@ def _options(config: pytest.Config) -> dict[str, Any]:
     """The options for `fakempi.run`."""
     from fakempi.options import algorithms, cost_model
 
+    table, chosen = None, config.getoption("--mpi-algorithms")
     try:
         cost = cost_model(config.getoption("--mpi-cost") or "hockney")
-        chosen = config.getoption("--mpi-algorithms")
-        table = algorithms(chosen) if chosen else None
-    except ValueError as error:
+        if chosen:
+            from fakempi.tuning import resolve  # which imports all algorithms
+
+            table = resolve(algorithms(chosen, str(config.invocation_params.dir)), cost.linear)
+    except (ValueError, TypeError) as error:
         raise pytest.UsageError(str(error)) from None
     if config.getoption("--mpi-buffering"):
         cost.eager_limit = BUFFERING[config.getoption("--mpi-buffering")]

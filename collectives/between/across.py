@@ -1,8 +1,8 @@
 """Everybody has a block for every rank of the other group: the common text of the alltoalls between groups.
 
-All sends and receives are started at once. One group starts its receives first and the other its sends: Silva & Silva
-hoped for less contention. Whose turn it is does not change the result, so groups of one size that were not told by
-`first` both start with their receives.
+All sends and receives are started at once: the receives first in the larger group, or by `first`, and the sends first in the
+other, since Silva & Silva hoped for less contention. The result is the same, so groups of one size that were not told both
+start with their receives.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from collectives.tools.protocol import Intercomm
 def swap(
     inter: Intercomm, outgoing: Callable[[int], Any], incoming: Callable[[int], Any], first: bool | None, tag: int
 ) -> None:
-    """Start everything, with the partners in an order that differs from rank to rank, and wait.
-
-    The first group, which is the larger one unless `first` says so, starts its receives before its sends.
-    """
+    """Start everything, with the partners in an order that differs from rank to rank, and wait."""
     p, q, rank = inter.Get_size(), inter.Get_remote_size(), inter.Get_rank()
     sources = [((rank - i) % q, incoming((rank - i) % q)) for i in range(q)]
     dests = [((rank + i) % q, outgoing((rank + i) % q)) for i in range(q)]

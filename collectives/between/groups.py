@@ -148,8 +148,14 @@ class Subset:
     def Recv(self, buf: Any, source: int, tag: int, /) -> object:
         return self._comm.Recv(buf, self._ranks[source], tag)
 
+    def Ssend(self, buf: Any, dest: int, tag: int, /) -> object:
+        return self._comm.Ssend(buf, self._ranks[dest], tag)
+
     def Isend(self, buf: Any, dest: int, tag: int, /) -> Request:
         return self._comm.Isend(buf, self._ranks[dest], tag)
+
+    def Issend(self, buf: Any, dest: int, tag: int, /) -> Request:
+        return self._comm.Issend(buf, self._ranks[dest], tag)
 
     def Irecv(self, buf: Any, source: int, tag: int, /) -> Request:
         return self._comm.Irecv(buf, self._ranks[source], tag)

@@ -13,8 +13,8 @@ from numbers import Integral
 from collectives.between.groups import Part, check_local
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.tools.blocks import Layout
-from collectives.tools.messages import wait_all
+from collectives.tools.blocks import Cut, required
+from collectives.tools.messages import receive, send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -34,18 +34,30 @@ def sides(inter: Intercomm, root: Part | int) -> tuple[int, int]:
     return (own, other) if isinstance(root, Part) else (other, own)
 
 
-def take_in(inter: Intercomm, recvbuf: Buffer, layout: Layout, tag: int) -> None:
-    """Start a receive from each rank of the other group that has something, in rank order, and wait for them all."""
-    layout.check_room(recvbuf)
-    ranks = [rank for rank in range(layout.p) if layout.size(rank)]
-    wait_all([inter.Irecv(layout.block(recvbuf, rank), rank, tag) for rank in ranks])
+def take_in(
+    name: str, inter: Intercomm, sendbuf: Buffer | None, recvbuf: Buffer | None, cut: Cut, root: Part | int, tag: int
+) -> None:
+    """Gather: the root starts a receive from each leaf that has something, in rank order, and waits for them all."""
+    if root is Part.ROOT:
+        whole = required(recvbuf, f"the root of a {name}")
+        layout = cut(whole, inter.Get_remote_size())
+        layout.check_room(whole)
+        wait_all([inter.Irecv(layout.block(whole, leaf), leaf, tag) for leaf in range(layout.p) if layout.size(leaf)])
+    elif not isinstance(root, Part):
+        send(inter, required(sendbuf, "a rank that sends its block"), root, tag)
 
 
-def deal_out(inter: Intercomm, sendbuf: Buffer, layout: Layout, tag: int) -> None:
-    """Start a send to each rank of the other group that gets something, in rank order, and wait for them all."""
-    layout.check_room(sendbuf)
-    ranks = [rank for rank in range(layout.p) if layout.size(rank)]
-    wait_all([inter.Isend(layout.block(sendbuf, rank), rank, tag) for rank in ranks])
+def deal_out(
+    name: str, inter: Intercomm, sendbuf: Buffer | None, recvbuf: Buffer | None, cut: Cut, root: Part | int, tag: int
+) -> None:
+    """Scatter: the root starts a send to each leaf that gets something, in rank order, and waits for them all."""
+    if root is Part.ROOT:
+        whole = required(sendbuf, f"the root of a {name}")
+        layout = cut(whole, inter.Get_remote_size())
+        layout.check_room(whole)
+        wait_all([inter.Isend(layout.block(whole, leaf), leaf, tag) for leaf in range(layout.p) if layout.size(leaf)])
+    elif not isinstance(root, Part):
+        receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
 
 
 # On paper ------------------------------------------------------------------------------------------------------------

@@ -135,8 +135,13 @@ class Algorithm:
 
     @property
     def card(self) -> dict[str, str]:
-        """The lines of the algorithm's card by their labels: Rounds, Sent per rank, Scratch, Time, Fits, ..."""
-        return read_card(sys.modules[self.run.__module__].__doc__ or "")
+        """The lines of the algorithm's card by their labels: Rounds, Sent per rank, Scratch, Time, Fits, ...
+
+        It is in the docstring of the file with the function; somebody else's may be incomplete, or not be there.
+        """
+        function = getattr(self.run, "func", self.run)  # of a functools.partial
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
+        return read_card(getattr(module, "__doc__", None) or "")
 
     @property
     def source(self) -> str:

@@ -12,23 +12,37 @@ from typing import Final, TypedDict
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import Pace, all_but_own, one_message_a_round, others
 from collectives.catalogue.schedule import Round, Schedule, Seconds, Transfer, message
-from collectives.tools.blocks import Layout
-from collectives.tools.messages import wait_all
+from collectives.tools.blocks import Cut, required
+from collectives.tools.messages import receive, send, wait_all
 from collectives.tools.protocol import Buffer, Comm
 
 
-def take_in(comm: Comm, own: Buffer | None, recvbuf: Buffer, layout: Layout, root: int, tag: int) -> None:
-    """The root's part of a gather; `own` None means that its block is in place."""
-    layout.put(recvbuf, root, own)
+def take_in(
+    name: str, comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, cut: Cut, root: int, tag: int
+) -> None:
+    """Gather; the root's `sendbuf` None means that its block is in place."""
+    if comm.Get_rank() != root:
+        send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
+        return
+    whole = required(recvbuf, f"the root of a {name}")
+    layout = cut(whole, comm.Get_size())
+    layout.put(whole, root, sendbuf)
     senders = [r for r in range(layout.p) if r != root and layout.size(r)]
-    wait_all([comm.Irecv(layout.block(recvbuf, r), r, tag) for r in senders])
+    wait_all([comm.Irecv(layout.block(whole, r), r, tag) for r in senders])
 
 
-def deal_out(comm: Comm, sendbuf: Buffer, own: Buffer | None, layout: Layout, root: int, tag: int) -> None:
-    """The root's part of a scatter; `own` None means that its block stays in place."""
-    layout.take(sendbuf, root, own)
+def deal_out(
+    name: str, comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, cut: Cut, root: int, tag: int
+) -> None:
+    """Scatter; the root's `recvbuf` None means that its block stays in place."""
+    if comm.Get_rank() != root:
+        receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
+        return
+    whole = required(sendbuf, f"the root of a {name}")
+    layout = cut(whole, comm.Get_size())
+    layout.take(whole, root, recvbuf)
     receivers = [r for r in range(layout.p) if r != root and layout.size(r)]
-    wait_all([comm.Isend(layout.block(sendbuf, r), r, tag) for r in receivers])
+    wait_all([comm.Isend(layout.block(whole, r), r, tag) for r in receivers])
 
 
 # On paper ------------------------------------------------------------------------------------------------------------

@@ -5,4 +5,5 @@ messages    send, receive and exchange blocks
 blocks      how a buffer is cut into blocks, and where scratch memory comes from
 numbers     logarithms and bits, exact
 nodes       ranks that share a node
+unbuffered  a communicator on which every send waits for its receive
 """

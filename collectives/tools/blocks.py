@@ -7,9 +7,9 @@ blocks are slices, copies are slice assignments, scratch memory is asked for by 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -122,6 +122,10 @@ class Layout:
         """Refuse a buffer that is too short for all blocks."""
         if buf.size < self.start(self.p):
             raise ValueError(f"a buffer of {buf.size} elements cannot hold blocks of {self.start(self.p)} in all")
+
+
+Cut: TypeAlias = Callable[[Buffer, int], Layout]
+"""A root's buffer in a block for each of so many ranks; only the root asks, since the others need not know."""
 
 
 def scratch(like: Buffer, size: int) -> Any:

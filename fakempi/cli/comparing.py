@@ -46,7 +46,7 @@ def compare(options: Namespace) -> int:
     _check_files(options)
     machine = read_machine(options.beside, operation, kind) if options.beside else None
     asked = typed.algorithm_names(options.algorithms or (",".join(machine.algorithms) if machine else ""))
-    among = contenders(operation, kind, asked)
+    among = contenders(operation, kind, asked, typed.cost_model(options.cost).linear)
     if machine:
         machine = machine.renamed({_text(*each): contender.label for each, contender in zip(asked, among, strict=True)})
     parts = list(_counted(options, operation, kind) if options.counts else _sized(options, operation, kind, machine))

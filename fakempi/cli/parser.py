@@ -39,6 +39,8 @@ examples:
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
                                          does it rely on buffering?
   fakempi run -n 64 --algorithms mpich,allgather=ring work.py
+  fakempi run -n 64 --algorithms 'bcast=./knomial.py(k=3)' work.py
+                                         an algorithm of your own
   fakempi run -n 16 --trace t.json work.py && fakempi view t.json
 
 Inside the script mpi4py is the emulator, even where the real one is installed.
@@ -52,6 +54,7 @@ examples:
   fakempi list                   all operations and their algorithms
   fakempi list allgather         each with its claims and its source
   fakempi list inter:allgather   between two groups
+  fakempi list ./knomial.py      the one that a file defines as ALGORITHM
 """
 
 VIEW = """\
@@ -71,7 +74,7 @@ COMPARE = """\
 examples:
   fakempi compare allgather -n 2..256 --bytes 1k
   fakempi compare bcast -n 64 --bytes 1k..1M \\
-                  --algorithms 'binomial,chain(segment_bytes=4k)'
+                  --algorithms 'binomial,chain(segment_bytes=4k),./knomial.py'
   fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
   fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
   fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k
@@ -128,7 +131,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="how many ranks")
     run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
     run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
-    run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name,...")
+    run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name, operation=./file.py")
     run.add_argument("--trace", metavar="FILE", help="record it: .json for fakempi view and Perfetto, .npz for large ones")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
@@ -153,14 +156,14 @@ def _add_view(view: ArgumentParser) -> None:
 
 
 def _add_list(lists: ArgumentParser) -> None:
-    lists.add_argument("operation", nargs="?", help="an operation, such as allgather or inter:allgather")
+    lists.add_argument("operation", nargs="?", help="an operation, such as allgather or inter:allgather, or a file")
 
 
 def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("operation", help="an operation, such as allgather or inter:allgather")
     compare.add_argument("-n", dest="ranks", metavar="LIST", help="ranks: 16, 2..64, 6+2 (default 16)")
     compare.add_argument("--bytes", metavar="LIST", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
-    compare.add_argument("--algorithms", metavar="LIST", help="only these; chain(segment_bytes=4k)")
+    compare.add_argument("--algorithms", metavar="LIST", help="only these: ring, chain(segment_bytes=4k), ./file.py")
     compare.add_argument("--distribution", metavar="LIST", help="how blocks differ, for operations that end in v; or all")
     compare.add_argument("--counts", metavar="FILE", help="blocks of one's own, in bytes; for two groups two lists")
     compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="what messages cost; see below")

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from collectives import CATALOGUE, Algorithm, Case, find
+from collectives import CATALOGUE, Algorithm, Case
 from collectives.distributions import Distribution, regular
 from collectives.trials.cases import UNSIZED, average, counted_case, make_case
 from fakempi.compare.bounds import lower_bound
@@ -17,6 +17,8 @@ from fakempi.compare.timing import Figure
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.options import cost_model
+from fakempi.tuning.asked import Costs, chosen
+from fakempi.tuning.words import typed
 from fakempi.wire.cost import CostModel
 
 
@@ -72,29 +74,21 @@ class Contender:
     parameters: Mapping[str, Any]
 
 
-def contenders(operation: str, kind: str = "intra", asked: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> list[Contender]:
-    """What is to be compared: names and parameters as asked for, else all algorithms as they are.
+def contenders(
+    operation: str, kind: str = "intra", asked: Sequence[tuple[Any, Mapping[str, Any]]] = (), costs: Costs = None
+) -> list[Contender]:
+    """What is to be compared: algorithms and parameters as asked for (`tuning.asked`), else all as they are.
 
-    Parameters that are algorithms themselves go by name.
+    `costs` are t_s and t_w, for rules that depend on them.
     """
-    found = {each.name: each for each in CATALOGUE if (each.operation, each.kind) == (operation, kind)}
-    made = []
-    for name, parameters in asked or [(name, {}) for name in found]:
-        if name not in found:
-            raise MPIValueError(ERR_ARG, f"{operation} has no algorithm {name!r}; there are {', '.join(found)}.")
-        algorithm = found[name]
-        values = {key: _value(algorithm, key, value) for key, value in parameters.items()}
-        words = ", ".join(f"{key}={value}" for key, value in parameters.items())
-        made.append(Contender(f"{name}({words})" if words else name, algorithm, values))
-    return made
-
-
-def _value(algorithm: Algorithm, key: str, value: Any) -> Any:
-    """A parameter's value; one that is an algorithm is of the operation that the parameter is called after."""
-    if key not in algorithm.parameters:
-        known = ", ".join(algorithm.parameters) or "none"
-        raise MPIValueError(ERR_ARG, f"{algorithm.name} has no parameter {key!r}; there are: {known}.")
-    return find(key, value) if isinstance(algorithm.parameters[key], Algorithm) else value
+    key = kind, operation
+    made: dict[str, Contender] = {}
+    for what, parameters in asked or [(each, {}) for each in CATALOGUE if (each.kind, each.operation) == key]:
+        algorithm, values = chosen(key, (what, parameters), costs)
+        name, file = typed((algorithm, parameters)), typed((what, parameters))
+        label = next(each for each in (name, file, f"{file} #{len(made) + 1}") if each not in made)
+        made[label] = Contender(label, algorithm, values)
+    return list(made.values())
 
 
 def sweep(

@@ -60,6 +60,7 @@ class Recorder:
         self._hops: dict[int, int] = {}  # by code of ours: how far from the program it was called
         self._kept: list[Any] = []
         self._inside: dict[Any, tuple[int, int]] = {}  # by task: its innermost region, and the call that it is, or 0
+        self._of_parts: set[int] = set()  # regions that are open, by where they are, and go by their parts' algorithm
 
     # -- at the wire ----------------------------------------------------------------------------------------------
 
@@ -208,14 +209,20 @@ class Recorder:
         number: int = 0,
         root: int = -1,
         nbytes: int = 0,
+        of_parts: bool = False,
     ) -> tuple[int, Any]:
         """From now on what the running task does belongs together; a collective is its `call`, and so are its messages.
 
-        Returns what to `leave` with.
+        One that is made `of_parts` is by the algorithm that the last of them is by. Returns what to `leave` with.
         """
         task = self.clock.running
         before = self._inside.get(task)
         row = len(self.regions)
+        if of_parts:
+            self._of_parts.add(row)
+        elif before is not None and (around := before[0] * REGIONS.size) in self._of_parts:
+            patch, offset = _ALGORITHM
+            patch(self.regions, around + offset, self.names.number(algorithm))
         self.regions += REGIONS.pack(
             self.clock.now, NEVER, nbytes, rank, self.names.number(name), self.names.number(algorithm), call, lane,
             -1 if before is None else before[0], context, number, root,
@@ -229,8 +236,9 @@ class Recorder:
             del self._inside[self.clock.running]
         else:
             self._inside[self.clock.running] = before
+        self._of_parts.discard(row)
         patch, offset = _END
         patch(self.regions, row + offset, self.clock.now)
 
 
-_END = REGIONS.patch("end")
+_END, _ALGORITHM = REGIONS.patch("end"), REGIONS.patch("algorithm")

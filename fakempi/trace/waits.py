@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fakempi.trace.columns import Columns, Rows
+from fakempi.trace.regions import parts
 from fakempi.trace.states import busy_spans
 
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
@@ -145,9 +146,9 @@ def _collectives(trace: Columns) -> list[list[tuple[float, float, str, int]]]:
 
 
 def instances(trace: Columns) -> Iterator[tuple[str, Rows]]:
-    """Every collective that is not done in the background: its name, and the regions of all that took part."""
+    """Every collective call that is not done in the background: its name, and the regions of all that took part."""
     regions = trace.region_rows
-    mine = regions[(regions["context"] > 0) & (regions["lane"] == 0)]
+    mine = regions[(regions["context"] > 0) & (regions["lane"] == 0) & ~parts(regions)]
     seen: dict[Any, int] = defaultdict(int)
     groups: dict[Any, list[int]] = defaultdict(list)
     columns = (mine[name].tolist() for name in ("context", "number", "name", "rank"))

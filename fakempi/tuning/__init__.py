@@ -1,7 +1,11 @@
 """Which algorithm, when: the only room that imports `collectives`.
 
 The map:
+    words       operations, names and values in sentences
+    hints       what a parameter takes, by the annotation of the function that has it
+    asked       what somebody asks for, as an algorithm and its parameters
     rule        Facts of a call; Rule: a name and its conditions, as data
+    objects     which algorithms serve Python objects, and how those are asked for
     table       Table: the rules by operation; choose(facts) gives a Choice, or refuses and says what fits
     plain       one simple good choice an operation: what runs unless asked otherwise
     mpich       the decisions of MPICH, as far as the catalogue has its algorithms
@@ -16,18 +20,20 @@ from typing import Any, Final
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError
+from fakempi.tuning.asked import Costs, chosen
 from fakempi.tuning.mpich import MPICH
 from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.plain import PLAIN
 from fakempi.tuning.rule import Facts, Rule
-from fakempi.tuning.table import SPLIT, Choice, Key, Table, unknown
+from fakempi.tuning.table import Choice, Table
+from fakempi.tuning.words import SPLIT, Key, unknown
 
 __all__ = ["TABLES", "Choice", "Facts", "Rule", "Table", "resolve"]
 
 TABLES: Final = {table.name: table for table in (PLAIN, MPICH, OPENMPI)}
 
 
-def resolve(algorithms: str | Mapping[str, Any] | Table | None = None) -> Table:
+def resolve(algorithms: str | Mapping[str, Any] | Table | None = None, costs: Costs = None) -> Table:
     """The table meant by None, a table's name, a table, or a mapping from operations to what is asked for.
 
     >>> resolve("mpich").choose(Facts("allgather", p=6, nbytes=8)).algorithm
@@ -45,18 +51,18 @@ def resolve(algorithms: str | Mapping[str, Any] | Table | None = None) -> Table:
             raise unknown("algorithms: there is no table", algorithms, TABLES)
         return TABLES[algorithms]
     if isinstance(algorithms, Mapping):
-        return _forced(resolve(algorithms.get("table")), algorithms)
+        return _forced(resolve(algorithms.get("table")), algorithms, costs)
     raise MPITypeError(ERR_ARG, f"algorithms must be a name, a mapping or a Table, not {algorithms!r}.")
 
 
-def _forced(base: Table, asked: Mapping[str, Any]) -> Table:
+def _forced(base: Table, asked: Mapping[str, Any], costs: Costs) -> Table:
     """The base table, but with what is asked for and nothing else in its place."""
-    rules = {_key(name): _rule(name, value) for name, value in asked.items() if name != "table"}
-    names = ", ".join(f"{name} {rules[_key(name)].name}" for name in asked if name != "table")
+    choices = {name: chosen(_key(name), value, costs) for name, value in asked.items() if name != "table"}
+    names = ", ".join(f"{name} {algorithm.name}" for name, (algorithm, _) in choices.items())
     return Table(
         name=f"{base.name} with {names}" if names else base.name,
-        rules={**base.rules, **{key: (rule,) for key, rule in rules.items()}},
-        forced=base.forced | rules.keys(),
+        rules={**base.rules, **{_key(name): (Rule(*choice),) for name, choice in choices.items()}},
+        forced=base.forced | {_key(name) for name in choices},
     )
 
 
@@ -65,13 +71,3 @@ def _key(name: Any) -> Key:
         return SPLIT
     kind, colon, operation = str(name).partition(":")
     return (kind, operation) if colon else ("intra", kind)
-
-
-def _rule(operation: str, value: Any) -> Rule:
-    """What is asked for one operation: a name, or a name and parameters."""
-    match value:
-        case str():
-            return Rule(value)
-        case (str() as name, Mapping() as parameters):
-            return Rule(name, dict(parameters))
-    raise MPITypeError(ERR_ARG, f"{operation}: an algorithm is asked for by name or (name, parameters), not {value!r}.")

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
@@ -92,6 +93,7 @@ MPICH: Final = Table(
             Rule("binomial"),
         ),
         ("intra", "allreduce"): (
+            by_mpi4py("allreduce"),
             Rule("recursive_doubling", nbytes_at_most=ALLREDUCE_SHORT),
             Rule("rabenseifner", predefined_op=True, count_at_least="power of two"),
             Rule("recursive_doubling"),

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
@@ -293,8 +294,13 @@ OPENMPI: Final = Table(
         ("intra", "alltoall"): (SWAPPED, *grid("alltoall", ALLTOALL)),
         ("intra", "alltoallv"): (SWAPPED, *grid("alltoallv", ALLTOALLV)),
         ("intra", "alltoallw"): (SWAPPED, Rule("linear")),
-        ("intra", "reduce"): (*grid("reduce", REDUCE_IN_ORDER, commutative=False), *grid("reduce", REDUCE)),
+        ("intra", "reduce"): (
+            by_mpi4py("reduce"),
+            *grid("reduce", REDUCE_IN_ORDER, commutative=False),
+            *grid("reduce", REDUCE),
+        ),
         ("intra", "allreduce"): (
+            by_mpi4py("allreduce"),
             *grid("allreduce", ALLREDUCE_IN_ORDER, commutative=False),
             *grid("allreduce", ALLREDUCE),
         ),
@@ -307,8 +313,8 @@ OPENMPI: Final = Table(
             *grid("reduce_scatter_block", REDUCE_SCATTER_BLOCK, commutative=True),
             Rule("reduce_scatterv"),
         ),
-        ("intra", "scan"): (Rule("linear"),),
-        ("intra", "exscan"): (Rule("linear"),),
+        ("intra", "scan"): (by_mpi4py("scan"), Rule("linear")),
+        ("intra", "exscan"): (by_mpi4py("exscan"), Rule("linear")),
         **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
         ("inter", "allgather"): (Rule("root_gathering_best", {"bcast": "scatter_ring_allgather"}),),
         ("inter", "allgatherv"): (Rule("root_gathering_mpich"),),

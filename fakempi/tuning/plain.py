@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
@@ -28,7 +29,11 @@ PLAIN: Final = Table(
         ("intra", "alltoallw"): (Rule("pairwise"),),
         ("intra", "reduce"): (Rule("binomial"),),
         # Rabenseifner's moves as few bytes as the ring, in 2 log2 p rounds, and keeps to rank order.
-        ("intra", "allreduce"): (Rule("recursive_doubling", nbytes_below=LONG), Rule("rabenseifner")),
+        ("intra", "allreduce"): (
+            by_mpi4py("allreduce"),
+            Rule("recursive_doubling", nbytes_below=LONG),
+            Rule("rabenseifner"),
+        ),
         ("intra", "reduce_scatter"): (Rule("recursive_halving", commutative=True), Rule("reduce_scatterv")),
         ("intra", "reduce_scatter_block"): (Rule("recursive_halving", commutative=True), Rule("reduce_scatterv")),
         ("intra", "scan"): (Rule("recursive_doubling"),),

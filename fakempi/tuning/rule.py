@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from collectives import Case
+from collectives import Algorithm, Case
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -18,6 +18,8 @@ TOTALS: Final = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "al
 UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
 """Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
 
+COMBINING: Final = frozenset({"reduce", "allreduce", "scan", "exscan"})
+"""Reductions that there are for objects."""
 
 BETWEEN_GROUPS: Final = tuple(
     ("inter", operation)
@@ -37,6 +39,9 @@ class Facts(NamedTuple):
     is the same in elements, and matters for reductions, where all ranks must give the same; `in_place` matters where
     they must agree on it (alltoall and its kin).
 
+    `objects` is for calls on Python objects (`tuning.objects`): a reduction of one element whose size, that of a pickle,
+    differs from rank to rank, so that `nbytes` is 0; or the pickles of all ranks, which are blocks of different sizes.
+
     Between two groups (kind "inter") p and nbytes are those of the group with the root, or, where there is none, of the one
     that comes first in the communicator; q and nbytes_b those of the other. They are 0 where not all ranks know them.
     """
@@ -51,11 +56,17 @@ class Facts(NamedTuple):
     in_place: bool = False
     q: int = 0
     nbytes_b: int = 0
+    objects: bool = False
 
     @property
     def total(self) -> int:
         """Bytes of all blocks together."""
         return self.nbytes * self.p if self.operation in BLOCKS else self.nbytes
+
+    @property
+    def combines_objects(self) -> bool:
+        """Whether it is one object of each rank that is combined, and not pickles that are moved."""
+        return self.objects and self.operation in COMBINING
 
     @property
     def block(self) -> int:
@@ -96,6 +107,7 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
     "commutative": lambda facts, wanted: facts.commutative == wanted,
     "predefined_op": lambda facts, wanted: facts.predefined_op == wanted,
     "in_place": lambda facts, wanted: facts.in_place == wanted,
+    "objects": lambda facts, wanted: facts.objects == wanted,
 }
 """What each condition asks; a rule has a field for each."""
 
@@ -104,12 +116,14 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
 class Rule:
     """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
 
+    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`.
+
     >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
     >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))
     (True, False)
     """
 
-    name: str
+    name: str | Algorithm
     parameters: Mapping[str, Any] = field(default_factory=dict)
     p_below: int | None = None
     p_at_least: int | None = None
@@ -123,6 +137,7 @@ class Rule:
     commutative: bool | None = None
     predefined_op: bool | None = None
     in_place: bool | None = None
+    objects: bool | None = None
 
     @cached_property
     def conditions(self) -> dict[str, Any]:

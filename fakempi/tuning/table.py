@@ -1,31 +1,28 @@
 """A table: for each operation the rules in order, of which the first that holds is taken.
 
 Catalogue, policy and algorithm are three things: `collectives` says what there is and what it fits, a table says what
-is taken when. A rule that holds for a case that its algorithm does not fit is an error, never a reason to look further.
+is taken when. A rule that holds for a case that its algorithm does not fit is an error, never a reason to look further; but
+a rule whose algorithm serves no objects is not meant for them.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import signature
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
 from collectives.between.groups import Part
+from collectives.entries import named
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors import MPIValueError
+from fakempi.tuning.asked import chosen
+from fakempi.tuning.objects import for_pickles, unsuited
 from fakempi.tuning.rule import Facts, Rule
-
-Key: TypeAlias = tuple[str, str]
-"""Kind and operation."""
-
-SPLIT: Final[Key] = ("split", "split")
-"""Making communicators: free, unless an algorithm is asked for."""
+from fakempi.tuning.words import SPLIT, Key, listed, spelled
 
 REMEMBERED: Final = 4096
 """Choices that a table keeps at hand; then it starts anew. Programs have few different calls, or any number."""
@@ -51,6 +48,12 @@ class Choice:
                 options["root"] = Part.ROOT
         run = self.algorithm.run
         return lambda *buffers: run(*comms, *buffers, **options)
+
+    def with_parts(self, text: Callable[[Algorithm], Callable[..., Any]]) -> Choice:
+        """The same, where each of the algorithms that it consists of has the text that is made for it."""
+        parts = {name: self.parameters.get(name, default) for name, default in self.algorithm.parameters.items()}
+        changed = {name: replace(part, run=text(part)) for name, part in parts.items() if isinstance(part, Algorithm)}
+        return Choice(self.algorithm, {**self.parameters, **changed})
 
     def split(self, comm: Any, color: int | str | None, key: int, tag: int, *, named: bool) -> tuple[int, int] | None:
         """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour.
@@ -110,74 +113,47 @@ class Table:
         key = facts.kind, facts.operation
         if key not in self._choices:
             raise MPIValueError(ERR_ARG, f"table {self.name} has no rules for {spelled(key)}")
-        choice = next(choice for rule, choice in self._choices[key] if rule.holds(facts))
-        if reason := choice.algorithm.fits(facts.case(parameters=choice.parameters)):
-            name = choice.algorithm.name
+        holding = (choice for rule, choice in self._choices[key] if rule.holds(facts))
+        choice = next(holding)
+        if facts.objects:
+            served = (each for each in (choice, *holding) if not unsuited(each.algorithm, each.parameters, facts))
+            pickles = self._for_pickles(key)
+            if pickles is None or pickles.algorithm.operation != facts.operation:
+                pickles = next(served, choice)
+            choice = pickles
+        algorithm, parameters = choice.algorithm, choice.parameters
+        if reason := unsuited(algorithm, parameters, facts) or algorithm.fits(facts.case(parameters=parameters)):
             asker = "was asked for" if key in self.forced else f"is what table {self.name} takes here"
-            fit = [each.name for each in fitting(facts.operation, facts.case(), facts.kind) if each.name != name]
-            others = f"{listed(fit)} {'fits' if len(fit) == 1 else 'fit'}" if fit else "no other fits"
-            raise MPIValueError(ERR_ARG, f"{spelled(key)}: {name} {asker}, but {reason}; {others}.")
+            fit = [each for each in fitting(facts.operation, facts.case(), facts.kind) if not unsuited(each, {}, facts)]
+            names = [each.name for each in fit if each.name != algorithm.name]
+            raise refusal(key, f"{algorithm.name} {asker}", reason, names, objects=facts.combines_objects)
         return choice
+
+    def _for_pickles(self, key: Key) -> Choice | None:
+        """How the pickles of objects go, if allgather was asked for and allgatherv was not; the key is that of either."""
+        kind, operation = key[0], key[1].removesuffix("v")
+        asked, key = (kind, operation), (kind, f"{operation}v")
+        if asked not in self.forced or key in self.forced or key not in self._choices:
+            return None
+        ((rule, choice),) = self._choices[asked]
+        name, names = choice.algorithm.name, for_pickles(*key)
+        if name in names and choice.algorithm is named(*asked, name):  # one of one's own has no twin for pickles
+            return choice_of(key, replace(rule, name=name))
+        known = named(*key, name) is not None
+        reason = "only the root knows their sizes" if known else f"there is no {spelled(key)} {name}"
+        both = [each.name for each in CATALOGUE if (each.kind, each.operation) == asked and each.name in names]
+        words = f"pickles are blocks of different sizes, and {reason}"
+        error = refusal(asked, f"{name} was asked for", words, both, objects=True)
+        raise MPIValueError(ERR_ARG, f"{error} Who asks for {spelled(key)} too says how the pickles go.")
+
+
+def refusal(key: Key, asked: str, reason: str, fit: Sequence[str], *, objects: bool = False) -> MPIValueError:
+    """The error for an algorithm that does not fit: why, and which others do."""
+    one, many = ("serves objects", "serve objects") if objects else ("fits", "fit")
+    others = f"{listed(fit)} {one if len(fit) == 1 else many}" if fit else f"no other {one}"
+    return MPIValueError(ERR_ARG, f"{spelled(key)}: {asked}, but {reason}; {others}.")
 
 
 def choice_of(key: Key, rule: Rule) -> Choice:
-    """What a rule names, looked up in the catalogue."""
-    algorithm = algorithm_of(key, rule.name)
-    return Choice(algorithm, {name: value_of(algorithm, name, value) for name, value in rule.parameters.items()})
-
-
-def algorithm_of(key: Key, name: str) -> Algorithm:
-    """The algorithm of that name."""
-    candidates = {each.name: each for each in CATALOGUE if (each.kind, each.operation) == key}
-    if not candidates:
-        operations = {spelled((each.kind, each.operation)) for each in CATALOGUE}
-        raise unknown("algorithms: there is no operation", spelled(key), sorted(operations))
-    if name not in candidates:
-        raise unknown(f"{spelled(key)}: there is no algorithm", name, candidates)
-    return candidates[name]
-
-
-def value_of(algorithm: Algorithm, name: str, value: Any) -> Any:
-    """A parameter's value; where it is an algorithm, a name will do."""
-    if name not in algorithm.parameters:
-        raise unknown(f"{algorithm.operation}: {algorithm.name} has no parameter", name, algorithm.parameters)
-    default, place = algorithm.parameters[name], f"{algorithm.operation}: {algorithm.name} takes as {name}"
-    if isinstance(default, Algorithm):
-        if isinstance(value, str):
-            return algorithm_of((default.kind, default.operation), value)
-        if not isinstance(value, Algorithm) or value.operation != default.operation:
-            raise MPITypeError(ERR_ARG, f"{place} an algorithm for {default.operation} or its name, not {value!r}.")
-    elif isinstance(default, int):
-        try:
-            return operator.index(value)
-        except TypeError:
-            raise MPITypeError(ERR_ARG, f"{place} a whole number, not {value!r}.") from None
-    return value
-
-
-def spelled(key: Key) -> str:
-    """As users write it: allgather, inter:allgather.
-
-    >>> spelled(("intra", "allgather")), spelled(("inter", "allgather"))
-    ('allgather', 'inter:allgather')
-    """
-    kind, operation = key
-    return operation if kind == "intra" or key == SPLIT else f"{kind}:{operation}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names as in a sentence.
-
-    >>> listed(["ring", "bruck", "circulant"]), listed(["ring"]), listed([])
-    ('ring, bruck and circulant', 'ring', 'none')
-    """
-    *most, last = names or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def unknown(place: str, name: str, known: Iterable[str]) -> MPIValueError:
-    """The error for a name that is not there: what there is, and what may have been meant."""
-    names = list(known)
-    close = get_close_matches(str(name), names, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "."
-    return MPIValueError(ERR_ARG, f"{place} {name!r}; there {'is' if len(names) < 2 else 'are'} {listed(names)}{hint}")
+    """What a rule names."""
+    return Choice(*chosen(key, (rule.name, rule.parameters)))

@@ -13,15 +13,21 @@ from rich.text import Text
 
 CLAIMS = {0: ("Time",), 100: ("Rounds", "Time"), 140: ("Rounds", "Sent per rank", "Time", "Fits")}
 """Which claims are shown on so many columns or more, so that nearly every algorithm has a line of its own."""
-CARD = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits", "Best", "Parameters", "Source")
+CARD = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits", "Best", "Source")
+ROWS = (*CARD[:-1], "Parameters", "Source", "From", "Lacks")
 
 
 class Entry(NamedTuple):
-    """An algorithm: its operation, its name, and the lines of its card by their labels."""
+    """An algorithm: its operation, its name, the lines of its card by their labels, its parameters, and where it is from.
+
+    The card of somebody else's may be incomplete, or not be there.
+    """
 
     operation: str
     name: str
     card: Mapping[str, str]
+    parameters: str = ""
+    origin: str = ""
 
 
 def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
@@ -38,7 +44,8 @@ def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
                 table.add_row()
             table.add_row(Text(entry.operation, "bold"))
             last = entry.operation
-        table.add_row(f"  {entry.name}", *(_first_clause(entry.card.get(label, "")) for label in labels))
+        name = Text.assemble(f"  {entry.name}", (f" ({entry.origin})" if entry.origin else "", "dim"))
+        table.add_row(name, *(_first_clause(entry.card.get(label, "")) for label in labels))
     return Group(table)
 
 
@@ -54,8 +61,10 @@ def cards(entries: Sequence[Entry]) -> Group:
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim", no_wrap=True)
         table.add_column(overflow="fold")
-        for label in CARD:
-            if entry.card.get(label):
-                table.add_row(label.lower(), entry.card[label])
+        lacking = ", ".join(label for label in CARD if not entry.card.get(label))
+        lines = {**entry.card, "Parameters": entry.parameters, "From": entry.origin, "Lacks": lacking}
+        for label in ROWS:
+            if lines.get(label):
+                table.add_row(label.lower(), lines[label])
         parts.append(Padding(table, (0, 0, 1, 2)))
     return Group(*parts)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
+from fakempi.trace.regions import parts
 from fakempi.view.numbers import amount, percent, seconds, short
 from fakempi.view.timeline import BLUE, GREEN, YELLOW, side_by_side
 
@@ -75,8 +76,8 @@ def _spread(shares: object) -> str:
 
 
 def _append_regions(text: Text, trace: Columns, width: int) -> None:
-    """Collectives and phases: how often, and how much of all ranks' time was spent there."""
-    regions = trace.region_rows
+    """Collective calls and phases: how often, and how much of all ranks' time was spent there."""
+    regions = trace.region_rows[~parts(trace.region_rows)]
     if not len(regions):
         return
     spent: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0, 0.0])

@@ -225,7 +225,7 @@ def test_a_machine_is_put_beside_the_model(capsys: Capture, tmp_path: Path) -> N
     [
         (["list", "allgathr"], "operation 'allgathr' is unknown: did you mean allgather? There are allgather, "),
         (["compare", "nothing"], "operation 'nothing' is unknown: There are allgather, "),
-        (["compare", "allgather", "--algorithms", "rng"], "allgather has no algorithm 'rng'; there are bruck"),
+        (["compare", "allgather", "--algorithms", "rng"], "allgather: there is no algorithm 'rng'; there are bruck, "),
         (["compare", "bcast", "-n", "6+2"], "bcast is within one group: say -n 8, not -n 6+2, or inter:bcast."),
         (["compare", "inter:allgather"], "inter:allgather is between two groups: say -n 16+16, not -n 16."),
         (["compare", "bcast", "--distribution", "spike"], "bcast has blocks of one size: --distribution "),

@@ -89,9 +89,9 @@ def test_splits_are_compared_by_running_them() -> None:
 
 def test_what_is_not_there_is_told() -> None:
     """With what there is."""
-    with pytest.raises(ValueError, match="allgather has no algorithm 'rnig'; there are bruck, "):
+    with pytest.raises(ValueError, match="allgather: there is no algorithm 'rnig'; there are bruck, "):
         contenders("allgather", "intra", [("rnig", {})])
-    with pytest.raises(ValueError, match="chain has no parameter 'segment'; there are: segment_bytes."):
+    with pytest.raises(ValueError, match="chain has no parameter 'segment'; there is segment_bytes;"):
         contenders("bcast", "intra", [("chain", {"segment": 1})])
 
 

@@ -6,9 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakempi import Free, Hockney, LogGP, TwoLevel
-from fakempi.options import algorithms, cost_model, groups, number, sizes
+from fakempi.options import algorithm_names, algorithms, cost_model, groups, number, sizes
+from fakempi.tuning.words import typed
+
+WORDS = ("true", "yes", "on", "false", "no", "off", "none", "nan", "inf", "infinity", "table")
+"""What is no name."""
 
 
 def test_models_and_machines_go_by_name() -> None:
@@ -55,8 +61,74 @@ def test_algorithms_are_tables_and_names() -> None:
     assert algorithms("inter:allgather=full_duplex, bcast=chain(segment_bytes=4k,x=1)") == {
         "inter:allgather": "full_duplex", "bcast": ("chain", {"segment_bytes": 4096, "x": 1}),
     }  # fmt: skip
-    with pytest.raises(ValueError, match="should be an operation and an algorithm, such as allgather=ring"):
-        algorithms("allgather=a b")
+    assert algorithms("allgather = ring , openmpi,") == {"allgather": "ring", "table": "openmpi"}
+
+
+def test_parameters_are_numbers_words_lists_and_algorithms() -> None:
+    """One within the other; commas in brackets and in quotes are theirs."""
+    assert algorithms("a=b(c=d(e=4k, f=[0,1,[x]]), g=none, h=true, i='1, 2', j=1/2),k=l") == {
+        "a": ("b", {"c": ("d", {"e": 4096, "f": [0, 1, ["x"]]}), "g": None, "h": True, "i": "1, 2", "j": Fraction(1, 2)}),
+        "k": "l",
+    }
+    assert algorithms("a=b(c=[],d=sqrt(t_s=1e-6))") == {"a": ("b", {"c": [], "d": ("sqrt", {"t_s": 1e-6})})}
+    assert algorithm_names("ring,ring(c=[1,2],d=e(f=1)), new-ring") == [
+        ("ring", {}), ("ring", {"c": [1, 2], "d": ("e", {"f": 1})}), ("new-ring", {}),
+    ]  # fmt: skip
+    assert algorithm_names("") == []
+
+
+def test_algorithms_may_be_files() -> None:
+    """With parameters too, in quotes if need be; in a folder where that is given."""
+    assert algorithms("bcast=./a.py(k=3), gather=b.py") == {"bcast": ("./a.py", {"k": 3}), "gather": "b.py"}
+    assert algorithms("bcast='./a (1), b.py'(k=3)") == {"bcast": ("./a (1), b.py", {"k": 3})}
+    assert algorithms("bcast=./it's a file.py") == {"bcast": "./it's a file.py"}
+    assert algorithms("bcast=./a=b.py") == {"bcast": "./a=b.py"}
+    assert algorithm_names('./a.py,"./b c.py"(k=3)') == [("./a.py", {}), ("./b c.py", {"k": 3})]
+    placed = algorithms("bcast=./a.py,gather=/c/b.py,allgather=x(bcast=a.py(k=1),n=[1])", folder="/where")
+    assert placed == {
+        "bcast": "/where/a.py", "gather": "/c/b.py", "allgather": ("x", {"bcast": ("/where/a.py", {"k": 1}), "n": [1]}),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("allgather=a b", "'allgather=a b' should be an operation and an algorithm, such as allgather=ring."),
+        ("./knomial.py", "'./knomial.py' should be an operation and an algorithm, such as allgather=ring."),
+        ("chain(segment_bytes=4k)", "'chain(segment_bytes=4k)' should be an operation and an algorithm, such as "),
+        ("bcast=", "'bcast=' should be an operation and an algorithm, such as "),
+        ("bcast=chain(x=1)y", "'bcast=chain(x=1)y' should be an operation and an algorithm, such as "),
+        ("bcast=chain(4k)", "'4k' should be a parameter and its value, such as segment_bytes=4k."),
+        ("bcast=chain(x=)", "'x=' should be a parameter and its value, such as segment_bytes=4k."),
+        ("bcast=chain(x=(1))", "'(1)' should be a name with parameters, such as chain(segment_bytes=4k)."),
+        ("bcast=chain(x=1", "bcast=chain(x=1: a ) is missing."),
+        ("bcast=chain(x=[1)", "bcast=chain(x=[1): there is a ) too many."),
+        ("bcast=chain)", "bcast=chain): there is a ) too many."),
+        ("bcast='a", "bcast='a: a ' is missing."),
+        ("bcast=a,bcast=b", "bcast=a,bcast=b: bcast is given twice."),
+        ("mpich,plain", "mpich,plain: table is given twice."),
+        ("bcast=chain(x=1,x=2)", "chain(x=1,x=2): x is given twice."),
+    ],
+)
+def test_algorithms_that_cannot_be_read_are_told(text: str, words: str) -> None:
+    """With what was meant to be there."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the words are compared below
+        algorithms(text)
+    assert str(caught.value).startswith(words)
+
+
+names = st.from_regex(r"[a-z_]{1,8}", fullmatch=True).filter(lambda name: name not in WORDS)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.integers(-9, 9) | names | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(names, st.dictionaries(names, inner, min_size=1, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(names, st.tuples(names, st.dictionaries(names, values, min_size=1, max_size=3)), min_size=1))
+def test_what_is_asked_for_can_be_typed(asked: dict[str, Any]) -> None:
+    """And is read as what it was."""
+    assert algorithms(typed(asked)) == asked
 
 
 def test_sizes_and_ranks() -> None:

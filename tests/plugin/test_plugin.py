@@ -207,8 +207,43 @@ def test_time(comm):
     result, text = run_pytest(pytester, source.replace("EXPECTED", "0"), *chosen)
     result.assert_outcomes(failed=1)
     assert "--mpi-cost=hockney:t_s=1,t_w=0 --mpi-algorithms=allgather=ring,allgatherv=ring" in text
-    result, text = run_pytest(pytester, source, "--mpi-cost=hokney")
-    assert "did you mean hockney?" in text + result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--mpi-cost=hokney", "did you mean hockney?"),
+        ("--mpi-algorithms=bcast=chian", "bcast: there is no algorithm 'chian'; there are "),
+        ("--mpi-algorithms=bcast=chain(segment_bytes=x)", "bcast: chain takes as segment_bytes a whole number, not 'x'."),
+        ("--mpi-algorithms=bcast=./gone.py", "gone.py cannot be loaded: no such file or directory."),
+    ],
+)
+def test_options_that_no_test_can_run_with_are_refused(pytester: pytest.Pytester, option: str, sentence: str) -> None:
+    result, text = run_pytest(pytester, "def test_nothing(): ...", option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert sentence in result.stderr.str()
+    assert "Traceback" not in text + result.stderr.str()
+
+
+def test_an_algorithm_may_be_a_file_wherever_a_test_goes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine="""
+        from collectives import Algorithm, find
+        def text(comm, buf, *, root=0, k=1, tag=0):
+            for _ in range(k):
+                find("bcast", "linear").run(comm, buf, root=root, tag=tag)
+        ALGORITHM = Algorithm("bcast", "mine", text, None, parameters={"k": 1})
+    """)
+    source = """
+import numpy
+@pytest.mark.mpi(ranks=3)
+def test_time(comm, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    comm.Bcast(numpy.zeros(3))
+    assert MPI.Wtime() == [8, 7, 8][comm.rank]
+"""
+    options = ["--mpi-cost=hockney:t_s=1,t_w=0,eager_limit=0", "--mpi-algorithms=bcast=./mine.py(k=4)"]
+    result, _ = run_pytest(pytester, source, *options)
+    result.assert_outcomes(passed=1)
 
 
 def test_hypothesis_draws_once_for_all_ranks_and_shrinks(pytester: pytest.Pytester) -> None:

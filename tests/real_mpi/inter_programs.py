@@ -6,7 +6,6 @@ numbers, strings, lists and None, and nothing that a library is free to choose. 
 
 from __future__ import annotations
 
-import json
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.real_mpi.collective_programs import ABSENT, blank, outcome
+from tests.real_mpi.asking import answer
+from tests.real_mpi.collective_programs import blank, outcome
 
 Program = Callable[[Any, Any, int], Any]
 PROGRAMS: dict[str, Program] = {}
@@ -314,16 +314,5 @@ def facts(MPI: Any, world: Any, p: int) -> dict[str, Any]:
     return found
 
 
-def answer() -> None:
-    """The real half: rank 0 writes what all say."""
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError):  # not installed, or no MPI library for it
-        sys.exit(ABSENT)
-    everybody = MPI.COMM_WORLD.gather(facts(MPI, MPI.COMM_WORLD, int(sys.argv[1])))
-    if everybody is not None:
-        json.dump(everybody, sys.stdout)
-
-
 if __name__ == "__main__":
-    answer()
+    answer(lambda MPI, world: facts(MPI, world, int(sys.argv[1])))

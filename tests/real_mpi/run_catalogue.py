@@ -9,7 +9,6 @@ line; the exit status is nonzero if there are any.
 from __future__ import annotations
 
 import sys
-import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from tests.collectives.calls import Call
 from tests.collectives.cases import PAIRED, REDUCING, UNEVEN, parameter_choices, some_cases
 from tests.collectives.checks import check, prepare
 from tests.collectives.ops import ops_of
+from tests.real_mpi.asking import finish
 
 OPS = ops_of(MPI)
 
@@ -192,10 +192,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        status = main()
-    except BaseException:
-        # The others may be waiting for this rank: end them too, in place of a hang.
-        traceback.print_exc()
-        MPI.COMM_WORLD.Abort(1)
-    sys.exit(status)
+    finish(main)

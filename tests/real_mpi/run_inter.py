@@ -9,7 +9,6 @@ and Part.PROC_NULL become MPI.ROOT and MPI.PROC_NULL for the native call.
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from math import lcm
@@ -27,6 +26,7 @@ from collectives.between.groups import Part
 from tests.collectives.cases import PAIRED, REDUCING, ROOTED
 from tests.collectives.inter.calls import Side, check, prepare
 from tests.collectives.ops import ops_of
+from tests.real_mpi.asking import finish
 
 OPS = ops_of(MPI)
 ROOTS = {Part.ROOT: MPI.ROOT, Part.PROC_NULL: MPI.PROC_NULL}
@@ -157,9 +157,4 @@ def main(p: int) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        status = main(int(sys.argv[1]))
-    except BaseException:
-        traceback.print_exc()
-        MPI.COMM_WORLD.Abort(1)
-    sys.exit(status)
+    finish(lambda: main(int(sys.argv[1])))

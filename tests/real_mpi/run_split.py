@@ -5,8 +5,6 @@ mpiexec -n 5 python tests/real_mpi/run_split.py
 
 from __future__ import annotations
 
-import sys
-import traceback
 from typing import Any
 
 from mpi4py import MPI
@@ -15,6 +13,7 @@ from collectives import Algorithm
 from collectives.chain.collect import addresses, make
 from collectives.split import UNDEFINED
 from tests.collectives.split.harness import expected, splits, view_of
+from tests.real_mpi.asking import finish
 
 
 def by_length(a: Any, b: Any) -> int:
@@ -76,10 +75,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        status = main()
-    except BaseException:
-        # The others may be waiting for this rank: end them too, in place of a hang.
-        traceback.print_exc()
-        MPI.COMM_WORLD.Abort(1)
-    sys.exit(status)
+    finish(main)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.real_mpi.collective_programs import ABSENT, PROGRAMS, facts
+from tests.real_mpi.asking import answered, plain
+from tests.real_mpi.collective_programs import PROGRAMS, facts
 
 SIZES = [1, 2, 3, 5]
 
@@ -23,27 +18,14 @@ SIZES = [1, 2, 3, 5]
 @cache
 def real(size: int) -> Any:
     """What a real MPI says on so many ranks: one start of mpiexec each."""
-    starter = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-    if starter is None:
-        pytest.skip("mpiexec is not installed")
-    asked = subprocess.run(
-        [starter, "-n", str(size), sys.executable, str(Path(__file__).with_name("collective_programs.py"))],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        timeout=50,
-    )
-    if asked.returncode == ABSENT:
-        pytest.skip("mpi4py, or an MPI for it, is not installed")
-    assert asked.returncode == 0, asked.stderr
-    return json.loads(asked.stdout)
+    return answered("collective_programs.py", ranks=size)
 
 
 @cache
 def emulated(size: int, carrier: str = "auto") -> Any:
     """What we say, as it comes out of JSON: tuples are lists."""
     returns = fakempi.run(lambda comm: facts(MPI, comm), size, carrier=carrier).returns
-    return json.loads(json.dumps(returns))
+    return plain(returns)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.real_mpi.collective_programs import ABSENT
+from tests.real_mpi.asking import answered, plain
 from tests.real_mpi.inter_programs import PROGRAMS, facts
 
 SIZES = [(2, 3), (1, 4), (5, 3), (2, 2)]
@@ -24,27 +18,14 @@ SIZES = [(2, 3), (1, 4), (5, 3), (2, 2)]
 @cache
 def real(p: int, q: int) -> Any:
     """What a real MPI says on p + q ranks: one start of mpiexec each."""
-    starter = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-    if starter is None:
-        pytest.skip("mpiexec is not installed")
-    asked = subprocess.run(
-        [starter, "-n", str(p + q), sys.executable, str(Path(__file__).with_name("inter_programs.py")), str(p)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    if asked.returncode == ABSENT:
-        pytest.skip("mpi4py, or an MPI for it, is not installed")
-    assert asked.returncode == 0, asked.stderr
-    return json.loads(asked.stdout)
+    return answered("inter_programs.py", p, ranks=p + q)
 
 
 @cache
 def emulated(p: int, q: int, carrier: str = "auto", table: str = "plain") -> Any:
     """What we say, as it comes out of JSON: tuples are lists."""
     returns = fakempi.run(lambda comm: facts(MPI, comm, p), p + q, carrier=carrier, algorithms=table).returns
-    return json.loads(json.dumps(returns))
+    return plain(returns)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

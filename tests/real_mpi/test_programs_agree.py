@@ -2,64 +2,31 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import shutil
-import subprocess
-import sys
 from functools import cache
-from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.real_mpi import programs
+from tests.real_mpi.asking import answered
+from tests.real_mpi.runner import results
 
-RUNNER = Path(__file__).with_name("runner.py")
+PROGRAMS = sorted(programs.PROGRAMS)
 RANKS = [1, 2, 3, 4]
-
-
-def module(path: Path) -> Any:
-    """The module in a file, which is in no package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
-runner = module(RUNNER)
-PROGRAMS = sorted(runner.load("programs").PROGRAMS)
-
-
-@cache
-def mpiexec() -> str | None:
-    """The one beside this Python, or on the path."""
-    beside = Path(sys.executable).with_name("mpiexec")
-    return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
 @cache
 def real(ranks: int) -> Any:
     """What the programs return on a real MPI: one start for all of them."""
-    launcher = mpiexec()
-    if launcher is None or PathFinder.find_spec("mpi4py") is None:
-        pytest.skip("there is no mpi4py, or no mpiexec")
-    command = [launcher, "-n", str(ranks), sys.executable, str(RUNNER)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode == runner.ABSENT:
-        pytest.skip("there is no MPI library")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return answered("runner.py", ranks=ranks)
 
 
 @cache
 def emulated(ranks: int, carrier: str) -> Any:
     """What they return on the emulator."""
-    return fakempi.run(lambda comm: runner.results(comm, MPI), ranks, carrier=carrier).returns
+    return fakempi.run(lambda comm: results(MPI, comm), ranks, carrier=carrier).returns
 
 
 def of(results: Any, name: str) -> list[Any]:

@@ -6,11 +6,7 @@ Published names are not compared: MPICH needs a name server of its own for them,
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 from functools import cache
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +14,7 @@ import pytest
 
 import fakempi
 from fakempi.script import program
+from tests.real_mpi.asking import started
 
 PARENT = str(Path(__file__).with_name("spawning_parent.py"))
 
@@ -25,14 +22,7 @@ PARENT = str(Path(__file__).with_name("spawning_parent.py"))
 @cache
 def real(ranks: int) -> Any:
     """What a real MPI prints."""
-    beside = Path(sys.executable).with_name("mpiexec")
-    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if launcher is None or PathFinder.find_spec("mpi4py") is None:
-        pytest.skip("there is no mpi4py, or no mpiexec")
-    if subprocess.run([sys.executable, "-c", "from mpi4py import MPI"], capture_output=True, check=False).returncode:
-        pytest.skip("there is no MPI library")
-    command = [launcher, "-n", str(ranks), sys.executable, PARENT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = started(PARENT, ranks=ranks)
     if "ERR_SPAWN" in done.stderr or "ERR_UNSUPPORTED" in done.stderr:
         pytest.skip("this MPI library cannot spawn")
     assert done.returncode == 0, done.stderr

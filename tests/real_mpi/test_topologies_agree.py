@@ -6,21 +6,16 @@ are the same program, `facts`, given another MPI.
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.real_mpi.asking import answer, answered, plain
+
 SIZES = [1, 2, 4, 6]
-ABSENT = 77  # exit status that means: no MPI here
 
 
 def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
@@ -164,34 +159,10 @@ def facts(MPI: Any, comm: Any) -> dict[str, Any]:
     }
 
 
-def answer() -> None:
-    """The real half: rank 0 writes what all say."""
-    try:
-        from mpi4py import MPI
-    except (ImportError, RuntimeError):  # not installed, or no MPI library for it
-        sys.exit(ABSENT)
-    everybody = MPI.COMM_WORLD.gather(facts(MPI, MPI.COMM_WORLD))
-    if everybody is not None:
-        json.dump(everybody, sys.stdout)
-
-
 @cache
 def real(size: int) -> Any:
     """What a real MPI says on so many ranks: one start of mpiexec each."""
-    starter = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-    if starter is None:
-        pytest.skip("mpiexec is not installed")
-    asked = subprocess.run(
-        [starter, "-n", str(size), sys.executable, __file__],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        timeout=50,
-    )
-    if asked.returncode == ABSENT:
-        pytest.skip("mpi4py, or an MPI for it, is not installed")
-    assert asked.returncode == 0, asked.stderr
-    return json.loads(asked.stdout)
+    return answered(__file__, ranks=size)
 
 
 @cache
@@ -201,7 +172,7 @@ def emulated(size: int) -> Any:
     from fakempi import MPI as ours
 
     returns = fakempi.run(lambda comm: facts(ours, comm), size).returns
-    return json.loads(json.dumps(returns))
+    return plain(returns)
 
 
 @pytest.mark.parametrize("topic", ["grids", "graphs", "distributed graphs", "mistakes", "even grids"])
@@ -214,4 +185,4 @@ def test_topologies_agree(size: int, topic: str) -> None:
 
 
 if __name__ == "__main__":
-    answer()
+    answer(facts)

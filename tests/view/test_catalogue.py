@@ -8,7 +8,7 @@ from tests.view.test_comparison import shown
 CARD = {
     "Rounds": "p-1; at most", "Sent per rank": "(p-1) m bytes", "Scratch": "none", "Time": "(p-1) (t_s + m t_w)",
     "Fits": "any p", "Best": "long blocks, for which nothing sends fewer bytes, though it takes many rounds",
-    "Parameters": "", "Source": "somebody, 1999",
+    "Source": "somebody, 1999",
 }  # fmt: skip
 ENTRIES = [Entry("allgather", "ring", CARD), Entry("allgather", "bruck", CARD), Entry("bcast", "chain", CARD)]
 
@@ -40,4 +40,31 @@ allgather ring
   best           long blocks, for which nothing sends fewer
                  bytes, though it takes many rounds
   source         somebody, 1999
+"""
+
+
+def test_somebody_elses_algorithm_is_marked() -> None:
+    """In a line and on a card; a card may lack lines, or all of them."""
+    entries = [
+        Entry("bcast", "knomial", {"Time": "short; mostly"}, "k=4, order=up", "some-pack 1.2"),
+        Entry("bcast", "mine", {}, "", "./mine.py"),
+    ]
+    assert shown(overview(entries)) == """\
+algorithm                   time
+─────────────────────────────────
+bcast
+  knomial (some-pack 1.2)   short
+  mine (./mine.py)"""
+    assert shown(cards(entries), 60) == """\
+bcast knomial
+  time        short; mostly
+  parameters  k=4, order=up
+  from        some-pack 1.2
+  lacks       Rounds, Sent per rank, Scratch, Fits, Best,
+              Source
+
+bcast mine
+  from   ./mine.py
+  lacks  Rounds, Sent per rank, Scratch, Time, Fits, Best,
+         Source
 """

@@ -20,10 +20,10 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collectives.between.groups import check_local
-from collectives.between.root_gathering import at_once, check_parts, collect
+from collectives.between.groups import check_call
+from collectives.between.root_gathering import at_once, collect
 from collectives.between.root_gathering_claims import exchange_claims
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.bcast import circulant
 from collectives.intra.gather import binomial
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -44,10 +44,8 @@ def allgather_root_gathering_best(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this one."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
     parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
-    check_parts(ALGORITHM, Case(p, q=q, parameters=parameters))
+    p, _ = check_call(ALGORITHM, inter, local, parameters)
     whole = collect(local, sendbuf, p * sendbuf.size, None, gather, tag)
     at_once(inter, local, whole, recvbuf, bcast, segment_bytes, tag)
 

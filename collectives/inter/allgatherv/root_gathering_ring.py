@@ -5,12 +5,7 @@ the left what came from the right. Where all links are equal and the blocks too,
 one link of the ring is slow, or one block long, every step waits for it. Kang et al. explain with it why they measured
 up to 23.67 times the time of their algorithm at 256 nodes, where the model says 7.
 
-    p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
-              gathered     a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
-    a_0       0122333      ..           ..           xy           xy
-    a_1 a_2.. .......      ..           ..           ..           xy
-    b_0       xy           0122333      0122333      0122333      0122333
-    b_1       ..           .......      0122333      0122333      0122333
+    p = 4, blocks 0 1 22 333 of A     a_3 -> a_2 -> a_1 -> a_0, a block a step: 0, 01, 0122, 0122333; then as there
 
 Rounds   2 + its parts'    Sent per rank   roots their group's + its parts'    Scratch   roots their group's; all counts
 Time     at most (M + 3 K_A + 3 K_B) t_w; K_A and K_B are the totals, M the larger, beside startups and counts (Eq. 2),

@@ -1,8 +1,7 @@
 """Allgatherv between groups as in WMPI: everybody sends to the other group's leader, which broadcasts in its own.
 
-The leader, rank 0 of its group, starts a receive from every rank of the other group that has something, sends
-its own block to the other leader meanwhile, and waits; the others send their block to the other leader. Then each group
-broadcasts by `bcast` what its leader has, both at once. Everybody knows the other group's counts, nobody needs its own's.
+As allgather wmpi, with blocks of their own sizes; empty ones are not sent. Everybody knows the other group's
+counts, nobody needs its own's.
 
     p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
               to leaders   bcast

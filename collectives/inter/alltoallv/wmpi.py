@@ -1,16 +1,9 @@
 """Alltoallv between groups as in WMPI: everybody starts all its sends and all its receives, and waits.
 
-Rank r of a group starts receives from r, r-1, r-2, ... of the other and sends to r, r+1, r+2, ... (mod its size). One
-group starts its receives first, the other its sends: the larger one is first, or who says `first=True`. Who is first
-changes no result; groups of one size that were not told both start with their receives. What is served when, the ports
-decide: a message waits for its sender's port, then for its receiver's, first come, first served.
-Blocks follow each other in rank order, unless displacements say where they begin; empty ones are left out.
+As alltoall wmpi, with blocks of their own sizes. They follow each other in rank order, unless displacements
+say where they begin; empty ones are left out.
 
-    p = 4, q = 2      sends to           receives from      starts first
-    a_0 a_2           b_0, b_1           b_0, b_1           receives
-    a_1 a_3           b_1, b_0           b_1, b_0           receives
-    b_0               a_0, 1, 2, 3       a_0, 3, 2, 1       sends
-    b_1               a_1, 2, 3, 0       a_1, 0, 3, 2       sends
+    p = 4, q = 2, where a_i has i elements for b_0     b_0 starts sends to a_0, 1, 2, 3 and receives from a_3, 2, 1
 
 Rounds   no closed form    Sent per rank   all its blocks    Scratch   none
 Time     no closed form; the order of messages depends on timing

@@ -22,8 +22,7 @@ from collectives.between.groups import Part
 from collectives.between.rooted import check_root, take_in
 from collectives.between.rooted_claims import gather_claims
 from collectives.catalogue.algorithm import Algorithm
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import send
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -32,14 +31,7 @@ def gather_wmpi(
 ) -> None:
     """Leave the blocks of the other group's ranks in the root's `recvbuf`."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
-    if isinstance(root, Part):
-        q = inter.Get_remote_size()
-        recvbuf = required(recvbuf, "the root of a gather")
-        take_in(inter, recvbuf, Layout.equal(recvbuf.size, q), tag)
-    else:
-        send(inter, required(sendbuf, "a rank that sends its block"), root, tag)
+    take_in("gather", inter, sendbuf, recvbuf, lambda whole, q: Layout.equal(whole.size, q), root, tag)
 
 
 ALGORITHM = Algorithm(

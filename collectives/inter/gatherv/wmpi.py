@@ -1,13 +1,10 @@
 """Gatherv between groups as in WMPI: everybody sends its block straight to the root.
 
-The root starts a receive from each rank of the other group that has something, in rank order, and waits for them all;
-the blocks come in one after the other, since it has one port. The ranks beside the root (PROC_NULL) send nothing, receive
-nothing and return at once. Only the root needs to know the counts.
+As gather wmpi, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), counts 2, 0, 1, 3
               start      1st        2nd        3rd
     a_1       ......     00....     002...     002333
-    b_j       sends its block to a_1, if it is not empty
 
 Rounds   blocks that are not empty    Sent per rank   its m_j bytes, A nothing    Scratch   none
 Time     sum of (t_s + m_j t_w) over those blocks
@@ -24,8 +21,7 @@ from collectives.between.groups import Part
 from collectives.between.rooted import check_root, take_in
 from collectives.between.rooted_claims import gather_claims
 from collectives.catalogue.algorithm import Algorithm
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import send
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -41,14 +37,7 @@ def gatherv_wmpi(
 ) -> None:
     """Leave the blocks of the other group's ranks in the root's `recvbuf`."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
-    if isinstance(root, Part):
-        q = inter.Get_remote_size()
-        recvbuf = required(recvbuf, "the root of a gatherv")
-        take_in(inter, recvbuf, Layout.of_ranks(counts, q), tag)
-    else:
-        send(inter, required(sendbuf, "a rank that sends its block"), root, tag)
+    take_in("gatherv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
 
 
 ALGORITHM = Algorithm(

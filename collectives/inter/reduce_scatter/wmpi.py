@@ -1,17 +1,8 @@
 """Reduce_scatter between groups as in WMPI: a reduce in each group, then each leader deals out to the other group.
 
-The leaders, rank 0 of each group, exchange the block sizes of their groups, 8 bytes a rank. Each group reduces to its
-leader by `reduce`, both at once; then each leader sends the ranks of the other group their blocks, again both at once,
-and who is ready first is served first. That is one hop less than a reduce between groups and a scatter within. Beyond
-the paper, which trusts its callers: after the reduce a leader tells its group by `bcast` how much the other group's
-blocks are in all (8 bytes); where that is not what its own are, everybody raises ValueError. Operands are combined in
-the order that `reduce` keeps to.
+As reduce_scatter_block wmpi, but the leaders exchange all block sizes of their groups, 8 bytes a rank.
 
-    p = 4, q = 2      start    reduced    dealt out       (how many operands are in each block; A's blocks are 4, B's 2)
-    a_0               1111     4444       2...
-    a_1 a_2 a_3       1111     1111       .2.. and so on
-    b_0               1111     2222       44..
-    b_1               1111     1111       ..44
+    p = 4, q = 2, counts 2, 0, 1, 3 of A and 5, 1 of B     b_0 deals out 2, 1 and 3 elements, a_0 5 and 1
 
 Rounds   1 + q + its parts'    Sent per rank   its parts', leaders all blocks    Scratch   leaders all blocks; and its parts'
 Time     parts' + (q+1) t_s + (8 p + q m) t_w; for p = q, equal blocks and binomial parts; otherwise by the schedule's

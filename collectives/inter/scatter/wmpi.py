@@ -25,8 +25,7 @@ from collectives.between.groups import Part
 from collectives.between.rooted import check_root, deal_out
 from collectives.between.rooted_claims import scatter_claims
 from collectives.catalogue.algorithm import Algorithm
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -35,14 +34,7 @@ def scatter_wmpi(
 ) -> None:
     """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
-    if isinstance(root, Part):
-        q = inter.Get_remote_size()
-        sendbuf = required(sendbuf, "the root of a scatter")
-        deal_out(inter, sendbuf, Layout.equal(sendbuf.size, q), tag)
-    else:
-        receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
+    deal_out("scatter", inter, sendbuf, recvbuf, lambda whole, q: Layout.equal(whole.size, q), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,12 +1,9 @@
 """Scatterv between groups as in WMPI: the root sends each rank of the other group its block.
 
-The root starts a send to each rank of the other group that gets something, in rank order, and waits for them all; the
-blocks leave one after the other, since it has one port. The ranks beside the root (PROC_NULL) send nothing, receive
-nothing and return at once. Only the root needs to know the counts.
+As scatter wmpi, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), counts 2, 0, 1, 3
               start      1st        2nd        3rd
-    a_1       002333     002333     002333     002333
     b_0       ......     00....     00....     00....
     b_2       ......     ......     ..2...     ..2...
     b_3       ......     ......     ......     ...333
@@ -26,8 +23,7 @@ from collectives.between.groups import Part
 from collectives.between.rooted import check_root, deal_out
 from collectives.between.rooted_claims import scatter_claims
 from collectives.catalogue.algorithm import Algorithm
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
@@ -43,14 +39,7 @@ def scatterv_wmpi(
 ) -> None:
     """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
-    if isinstance(root, Part):
-        q = inter.Get_remote_size()
-        sendbuf = required(sendbuf, "the root of a scatterv")
-        deal_out(inter, sendbuf, Layout.of_ranks(counts, q), tag)
-    else:
-        receive(inter, required(recvbuf, "a rank that receives its block"), root, tag)
+    deal_out("scatterv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,8 +1,6 @@
 """Allgatherv by Bruck's algorithm: everybody's run of blocks doubles in every round, for any p.
 
-As allgather by Bruck's algorithm, with blocks of their own sizes: rank r keeps the run of blocks r, r+1, ... (mod p).
-In round k it sends the run to r - 2^k and receives the run of r + 2^k, which continues its own; in the last round only
-the blocks that are missing. At the end it turns the run so that block 0 comes first. Runs without data are not sent.
+As allgather by Bruck's algorithm, with blocks of their own sizes. Runs without data are not sent.
 
     p = 4, counts 2, 0, 1, 3     start      k = 0      k = 1      turned
     rank 0                       00         00         002333     002333

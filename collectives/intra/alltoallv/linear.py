@@ -1,9 +1,7 @@
 """Alltoallv by sending: everybody starts all its sends and all its receives, and waits.
 
-Rank r starts receives from r-1, r-2, ... and sends to r+1, r+2, ... (mod p), all at once, and leaves out empty blocks.
-What is served when, the ports decide: a message waits for its sender's port, then for its receiver's, first come,
-first served. In place, what a rank has for another is replaced by what it gets from there, of the same size, and is
-sent from a copy.
+As alltoall by sending, with blocks of their own sizes; empty ones are left out. In place, what a rank has for another is
+replaced by what it gets from there, of the same size.
 
     p = 4     sends to           receives from
     rank 0    1, 2, 3            3, 2, 1

@@ -1,9 +1,7 @@
 """Alltoallv by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
 
-If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. Empty blocks are not
-sent, and two ranks that have nothing for each other do not meet. In place, what a rank has for another is replaced by
-what it gets from there, of the same size, and goes through one spare block.
+As alltoall by pairwise exchange, with blocks of their own sizes. Empty ones are not sent, and two ranks that have nothing
+for each other do not meet. In place, what a rank has for another is replaced by what it gets from there, of the same size.
 
     p = 4     i = 1        i = 2        i = 3
               0 - 1        0 - 2        0 - 3

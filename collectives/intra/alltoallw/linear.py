@@ -1,15 +1,11 @@
 """Alltoallw by sending: everybody starts all its sends and all its receives, and waits.
 
-Rank r starts receives from r-1, r-2, ... and sends to r+1, r+2, ... (mod p), all at once, and leaves out empty blocks.
-A block is whatever the communicator's Send and Recv accept: an array, a phantom, or a list such as [buffer, count,
-type] for a derived datatype. None stands for nothing; both sides of an empty block must say that it is empty. What a
-rank has for itself is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are sent.
+As alltoall by sending. A block is whatever the communicator's Send and Recv accept: an array, a phantom, or a list such as
+[buffer, count, type] for a derived datatype. None stands for nothing; both sides of an empty block must say that it is
+empty. What a rank has for itself is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are
+sent.
 
-    p = 4     sends to           receives from
-    rank 0    1, 2, 3            3, 2, 1
-    rank 1    2, 3, 0            0, 3, 2
-    rank 2    3, 0, 1            1, 0, 3
-    rank 3    0, 1, 2            2, 1, 0
+    p = 4, where r has [matrix, r, column] for 0     rank 0 sends to 1, 2, 3, receives from 3, 2, 1 and has None for itself
 
 Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; those blocks in place
 Time     no closed form; the order of messages depends on timing

@@ -1,10 +1,6 @@
 """Alltoallw by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
 
-If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A block is whatever the
-communicator's Send and Recv accept: an array, a phantom, or a list such as [buffer, count, type] for a derived
-datatype. None stands for nothing; both sides of an empty block must say that it is empty. What a rank has for itself
-is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are sent.
+As alltoall by pairwise exchange. What a block is, and what a rank has for itself: as in `linear`. In place, copies are sent.
 
     p = 4     i = 1        i = 2        i = 3
               0 - 1        0 - 2        0 - 3

@@ -19,19 +19,13 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import EQUAL, TO_THE_ROOT, take_in
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import send
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
-        return
-    recvbuf = required(recvbuf, "the root of a gather")
-    take_in(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), root, tag)
+    take_in("gather", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,8 +1,7 @@
 """Gatherv by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
 
-As gather by a binomial tree, with blocks of their own sizes: with v = rank - root (mod p), rank v receives the blocks
-of the subtrees of v + 1, v + 2, v + 4, ... below its lowest bit 2^k, and sends the run v .. v + 2^k - 1 to v - 2^k.
-All ranks must know the counts. A subtree without data sends nothing.
+As gather by a binomial tree, with blocks of their own sizes. All ranks must know the counts. A subtree without data sends
+nothing.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
     v = 0                        00....     00....     002333

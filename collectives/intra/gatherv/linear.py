@@ -1,11 +1,9 @@
 """Gatherv by sending: everybody sends its block straight to the root.
 
-The root starts a receive from each other rank that has something, in rank order, and waits for them all; the blocks
-come in one after the other, since it has one port. Only the root needs to know the counts.
+As gather by sending, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
     root 0                       00....     002...     002333
-    rank r                       sends its block to the root, if it is not empty
 
 Rounds   non-empty blocks but the root's    Sent per rank   its m_r bytes, the root nothing    Scratch   none
 Time     sum of (t_s + m_r t_w) over those blocks
@@ -21,27 +19,15 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import ANY_SIZE, TO_THE_ROOT, take_in
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import send
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def gatherv_linear(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: int = 0,
-    tag: int = 0,
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        send(comm, required(sendbuf, "a rank that sends its block"), root, tag)
-        return
-    recvbuf = required(recvbuf, "the root of a gatherv")
-    take_in(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
+    take_in("gatherv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,14 +1,8 @@
 """Reduce_scatter by pairwise exchange: in every round the ranks form pairs, and each gives the other its block.
 
-If p is a power of two, rank r meets r xor i in round i = 1 .. p-1; otherwise the rounds are those of a tournament
-(`shapes.pairs`), p-1 of them if p is even and p if it is odd, when everybody rests once. A rank sends its partner
-the partner's block of its operand, and combines with its own block what it receives.
+As reduce_scatter_block by pairwise exchange, with blocks of their own sizes.
 
-    p = 4     start    i = 1    i = 2    i = 3      (block r of rank r: whose operands are in it)
-    rank 0    0        01       012      0123
-    rank 1    1        01       013      0123
-    rank 2    2        23       023      0123
-    rank 3    3        23       123      0123
+    p = 4, counts 2, 0, 1, 3     i = 1: 1 gives 0 two elements, 2 gives 3 three, 3 gives 2 one; nobody ever gives 1 any
 
 Rounds   p-1, or p if odd    Sent per rank   all blocks but its own    Scratch   its own block
 Time     (p-1) (t_s + m t_w + m c); p (t_s + m t_w + m c) where p is odd; this for equal blocks of m bytes, else by

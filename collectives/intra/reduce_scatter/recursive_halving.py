@@ -1,15 +1,8 @@
 """Reduce_scatter by recursive halving: each half of the ranks gives the other half what that is to keep.
 
-Let 2^d be the largest power of two in p. The other ranks first hand their operands to a neighbour (`folding`). For k =
-d-1 .. 0 a rank swaps with the rank whose index differs in bit k: it sends the blocks of that rank's half and combines
-those of its own. So it comes down to its own block, and that of the neighbour that left, to whom it is sent. The work
-is done in a copy of the operand, unless in place.
+As reduce_scatter_block by recursive halving, with blocks of their own sizes.
 
-    p = 4     start    k = 1    k = 0               (blocks that a rank works on)
-    rank 0    0123     01..     0...
-    rank 1    0123     01..     .1..
-    rank 2    0123     ..23     ..2.
-    rank 3    0123     ..23     ...3
+    p = 4, counts 2, 0, 1, 3     rank 0 works on 002333, 00...., 00....; rank 3 on 002333, ..2333, ...333
 
 Rounds   log2 p, or floor(log2 p) + 2    Sent per rank   all blocks but its own; or all    Scratch   1.5 or 2 operands
 Time     log2 p t_s + (p-1) m (t_w + c); this for equal blocks of m bytes and p a power of two, else by the

@@ -1,13 +1,8 @@
 """Reduce_scatter by reduce and scatterv: rank 0 gets the whole combination and deals out the blocks.
 
-The algorithm `reduce` leaves the combination of all blocks on rank 0, which sends each rank its own by the algorithm
-`scatterv`. Operands are combined in the order that `reduce` keeps to.
+As reduce_scatter_block by reduce and scatterv, with blocks of their own sizes.
 
-    p = 4     start    reduced    scattered       (both binomial: two rounds each; how many operands are in each block)
-    rank 0    1111     4444       4...
-    rank 1    1111     1111       .4..
-    rank 2    1111     1111       ..4.
-    rank 3    1111     1111       ...4
+    p = 4, counts 2, 0, 1, 3     both binomial: 002333 on rank 0, which sends 2333 to rank 2, which sends 333 to rank 3
 
 Rounds   those of both    Sent per rank   what both send    Scratch   what both use; a whole operand more on rank 0
 Time     the sum of both

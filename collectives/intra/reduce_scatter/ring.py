@@ -1,14 +1,8 @@
 """Reduce_scatter by ring: blocks walk around and gather everybody's operand on their way to their rank.
 
-In round k = 0 .. p-2 rank r sends the partial block r-k-1 to r+1, receives block r-k-2 from r-1 and combines it with
-its own (mod p); the last is its own block r (`shapes.ring`). The operand is not touched: partial blocks are in
-two spare blocks, one coming in while the other goes out.
+As reduce_scatter_block by ring, with blocks of their own sizes; empty ones do not walk.
 
-    p = 4     start    k = 0    k = 1    k = 2      (how many operands are in each block)
-    rank 0    1111     1121     1311     4...
-    rank 1    1111     1112     1131     .4..
-    rank 2    1111     2111     1113     ..4.
-    rank 3    1111     1211     3111     ...4
+    p = 4, counts 2, 0, 1, 3     block 0 goes 1 -> 2 -> 3 -> 0, block 2 3 -> 0 -> 1 -> 2, block 3 0 -> 1 -> 2 -> 3
 
 Rounds   p-1    Sent per rank   all blocks but its own    Scratch   2 blocks
 Time     (p-1) (t_s + b t_w + b c); b is the largest block

@@ -21,19 +21,13 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import EQUAL, FROM_THE_ROOT, deal_out
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
-        return
-    sendbuf = required(sendbuf, "the root of a scatter")
-    deal_out(comm, sendbuf, recvbuf, Layout.equal(sendbuf.size, p), root, tag)
+    deal_out("scatter", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)
 
 
 ALGORITHM = Algorithm(

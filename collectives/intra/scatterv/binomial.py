@@ -1,8 +1,7 @@
 """Scatterv by a binomial tree: the blocks of half the ranks go to one rank, which deals them out like the root.
 
-As scatter by a binomial tree, with blocks of their own sizes: with v = rank - root (mod p), rank v receives the blocks
-of its subtree v .. v + 2^k - 1, where 2^k is its lowest bit, and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as
-these exist, the blocks of their subtrees. All ranks must know the counts. A subtree without data is sent nothing.
+As scatter by a binomial tree, with blocks of their own sizes. All ranks must know the counts. A subtree without data is
+sent nothing.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
     v = 0                        002333     00....     00....

@@ -1,10 +1,8 @@
 """Scatterv by sending: the root sends each rank its block.
 
-The root starts a send to each other rank that is to receive something, in rank order, and waits for them all; the
-blocks leave one after the other, since it has one port. Only the root needs to know the counts.
+As scatter by sending, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
-    root 0                       002333     002333     002333
     rank 2                       ......     ..2...     ..2...
     rank 3                       ......     ......     ...333
 
@@ -22,27 +20,15 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.shapes.star import ANY_SIZE, FROM_THE_ROOT, deal_out
-from collectives.tools.blocks import Layout, required
-from collectives.tools.messages import receive
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def scatterv_linear(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: int = 0,
-    tag: int = 0,
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    if rank != root:
-        receive(comm, required(recvbuf, "a rank that receives its block"), root, tag)
-        return
-    sendbuf = required(sendbuf, "the root of a scatterv")
-    deal_out(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), root, tag)
+    deal_out("scatterv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
 
 
 ALGORITHM = Algorithm(

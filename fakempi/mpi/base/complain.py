@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from operator import index
 from types import FrameType
+from typing import Any
 
-from fakempi.error_classes import ERR_NOT_SAME
-from fakempi.errors import MPIError
+from fakempi.error_classes import ERR_ARG, ERR_NOT_SAME
+from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.current import current_name
 
 _OURS = ("fakempi", "collectives")
@@ -21,6 +23,14 @@ def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
     call, name = public_call(sys._getframe(1))[0], current_name()
     place = call if name is None else f"{call} on {name}"
     return kind(code, f"{place}: {sentence}")
+
+
+def integer(what: str, value: Any) -> int:
+    """The integer that an argument stands for."""
+    try:
+        return index(value)
+    except TypeError:
+        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
 def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:

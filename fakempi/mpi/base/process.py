@@ -51,7 +51,7 @@ class Universe:
     def _look_up_table(self) -> None:
         from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time
 
-        self._table, self._facts = resolve(self.algorithms), Facts
+        self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""

@@ -56,6 +56,33 @@ def recorded(
     return in_region
 
 
+class WholeCall:
+    """A call of the program's that is made of several, as one region of the trace around theirs.
+
+    It is by the algorithm that the last of them is by.
+    """
+
+    __slots__ = ("_comm", "_entered", "_name", "_nbytes", "_recorder", "_root")
+
+    def __init__(self, comm: Any, name: str, *, nbytes: int = 0, root: int | None = None) -> None:
+        self._comm, self._name, self._nbytes, self._root = comm, name, nbytes, root
+        self._recorder: Any = comm._process.universe.recorder
+
+    def __enter__(self) -> None:
+        if self._recorder is None:
+            return
+        process, side, rank = self._comm._process, self._comm._side, self._comm._rank
+        self._entered = self._recorder.enter(
+            process.number, self._name, call=self._recorder.call(), lane=_lane(process), context=self._comm._context.number,
+            number=side.calls.get(rank, 0) + 1, root=-1 if self._root is None else side.members[self._root],
+            nbytes=self._nbytes, of_parts=True,
+        )  # fmt: skip
+
+    def __exit__(self, *failure: object) -> None:
+        if self._recorder is not None:
+            self._recorder.leave(*self._entered)
+
+
 def _lane(process: Any) -> int:
     """0 for the rank's own task, otherwise the number of the one in the background."""
     task = process.loop.running

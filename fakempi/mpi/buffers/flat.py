@@ -20,16 +20,10 @@ from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import flat
-from fakempi.mpi.buffers.span import Span, span_of, split
+from fakempi.mpi.buffers.span import Span, span_of
+from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
-
-
-def is_in_place(buffer: Any) -> bool:
-    """Whether a buffer is IN_PLACE, in any of its forms; as in mpi4py, None is one."""
-    if isinstance(buffer, (list, tuple)) and buffer:
-        return isinstance(buffer[0], InPlaceType)
-    return buffer is None or isinstance(buffer, InPlaceType)
 
 
 class Flat:
@@ -54,9 +48,9 @@ class Flat:
     @classmethod
     def of(cls, spec: Any, *, writable: bool = False, blocks: int = 1, elements: bool = False) -> Flat:
         """What a buffer specification describes; with `blocks`, so many equal ones."""
-        buffer, count, displacement, kind = split(spec)
+        parts = buffer, _, _, kind, _ = split(spec)
         _refuse_in_place(buffer)
-        span = span_of(buffer, count, displacement, kind, writable=writable, blocks=blocks)
+        span = span_of(parts, writable=writable, blocks=blocks)
         return cls(span, kind is not None or type(span.memory) is not Phantom, elements)
 
     def load(self) -> Any:
@@ -107,7 +101,7 @@ class FlatVector:
     @classmethod
     def of(cls, spec: Any, size: int, *, writable: bool = False) -> FlatVector:
         """What a specification with counts and displacements describes."""
-        _refuse_in_place(spec[0] if isinstance(spec, (list, tuple)) and spec else spec)
+        _refuse_in_place(buffer_in(spec))
         return cls(vector(spec, size, writable=writable))
 
     def load(self) -> Any:
@@ -129,7 +123,7 @@ class FlatVector:
 
 def blocks_w(spec: Any, size: int, *, writable: bool = False) -> list[Any]:
     """The blocks of a w form, as things that can be sent and received."""
-    _refuse_in_place(spec[0] if isinstance(spec, (list, tuple)) and spec else spec)
+    _refuse_in_place(buffer_in(spec))
     blocks: VectorW = vector_w(spec, size, writable=writable)
     return [blocks.at(i) for i in range(size)]
 

@@ -1,4 +1,4 @@
-"""Memory as programs hold it: `MPI.buffer` (also called `MPI.memory`), allocation, and addresses."""
+"""Memory as programs hold it: `MPI.buffer` (also called `MPI.memory`), and its allocation."""
 
 from __future__ import annotations
 
@@ -9,22 +9,9 @@ import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BASE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.places import (
-    BOTTOM,
-    BUFFER_AUTOMATIC,
-    IN_PLACE,
-    BottomType,
-    BufferAutomaticType,
-    InPlaceType,
-)
-from fakempi.mpi.buffers.raw import NOTHING, Bytes, address_of, at_address, memory_of
-
-__all__ = [
-    "BOTTOM", "BUFFER_AUTOMATIC", "IN_PLACE", "Aint_add", "Aint_diff", "Alloc_mem", "BottomType",
-    "BufferAutomaticType", "Free_mem", "Get_address", "InPlaceType", "buffer", "memory",
-]  # fmt: skip
+from fakempi.mpi.buffers.raw import NOTHING, Bytes, address_of, at_address, bytes_of, memory_of
 
 _ABSENT: Any = object()
 
@@ -74,7 +61,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
     @staticmethod
     def frombuffer(obj: Any, readonly: bool = False) -> buffer:
         """The memory of an object."""
-        found, _ = memory_of(obj)
+        found = bytes_of(memory_of(obj)[0])
         if isinstance(found, Phantom):
             raise complaint(ERR_ARG, f"{obj!r} has no memory.", MPITypeError)
         made = buffer._over(found, obj)
@@ -135,7 +122,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
         if isinstance(value, (int, np.integer)):
             place[...] = _byte(value)
             return
-        found, _ = memory_of(value)
+        found = bytes_of(memory_of(value)[0])
         if len(found) != len(place):
             raise ValueError(f"the slice has {len(place)} bytes, the buffer assigned to it {len(found)}")
         place[...] = found
@@ -207,7 +194,7 @@ memory = buffer
 
 def Alloc_mem(size: int, info: Any = None) -> buffer:
     """Memory for communication; here it is like any other."""
-    nbytes = _integer("size", size)
+    nbytes = integer("size", size)
     if nbytes < 0:
         raise complaint(ERR_ARG, f"size {nbytes} is negative.", MPIValueError)
     made = buffer.allocate(nbytes)
@@ -223,46 +210,6 @@ def Free_mem(mem: buffer) -> None:
         words = f"this buffer of {len(mem)} bytes is not from Alloc_mem, or was freed."
         raise complaint(ERR_BASE, words, MPIValueError)
     mem.release()
-
-
-def Get_address(location: Any) -> int:
-    """The address of an object's memory, for the displacements of datatypes that are used with BOTTOM."""
-    if location is None or isinstance(location, (BottomType, InPlaceType)):
-        return int(location or 0)
-    if isinstance(location, buffer):
-        return location.address
-    found, _ = memory_of(location)
-    if isinstance(found, Phantom):
-        raise complaint(ERR_ARG, f"{location!r} has no memory, hence no address.", MPITypeError)
-    return address_of(found)
-
-
-def Aint_add(base: int, disp: int) -> int:
-    """An address and a displacement, added as C adds them: around the end."""
-    return _wrapped(_address("base", base) + _address("disp", disp))
-
-
-def Aint_diff(addr1: int, addr2: int) -> int:
-    """The distance from the second address to the first, as C computes it."""
-    return _wrapped(_address("addr1", addr1) - _address("addr2", addr2))
-
-
-def _wrapped(number: int) -> int:
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def _address(what: str, value: Any) -> int:
-    number = _integer(what, value)
-    if number != _wrapped(number):
-        raise OverflowError(f"{what} {number} does not fit an address of 64 bits")
-    return number
-
-
-def _integer(what: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
 def _whole(item: slice) -> slice:

@@ -11,15 +11,17 @@ import pickle
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import frombuffer, ndarray
 
 from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.buffers.element import check_element, datatype_of
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.places import BottomType, InPlaceType
-from fakempi.mpi.buffers.raw import NOTHING, U1, check_byte_order, contiguous, flat, memory_of
-from fakempi.mpi.buffers.span import Span, datatype_of, span_of, split
+from fakempi.mpi.buffers.raw import NOTHING, U1, Found, flat, memory_of
+from fakempi.mpi.buffers.span import Span, spanned
+from fakempi.mpi.buffers.specification import split
+from fakempi.mpi.datatypes.datatype import Datatype
 
 Payload = Any
 """An array, a `Span`, a `Phantom`, bytes, or a tuple of one object."""
@@ -45,50 +47,55 @@ def describe_target(spec: Any) -> tuple[Payload, int]:
 
 
 def _described(spec: Any, writable: bool) -> tuple[Payload, int]:
-    if type(spec) is Span:  # described already: a block of a collective call
+    if type(spec) is Span or type(spec) is Phantom:  # a payload already; spans are blocks of collective calls
         return spec, spec.nbytes
-    if isinstance(spec, ndarray):
-        array = contiguous(spec, writable=writable)
-        check_byte_order(array.dtype)
-        return array, array.nbytes
-    if type(spec) is Phantom:
-        return spec, spec.nbytes
-    if type(spec) is bytearray or (type(spec) is bytes and not writable):
-        return np.frombuffer(spec, U1) if spec else NOTHING, len(spec)
-    buffer, count, displacement, kind = split(spec)
-    if buffer is spec and not isinstance(spec, (BottomType, InPlaceType)):
-        memory, element = memory_of(spec, writable=writable)
-        check_byte_order(element)
-        return memory, memory.nbytes
-    if type(buffer) is ndarray:
-        part = _part(buffer, count, displacement, kind, writable)
-        if part is not None:
-            return part, part.nbytes
-    span = span_of(buffer, count, displacement, kind, writable=writable)
-    return span.payload(), span.nbytes
+    if type(spec) is bytearray or (type(spec) is bytes and not writable):  # as below, in a third of the time
+        return frombuffer(spec, U1) if spec else NOTHING, len(spec)
+    if not isinstance(spec, (list, tuple)):  # all of a buffer, whether or not there is a datatype for it
+        found, element = memory_of(spec, writable, alone=True)
+        if element not in _PLAIN:
+            check_element(element)
+        return found, found.nbytes
+    buffer, count, displacement, kind, _ = split(spec)
+    found, element = memory_of(buffer, writable, alone=False)
+    datatype = datatype_of(kind, element)
+    part = _part(found, count, displacement, datatype)
+    if part is None:
+        span = spanned(buffer, found, count, displacement, datatype)
+        return payload_of(span), span.nbytes
+    return part, part.nbytes
 
 
-def _part(buffer: Any, count: Any, displacement: Any, kind: Any, writable: bool) -> Any:
-    """What `[array, count, datatype]` and the like mean where it is all of an array, or a slice: the common cases.
+def _part(found: Found, count: Any, displacement: Any, datatype: Datatype) -> Any:
+    """The payload of `[buffer, count, datatype]` and the like where it is all of an array, or a slice: the common cases.
 
-    Nothing here is special but that it takes a third of the time; whatever is unusual is left to `span_of`.
+    Nothing here is special but that it takes a third of the time; whatever is unusual is left to `spanned`.
     """
-    array = contiguous(buffer, writable=writable)
-    datatype = datatype_of(kind, array.dtype)
-    size, nbytes = datatype._size, array.nbytes
-    if not datatype._dense or not size or not nbytes:
+    size, nbytes = datatype._size, found.nbytes
+    if not datatype._dense or not size or not nbytes or type(found) is not ndarray:
         return None
     if displacement is None:
         if count * size == nbytes if type(count) is int else count is None and not nbytes % size:
             datatype._usable()
-            return array
+            return found
         displacement = 0
-    if datatype._dtype is not array.dtype or type(count) is not int or type(displacement) is not int:
+    if datatype._dtype is not found.dtype or type(count) is not int or type(displacement) is not int:
         return None
     if count < 0 or displacement < 0 or (displacement + count) * size > nbytes:
         return None
     datatype._usable()
-    return (array if array.ndim == 1 else array.reshape(-1))[displacement : displacement + count]
+    return (found if found.ndim == 1 else found.reshape(-1))[displacement : displacement + count]
+
+
+def payload_of(span: Span) -> Payload:
+    """The simplest thing that can be copied from and to: an array, a phantom, or else the span itself."""
+    memory, nbytes, datatype = span.memory, span.nbytes, span.datatype
+    if type(memory) is Phantom:
+        return Phantom(nbytes)
+    if not datatype._dense:
+        return span
+    part: Any = memory[span.offset : span.offset + nbytes]
+    return part if datatype._dtype is None or not nbytes else part.view(datatype._dtype)
 
 
 def snapshot(payload: Payload) -> Payload:
@@ -121,7 +128,7 @@ def _copy_bytes(source: Payload, target: Payload, nbytes: int) -> None:
     elif type(source) is Span:
         data = source.packed()
     else:
-        data = np.frombuffer(as_bytes(source, nbytes), U1)
+        data = frombuffer(as_bytes(source, nbytes), U1)
     if len(data) != nbytes:
         data = data[:nbytes]
     if type(target) is Span:

@@ -6,14 +6,13 @@ modelled in full, and nothing is ever copied: 8 MB messages among thousands of r
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NoReturn
 
 import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER
 from fakempi.errors import MPIBufferError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 
 
 class Phantom:
@@ -88,7 +87,7 @@ class Phantom:
         elif key is Ellipsis:
             room = self.size
         else:
-            room, at = 1, _index("an index", key)
+            room, at = 1, integer("an index", key)
             if not -self.size <= at < self.size:
                 raise IndexError(f"index {at} is out of range for a phantom of {self.size} elements")
         amount = value.size if isinstance(value, Phantom) else np.size(value)
@@ -135,7 +134,7 @@ class Phantom:
 
     def empty(self, size: int) -> Phantom:
         """Scratch space: a phantom of `size` elements like these."""
-        return phantom(_index("size", size) * self.itemsize, self.itemsize)
+        return phantom(integer("size", size) * self.itemsize, self.itemsize)
 
 
 _set_size: Any = Phantom.__dict__["size"].__set__
@@ -146,7 +145,7 @@ _dtypes: dict[int, np.dtype[np.void]] = {}
 
 def phantom(nbytes: int, itemsize: int = 1) -> Phantom:
     """A buffer of `nbytes` bytes without contents, in elements of `itemsize` bytes."""
-    nbytes, itemsize = _index("nbytes", nbytes), _index("itemsize", itemsize)
+    nbytes, itemsize = integer("nbytes", nbytes), integer("itemsize", itemsize)
     if itemsize < 1:
         raise complaint(ERR_ARG, f"itemsize {itemsize} is not positive.", MPIValueError)
     if nbytes < 0:
@@ -154,10 +153,3 @@ def phantom(nbytes: int, itemsize: int = 1) -> Phantom:
     if nbytes % itemsize:
         raise complaint(ERR_ARG, f"nbytes {nbytes} is not a multiple of itemsize {itemsize}.", MPIValueError)
     return Phantom(nbytes // itemsize, itemsize)
-
-
-def _index(what: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None

@@ -1,29 +1,23 @@
-"""Buffer specifications: from `[buffer, (count, displacement), datatype]` and its shorter forms to a `Span`.
+"""Elements in memory: how many, and from where on.
 
-The forms and the rules for what is left out are mpi4py's. Unlike there, elements must lie inside the buffer.
+The rules for what is left out are mpi4py's. Unlike there, elements must lie inside the buffer.
 """
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.places import BottomType, InPlaceType
-from fakempi.mpi.buffers.raw import NOTHING, Bytes, Element, at_address, check_byte_order, has_memory, memory_of
+from fakempi.errors import MPIValueError
+from fakempi.mpi.base.complain import complaint, integer
+from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.places import BottomType
+from fakempi.mpi.buffers.raw import Bytes, Found, Memory, at_address, bytes_of, memory_of
+from fakempi.mpi.buffers.specification import Parts, split
 from fakempi.mpi.datatypes.datatype import Datatype
-from fakempi.mpi.datatypes.predefined import BYTE, from_code, from_dtype
-
-Memory = Bytes | Phantom
-
-
-class MPIKeyError(MPIError, KeyError):
-    """An `MPIError` that is also a `KeyError`: something that stands for no datatype."""
+from fakempi.mpi.datatypes.predefined import BYTE
 
 
 class Span:
@@ -42,17 +36,6 @@ class Span:
         self.memory, self.offset, self.count, self.datatype = memory, offset, count, datatype
         self.nbytes = count * datatype._size
 
-    def payload(self) -> Any:
-        """The simplest thing that can be copied from and to: an array, a phantom, or else the span itself."""
-        memory, nbytes = self.memory, self.nbytes
-        if type(memory) is Phantom:
-            return Phantom(nbytes)
-        if not self.datatype._dense:
-            return self
-        found = memory[self.offset : self.offset + nbytes]
-        dtype = self.datatype._dtype
-        return found if dtype is None or not nbytes else found.view(dtype)
-
     def packed(self) -> Bytes:
         """A copy of the bytes, in the order in which they travel."""
         assert isinstance(self.memory, np.ndarray)  # spans of phantoms travel as phantoms
@@ -69,31 +52,37 @@ def parse(spec: Any, *, writable: bool = False, blocks: int = 1) -> Span:
 
     With `blocks` > 1 the memory holds so many blocks of equal size; a count is that of one block, the span is of all.
     """
-    return span_of(*split(spec), writable=writable, blocks=blocks)
+    return span_of(split(spec), writable=writable, blocks=blocks)
 
 
-def span_of(buffer: Any, count: Any, displacement: Any, kind: Any, *, writable: bool = False, blocks: int = 1) -> Span:
+def span_of(parts: Parts, *, writable: bool = False, blocks: int = 1) -> Span:
     """As `parse`, from the parts of a specification."""
-    memory, element = locate(buffer, writable=writable)
-    datatype = datatype_of(kind, element)
+    buffer, count, displacement, kind, alone = parts
+    found, element = memory_of(buffer, writable, alone)
+    return spanned(buffer, found, count, displacement, datatype_of(kind, element), blocks)
+
+
+def spanned(buffer: Any, found: Found, count: Any, displacement: Any, datatype: Datatype, blocks: int = 1) -> Span:
+    """As `parse`, where memory and datatype are known."""
+    memory = bytes_of(found)
     offset = _displaced(displacement, datatype, memory) if displacement is not None else 0
     if count is None:
-        total = infer_count(len(memory) - offset, datatype)
-        if blocks > 1 and total % blocks:
-            words = f"cannot infer count, {total} entries are not a multiple of the required {blocks} blocks."
+        count = infer_count(len(memory) - offset, datatype)
+        if blocks > 1 and count % blocks:
+            words = f"cannot infer count, {count} entries are not a multiple of the required {blocks} blocks."
             raise complaint(ERR_COUNT, words, MPIValueError)
     else:
         count = integer("count", count)
-        if count < 0:
-            raise complaint(ERR_COUNT, f"count {count} is negative.", MPIValueError)
-        total = count * max(blocks, 1)
-    return make_span(buffer, memory, offset, total, datatype)
+        if count > 0 and blocks > 1:
+            count *= blocks
+    return checked(buffer, memory, offset, count, datatype)
 
 
-def make_span(
-    buffer: Any, memory: Memory, offset: int, count: int, datatype: Datatype, block: int | None = None
-) -> Span:
+def checked(buffer: Any, memory: Memory, offset: int, count: int, datatype: Datatype, block: int | None = None) -> Span:
     """A span, after a check that the datatype can be used and that all elements lie inside the memory."""
+    if count < 0:
+        where = "" if block is None else f" of block {block}"
+        raise complaint(ERR_COUNT, f"count {count}{where} is negative.", MPIValueError)
     if not count:
         return Span(memory, offset, 0, datatype if datatype else BYTE)
     datatype._usable()
@@ -109,64 +98,6 @@ def make_span(
         )
         raise complaint(ERR_BUFFER, words, MPIValueError)
     return Span(memory, offset, count, datatype)
-
-
-def split(spec: Any, pairs: tuple[type, ...] = (list, tuple)) -> tuple[Any, Any, Any, Any]:
-    """The four parts of a specification: buffer, count, displacement, datatype; None for what is not there.
-
-    `pairs` are the types of sequence that hold count and displacement in place of a count.
-    """
-    if not isinstance(spec, (list, tuple)):
-        if not isinstance(spec, (BottomType, InPlaceType)) and not has_memory(spec):
-            words = f"expecting a buffer or a list like [buffer, count, datatype], not {type(spec).__name__!r}."
-            raise complaint(ERR_BUFFER, words, MPITypeError)
-        return spec, None, None, None
-    if len(spec) == 4:
-        return spec[0], spec[1], spec[2], spec[3]
-    if len(spec) == 3:
-        buffer, count, kind = spec
-    elif len(spec) == 2:
-        buffer, count, kind = spec[0], spec[1], None
-        if isinstance(count, (Datatype, str)):
-            return buffer, None, None, count
-    else:
-        words = f"expecting 2 to 4 items in a buffer specification, got {len(spec)}."
-        raise complaint(ERR_BUFFER, words, MPIValueError)
-    if not isinstance(count, pairs):
-        return buffer, count, None, kind
-    pair: Any = count
-    if len(pair) != 2:
-        raise complaint(ERR_COUNT, f"expecting a pair of count and displacement, got {len(pair)} items.", MPIValueError)
-    return buffer, pair[0], pair[1], kind
-
-
-def locate(buffer: Any, *, writable: bool) -> tuple[Memory, Element | None]:
-    """The memory of the buffer in a specification, and its elements, if it has any."""
-    if buffer is None or isinstance(buffer, BottomType):
-        return NOTHING, None
-    if isinstance(buffer, InPlaceType):
-        return NOTHING, NOTHING.dtype
-    return memory_of(buffer, writable=writable)
-
-
-def datatype_of(kind: Any, element: Element | None) -> Datatype:
-    """The datatype that a specification names, or that its buffer's elements have."""
-    if kind is None:
-        if element is None:
-            raise complaint(ERR_TYPE, "without a buffer a datatype is needed, cannot infer it.", MPIKeyError)
-        check_byte_order(element)
-        return from_dtype(element) if isinstance(element, np.dtype) else _coded(element)
-    if isinstance(kind, Datatype):
-        return kind
-    return _coded(kind)
-
-
-def integer(what: str, value: Any) -> int:
-    """The integer that a value stands for."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
 def infer_count(nbytes: int, datatype: Datatype) -> int:
@@ -205,12 +136,3 @@ def _displaced(displacement: Any, datatype: Datatype, memory: Memory) -> int:
         words = f"displacement {number} is out of bounds, the buffer holds {len(memory) // extent} entries."
         raise complaint(ERR_ARG, words, MPIValueError)
     return number * extent
-
-
-def _coded(code: Any) -> Datatype:
-    if isinstance(code, str):
-        try:
-            return from_code(code)
-        except MPIError:
-            pass
-    raise complaint(ERR_TYPE, f"cannot map {code!r} to an MPI datatype.", MPIKeyError)

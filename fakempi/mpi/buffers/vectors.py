@@ -1,25 +1,27 @@
 """Buffers of collective calls: one block of memory per rank, in equal blocks or with counts and displacements.
 
-`block` is for Gather, Scatter, Allgather, Alltoall; `vector` for those with a v, `vector_w` for those with a w. The
-forms and the rules for what is left out are mpi4py's. `at(i)` is what rank i gets or gives, as a payload.
+`block` is for Gather, Scatter, Allgather, Alltoall; `vector` for those with a v, `vector_w` for those with a w. `at(i)`
+is what rank i gets or gives, as a payload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
+from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.buffers.payload import Payload
+from fakempi.mpi.base.complain import complaint, integer
+from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.payload import Payload, payload_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType
-from fakempi.mpi.buffers.span import Memory, Span, datatype_of, infer_count, integer, locate, make_span, parse, split
+from fakempi.mpi.buffers.raw import Memory, bytes_of, memory_of
+from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
+from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
 
 
@@ -33,25 +35,11 @@ class Blocks:
         self.count = span.count // size if size > 1 else span.count
         self.nbytes = self.count * self.datatype._size
 
-    @property
-    def counts(self) -> list[int]:
-        """Elements in each block: all the same."""
-        return [self.count] * self.size
-
-    @property
-    def displs(self) -> list[int]:
-        """Where each block starts, in elements."""
-        return [i * self.count for i in range(self.size)]
-
-    def whole(self) -> Payload:
-        """All blocks together."""
-        return self.span.payload()
-
     def at(self, i: int) -> Payload:
         """Block i."""
         _check_block(i, self.size)
         span, datatype, count = self.span, self.datatype, self.count
-        return Span(span.memory, span.offset + i * count * datatype._extent, count, datatype).payload()
+        return payload_of(Span(span.memory, span.offset + i * count * datatype._extent, count, datatype))
 
 
 class Vector:
@@ -86,15 +74,13 @@ class Vector:
         """Block i."""
         _check_block(i, self.size)
         if self._units is None or not self.counts[i]:
-            return self._span(i).payload()
+            return payload_of(self._span(i))
         start = self.displs[i] * self._scale
         return self._units[start : start + self.counts[i] * self._scale]
 
     def _span(self, i: int) -> Span:
-        count, displacement = self.counts[i], self.displs[i]
-        if count < 0:
-            raise complaint(ERR_COUNT, f"count {count} of block {i} is negative.", MPIValueError)
-        return make_span(self.buffer, self.memory, displacement * self.datatype._extent, count, self.datatype, block=i)
+        datatype = self.datatype
+        return checked(self.buffer, self.memory, self.displs[i] * datatype._extent, self.counts[i], datatype, block=i)
 
 
 class VectorW:
@@ -116,13 +102,10 @@ class VectorW:
     def at(self, i: int) -> Payload:
         """Block i."""
         _check_block(i, self.size)
-        return self._span(i).payload()
+        return payload_of(self._span(i))
 
     def _span(self, i: int) -> Span:
-        count = self.counts[i]
-        if count < 0:
-            raise complaint(ERR_COUNT, f"count {count} of block {i} is negative.", MPIValueError)
-        return make_span(self.buffer, self.memory, self.displs[i], count, self.datatypes[i], block=i)
+        return checked(self.buffer, self.memory, self.displs[i], self.counts[i], self.datatypes[i], block=i)
 
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
@@ -136,9 +119,9 @@ def vector(spec: Any, size: int, *, writable: bool = False) -> Vector:
     Without counts the elements are dealt out evenly, the first ranks getting one more; one integer is everybody's
     count. Without displacements blocks follow each other; one integer is the distance between neighbours.
     """
-    buffer, counts, displs, kind = split(spec, pairs=(tuple,))
-    memory, element = locate(buffer, writable=writable)
-    datatype = datatype_of(kind, element)
+    buffer, counts, displs, kind, alone = split(spec, pairs=(tuple,))
+    found, element = memory_of(buffer, writable, alone)
+    datatype, memory = datatype_of(kind, element), bytes_of(found)
     if counts is None:
         share, rest = divmod(infer_count(len(memory), datatype), size) if size else (0, 0)
         numbers = [share + 1] * rest + [share] * (size - rest)
@@ -157,15 +140,8 @@ def vector(spec: Any, size: int, *, writable: bool = False) -> Vector:
 
 def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
     """Blocks for `size` ranks, of a datatype each. Without counts and displacements it is one element each, at 0."""
-    if not isinstance(spec, (list, tuple)):
-        words = f"expecting a list like [buffer, counts, displacements, datatypes], not {type(spec).__name__!r}."
-        raise complaint(ERR_BUFFER, words, MPITypeError)
-    if not 2 <= len(spec) <= 4:
-        words = f"expecting 2 to 4 items in a buffer specification, got {len(spec)}."
-        raise complaint(ERR_BUFFER, words, MPIValueError)
-    buffer, types = spec[0], spec[-1]
-    counts, displs = _pair(spec[1]) if len(spec) == 3 else spec[1:-1] if len(spec) == 4 else (None, None)
-    memory, _ = locate(buffer, writable=writable)
+    buffer, counts, displs, types = split_w(spec)
+    found, _ = memory_of(buffer, writable, alone=False)
     datatypes = _datatypes(types, size)
     if counts is None and displs is None:
         if buffer is None or isinstance(buffer, BottomType):
@@ -173,19 +149,9 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
         numbers, places = [1] * size, [0] * size
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
-    made = VectorW(buffer, memory, datatypes, numbers, places)
+    made = VectorW(buffer, bytes_of(found), datatypes, numbers, places)
     made.check()
     return made
-
-
-def _pair(counts: Any) -> Sequence[Any]:
-    if not isinstance(counts, (list, tuple)):
-        words = f"expecting a pair of counts and displacements, not {type(counts).__name__!r}."
-        raise complaint(ERR_COUNT, words, MPITypeError)
-    if len(counts) != 2:
-        words = f"expecting a pair of counts and displacements, got {len(counts)} items."
-        raise complaint(ERR_COUNT, words, MPIValueError)
-    return counts
 
 
 def _maybe_integer(value: Any) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
+from fakempi.mpi.base.region import WholeCall
 from fakempi.mpi.collective.plans import CollectivePlans
 from fakempi.mpi.operations.op import SUM, Op
 
@@ -76,4 +78,6 @@ class Collectives(CollectivePlans):
         self, sendbuf: BufSpec, recvbuf: BufSpec, recvcounts: Sequence[int] | None = None, op: Op = SUM
     ) -> None:
         """Combine all ranks' data, and deal out the result in blocks of any sizes."""
-        self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op)()
+        self._everybody()
+        with WholeCall(self, "reduce_scatter") if recvcounts is None else nullcontext():  # an allgather of counts first
+            self._plan_reduce_scatter(sendbuf, recvbuf, recvcounts, op)()

@@ -11,14 +11,15 @@ from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
 from fakempi.mpi.base.child import start_child
-from fakempi.mpi.base.complain import complaint, public_call_name
+from fakempi.mpi.base.complain import complaint, integer, public_call_name
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.region import recorded
-from fakempi.mpi.buffers.flat import Flat, FlatVector, is_in_place
+from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
-from fakempi.mpi.buffers.span import integer
+from fakempi.mpi.buffers.specification import buffer_in, is_in_place
+from fakempi.mpi.collective.parcels import Combining, Courier, sizes_first
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.point.persistent import Prequest
@@ -79,16 +80,20 @@ class CollectiveCalls(CommState):
         *,
         other: int | None = None,
         root: Root | None = None,
-        op: Op | None = None,
+        op: Op | Combining | None = None,
         bound: Any = None,
         count: int = 0,
         in_place: bool = False,
         traffic: Traffic | None = None,
+        objects: bool = False,
     ) -> Callable[..., Any]:
         """Enter the call in the roll and choose the algorithm: a function of the buffers.
 
         Between two groups `nbytes` is what this one sends, and `other` what the other one does, if that is not the same.
+        With `objects` it is about pickles; of those that an operation combines each rank knows the size of its own alone.
         """
+        combining, shown = objects and op is not None, nbytes
+        nbytes = 0 if combining else nbytes
         twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic)
         facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
         options: dict[str, Any] = {} if root is None else {"root": root.rank}
@@ -104,7 +109,9 @@ class CollectiveCalls(CommState):
             facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
             options["op"] = bound
         try:
-            choice = self._process.universe.choose(operation=operation, count=count, in_place=in_place, **facts)
+            choice = self._process.universe.choose(
+                operation=operation, count=count, in_place=in_place, objects=objects, **facts
+            )
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
         name = choice.algorithm.name
@@ -112,9 +119,19 @@ class CollectiveCalls(CommState):
         if name != fits:
             words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
+        if combining:
+            twins, choice = tuple(map(Courier, twins)), choice.with_parts(self._part_on_parcels)
         run = choice.on(twins, tag=tag, **options)
-        where = None if root is None or self._there is not side else root.rank
-        return recorded(self, run, operation, algorithm=name, nbytes=nbytes, root=where)
+        return recorded(self, run, operation, algorithm=name, nbytes=shown, root=self._recorded_root(root))
+
+    def _recorded_root(self, root: Root | None) -> int | None:
+        """The root, for the trace, if it is one of this group."""
+        return None if root is None or self._between else root.rank
+
+    def _part_on_parcels(self, part: Any) -> Callable[..., Any]:
+        """The text of an algorithm that another one consists of, for parcels, as a region inside that of the call."""
+        run = sizes_first(part.run, self._process.pickle) if part.operation == "bcast" else part.run
+        return recorded(self, run, part.operation, algorithm=part.name)
 
     def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
         """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
@@ -171,7 +188,7 @@ class CollectiveCalls(CommState):
         """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
         if not self._between:
             return is_in_place(buffer)
-        if isinstance(buffer[0] if isinstance(buffer, (list, tuple)) and buffer else buffer, InPlaceType):
+        if isinstance(buffer_in(buffer), InPlaceType):
             self._raise(complaint(ERR_BUFFER, "IN_PLACE is not for intercommunicators: a buffer is needed."))
         return False
 

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fakempi.error_classes import ERR_COUNT
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.agreement import Traffic
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w, is_in_place
+from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root
 from fakempi.mpi.operations.op import Op
 
@@ -41,7 +44,10 @@ class CollectivePlans(CollectiveCalls):
         run = self._choose("bcast", data.nbytes, _uniform(data), root=role)
 
         def work() -> None:
-            run(data.load())
+            array = data.load()
+            if isinstance(array, np.ndarray) and not array.flags.writeable:
+                array = array.copy()  # the root's: some algorithms bring it back to it, piece by piece
+            run(array)
             if not role.here:
                 data.store()
 
@@ -49,46 +55,56 @@ class CollectivePlans(CollectiveCalls):
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
 
-    def _plan_gather(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
+    def _plan_gather(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
         role, p = self._check_root(root), self._reach
+        if role.idle:
+            return self._stand_by(role)
         if not role.here:
-            return self._stand_by(role) if role.idle else self._plan_give("gather", Flat.of(sendbuf), role)
+            return self._plan_give("gather", Flat.of(sendbuf), role, objects=objects)
         into = Flat.of(recvbuf, writable=True, blocks=p)
         out = self._block_of_root(role, sendbuf)
         nbytes = into.nbytes // p
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
-        return _receiving(out, into, self._choose("gather", nbytes, _uniform(into, nbytes), root=role))
+        run = self._choose("gather", nbytes, _uniform(into, nbytes), root=role, objects=objects)
+        return _receiving(out, into, run)
 
-    def _plan_scatter(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
+    def _plan_scatter(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
         role, p = self._check_root(root), self._reach
+        if role.idle:
+            return self._stand_by(role)
         if not role.here:
-            return self._stand_by(role) if role.idle else self._plan_take("scatter", Flat.of(recvbuf, writable=True), role)
+            return self._plan_take("scatter", Flat.of(recvbuf, writable=True), role, objects=objects)
         out = Flat.of(sendbuf, blocks=p)
         into = self._block_of_root(role, recvbuf, writable=True)
         nbytes = out.nbytes // p
         self._check_pair(into, out, "sendbuf holds blocks of", nbytes, "recvbuf")
-        return _receiving(out, into, self._choose("scatter", nbytes, _uniform(out, nbytes), root=role))
+        run = self._choose("scatter", nbytes, _uniform(out, nbytes), root=role, objects=objects)
+        return _receiving(out, into, run)
 
-    def _plan_gatherv(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
+    def _plan_gatherv(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
         role, p = self._check_root(root), self._reach
+        if role.idle:
+            return self._stand_by(role)
         if not role.here:
-            return self._stand_by(role) if role.idle else self._plan_give("gatherv", Flat.of(sendbuf), role)
+            return self._plan_give("gatherv", Flat.of(sendbuf), role, objects=objects)
         into = FlatVector.of(recvbuf, p, writable=True)
         out = self._block_of_root(role, sendbuf)
         if out is not None:
             self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
-        run = self._choose("gatherv", 0, {}, root=role, traffic=Traffic((), into.sizes))
+        run = self._choose("gatherv", 0, {}, root=role, traffic=Traffic((), into.sizes), objects=objects)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
-    def _plan_scatterv(self, sendbuf: Any, recvbuf: Any, root: int) -> Plan:
+    def _plan_scatterv(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
         role, p = self._check_root(root), self._reach
+        if role.idle:
+            return self._stand_by(role)
         if not role.here:
-            return self._stand_by(role) if role.idle else self._plan_take("scatterv", Flat.of(recvbuf, writable=True), role)
+            return self._plan_take("scatterv", Flat.of(recvbuf, writable=True), role, objects=objects)
         out = FlatVector.of(sendbuf, p)
         into = self._block_of_root(role, recvbuf, writable=True)
         if into is not None:
             self._check_pair(into, out, f"block {self._rank} of sendbuf has", out.sizes[self._rank], "recvbuf")
-        run = self._choose("scatterv", 0, {}, root=role, traffic=Traffic(out.sizes, ()))
+        run = self._choose("scatterv", 0, {}, root=role, traffic=Traffic(out.sizes, ()), objects=objects)
         return _receiving(out, into, lambda *arrays: run(*arrays, out.sizes))
 
     @staticmethod
@@ -98,24 +114,27 @@ class CollectivePlans(CollectiveCalls):
             return None
         return Flat.of(buffer, writable=writable, elements=elements)
 
-    def _plan_give(self, operation: str, out: Flat, role: Root) -> Plan:
+    def _plan_give(self, operation: str, out: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
-            run = self._choose(operation, out.nbytes, _uniform(out), root=role)
+            run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects)
             return lambda: run(out.load(), None)
-        run = self._choose(operation, 0, {}, root=role, traffic=Traffic({role.rank: out.nbytes}, {}))
+        traffic = Traffic({role.rank: out.nbytes}, {})
+        run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
         return lambda: run(out.load(), None, None)
 
-    def _plan_take(self, operation: str, into: Flat, role: Root) -> Plan:
+    def _plan_take(self, operation: str, into: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a scatter."""
         if operation == "scatter":
-            return _receiving(None, into, self._choose(operation, into.nbytes, _uniform(into), root=role))
-        run = self._choose(operation, 0, {}, root=role, traffic=Traffic({}, {role.rank: into.nbytes}))
+            run = self._choose(operation, into.nbytes, _uniform(into), root=role, objects=objects)
+            return _receiving(None, into, run)
+        traffic = Traffic({}, {role.rank: into.nbytes})
+        run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
         return _receiving(None, into, lambda *arrays: run(*arrays, None))
 
     # -- all to all -----------------------------------------------------------------------------------------------
 
-    def _plan_allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
+    def _plan_allgather(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         p = self._everybody()
         into = Flat.of(recvbuf, writable=True, blocks=p)
         out = None if self._in_place(sendbuf) else Flat.of(sendbuf)
@@ -123,9 +142,9 @@ class CollectivePlans(CollectiveCalls):
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
         mine = nbytes if out is None else out.nbytes
         agreed = {**self._both_ways("the size in bytes", mine, nbytes), **_kind(into)}
-        return _receiving(out, into, self._choose("allgather", mine, agreed, other=nbytes))
+        return _receiving(out, into, self._choose("allgather", mine, agreed, other=nbytes, objects=objects))
 
-    def _plan_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
+    def _plan_allgatherv(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         into = FlatVector.of(recvbuf, self._everybody(), writable=True)
         out = None if self._in_place(sendbuf) else Flat.of(sendbuf)
         agreed, traffic, nbytes = {"the list of sizes in bytes": into.sizes, **_kind(into)}, None, into.nbytes
@@ -136,10 +155,10 @@ class CollectivePlans(CollectiveCalls):
             agreed = {**self._said_of("the list of sizes in bytes", self._there, into.sizes), **_kind(into)}
             # All ranks of a group say the same of the other one, so it is enough that rank 0 hears of each.
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
-        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic)
+        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
-    def _plan_alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
+    def _plan_alltoall(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         p = self._everybody()
         into = Flat.of(recvbuf, writable=True, blocks=p)
         out = None if self._in_place(sendbuf) else Flat.of(sendbuf, blocks=p)
@@ -149,9 +168,11 @@ class CollectivePlans(CollectiveCalls):
         agreed = {**self._both_ways("the size in bytes", mine, theirs), **_kind(into)}
         # Rules may look at it, so all must say the same; the standard wants that too.
         agreed["sendbuf"] = "IN_PLACE" if out is None else "a buffer"
-        return _receiving(out, into, self._choose("alltoall", mine, agreed, other=theirs, in_place=out is None))
+        in_place = out is None
+        run = self._choose("alltoall", mine, agreed, other=theirs, in_place=in_place, objects=objects)
+        return _receiving(out, into, run)
 
-    def _plan_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
+    def _plan_alltoallv(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         p, rank = self._everybody(), self._rank
         into = FlatVector.of(recvbuf, p, writable=True)
         out = None if self._in_place(sendbuf) else FlatVector.of(sendbuf, p)
@@ -160,7 +181,7 @@ class CollectivePlans(CollectiveCalls):
             self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", gives[rank])
         if out is not None:
             self._check_pair(out, into, "", out.nbytes)
-        run = self._choose("alltoallv", 0, {}, traffic=Traffic(gives, into.sizes))
+        run = self._choose("alltoallv", 0, {}, traffic=Traffic(gives, into.sizes), objects=objects)
 
         def work() -> None:
             array = into.load()

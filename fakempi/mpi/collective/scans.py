@@ -46,11 +46,11 @@ class Scans(ObjectCollectives):
 
     def scan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """The objects of all ranks up to this one combined."""
-        return self._scan(sendobj, op, inclusive=True)
+        return self._combine("scan", sendobj, op)
 
     def exscan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """The objects of all ranks before this one combined; None on rank 0."""
-        return self._scan(sendobj, op, inclusive=False)
+        return self._combine("exscan", sendobj, op)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -59,22 +59,3 @@ class Scans(ObjectCollectives):
 
     def _plan_exscan(self, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
         return self._plan_everywhere("exscan", sendbuf, recvbuf, op)
-
-    def _scan(self, sendobj: Any, op: Any, *, inclusive: bool) -> Any:
-        """By recursive doubling, in rank order."""
-        self._everybody()
-        (twin,), tag = self._enter_reduction(op, {})
-        rank, size, distance = self._rank, self._reach, 1
-        run = self._copy(sendobj)  # of the `distance` ranks up to this one
-        before: list[Any] = []  # of those before it, once there are any
-        while distance < size:
-            request = twin.isend(run, rank + distance, tag) if rank + distance < size else None
-            if rank >= distance:
-                received = twin.recv(source=rank - distance, tag=tag)
-                if not inclusive:
-                    before = [op(self._copy(received), before[0]) if before else self._copy(received)]
-                run = op(received, run)
-            if request is not None:
-                request.wait()
-            distance *= 2
-        return run if inclusive else before[0] if before else None

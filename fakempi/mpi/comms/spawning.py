@@ -14,10 +14,9 @@ from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_NOT_SAME, ERR_ROOT, ERR_SPAWN, SUCCESS
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import call_site, complaint
+from fakempi.mpi.base.complain import call_site, complaint, integer
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.mpi.buffers.span import integer
 from fakempi.mpi.comms.birth import Order, spawn
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.intercomm import Intercomm

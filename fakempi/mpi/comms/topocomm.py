@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 from fakempi.error_classes import ERR_ARG, ERR_NOT_SAME, ERR_TOPOLOGY
 from fakempi.errors import MPIError, MPITypeError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.constants import CART, DIST_GRAPH, GRAPH, UNDEFINED
 from fakempi.mpi.base.context import Context
-from fakempi.mpi.buffers.span import integer
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.comms.topology_makers import TopologyMakers

@@ -16,7 +16,8 @@ from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import Bytes, address_of
-from fakempi.mpi.buffers.span import Span, span_of, split
+from fakempi.mpi.buffers.span import Span, span_of
+from fakempi.mpi.buffers.specification import split
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations.functions import calculable
 
@@ -54,10 +55,10 @@ def describe_both(inbuf: Any, inoutbuf: Any) -> tuple[Span, Span, list[Datatype]
 
 
 def _described(what: str, spec: Any, told: list[Datatype]) -> Span:
-    place, count, displacement, kind = split(spec)
+    parts = place, _, _, kind, _ = split(spec)
     if isinstance(place, InPlaceType):
         raise complaint(ERR_BUFFER, f"{what} is IN_PLACE, which is not a buffer.", MPIValueError)
-    span = span_of(place, count, displacement, kind, writable=what == "inoutbuf")
+    span = span_of(parts, writable=what == "inoutbuf")
     if kind is not None or type(span.memory) is not Phantom:
         told.append(span.datatype)
     return span

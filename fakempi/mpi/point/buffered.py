@@ -9,7 +9,8 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import BSEND_OVERHEAD
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.waiting import AllOf, Completion, wait_all
-from fakempi.mpi.buffers.memory import BUFFER_AUTOMATIC, buffer
+from fakempi.mpi.buffers.memory import buffer
+from fakempi.mpi.buffers.places import BUFFER_AUTOMATIC
 from fakempi.mpi.buffers.raw import memory_of
 from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 from fakempi.mpi.point.request import Request

@@ -12,8 +12,10 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import CART, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.region import recorded
-from fakempi.mpi.buffers.flat import blocks_w, is_in_place
+from fakempi.mpi.buffers.flat import blocks_w
+from fakempi.mpi.buffers.payload import payload_of
 from fakempi.mpi.buffers.span import parse
+from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.vectors import block, vector
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items
 from fakempi.mpi.point.persistent import Prequest
@@ -113,12 +115,12 @@ class NeighborCollectives(CollectiveCalls):
     def _plan_neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
         sources, dests = self._edges(sendbuf, recvbuf)
         into = block(recvbuf, len(sources), writable=True)
-        return self._along_edges([parse(sendbuf).payload()] * len(dests), [into.at(i) for i in range(len(sources))])
+        return self._along_edges([payload_of(parse(sendbuf))] * len(dests), [into.at(i) for i in range(len(sources))])
 
     def _plan_neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
         sources, dests = self._edges(sendbuf, recvbuf)
         into = vector(recvbuf, len(sources), writable=True)
-        return self._along_edges([parse(sendbuf).payload()] * len(dests), [into.at(i) for i in range(len(sources))])
+        return self._along_edges([payload_of(parse(sendbuf))] * len(dests), [into.at(i) for i in range(len(sources))])
 
     def _plan_neighbor_alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
         sources, dests = self._edges(sendbuf, recvbuf)
@@ -155,12 +157,17 @@ class NeighborCollectives(CollectiveCalls):
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = self.inoutedges
         twin, receive, send = self._enter_edges(["an object"] * len(dests), ["an object"] * len(sources))
-        requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
-        sent = [twin.isend(out[i], dest, label) for i, dest, label in send]
-        found: list[Any] = [None] * len(sources)
-        for (i, _, _), thing in zip(receive, Request.waitall(requests), strict=True):
-            found[i] = thing
-        Request.waitall(sent)
+
+        def work() -> list[Any]:
+            requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
+            sent = [twin.isend(out[i], dest, label) for i, dest, label in send]
+            found: list[Any] = [None] * len(sources)
+            for (i, _, _), thing in zip(receive, Request.waitall(requests), strict=True):
+                found[i] = thing
+            Request.waitall(sent)
+            return found
+
+        found: list[Any] = recorded(self, work, "neighbors")()
         return found
 
     def _enter_edges(self, gives: Sequence[Any], takes: Sequence[Any]) -> tuple[Any, list[Edge], list[Edge]]:

@@ -16,9 +16,8 @@ from weakref import WeakValueDictionary
 
 from fakempi.error_classes import ERR_ARG, ERR_DIMS
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.constants import CART, DIST_GRAPH, GRAPH, PROC_NULL
-from fakempi.mpi.buffers.span import integer
 
 if TYPE_CHECKING:
     from typing_extensions import Self

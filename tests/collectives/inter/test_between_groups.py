@@ -131,7 +131,7 @@ def test_groups_that_are_alike_must_be_told_who_is_first() -> None:
     assert run_groups(main, 3, 3).messages == 0
     case = Case(3, 16, q=3, m_b=16, itemsize=8)
     assert algorithm not in fitting("allgather", case, kind="inter")
-    with pytest.raises(DoesNotFit, match=r"these fit: full_duplex, root_gathering_best, .*unsegmented, wmpi"):
+    with pytest.raises(DoesNotFit, match=r"these fit: even_cut, full_duplex, root_gathering_best, .*unsegmented, wmpi"):
         find("allgather", "root_gathering_mpich", kind="inter", case=case)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fakempi
+from collectives import CATALOGUE, Algorithm
 from fakempi import MPI
 from tests.mpi.between.calls import SIZES, Setting, run_joined
 
@@ -124,3 +127,66 @@ def test_objects_go_by_the_algorithms_of_buffers() -> None:
     assert result.returns == [[2, 3, 4, 5]] * 2 + [[0, 1]] * 4
     sent = [messages for messages, _ in result.sent]
     assert sent == [2 + 2 * 1, 2, 2 + 2 * 2, 2, 2 + 2 * 1, 2]
+
+
+FOR_BUFFERS = ("reduce_scatter", "reduce_scatter_block", "alltoallw")
+INTER = [each for each in CATALOGUE if each.kind == "inter" and each.operation not in FOR_BUFFERS]
+REFUSED = {("allgather", "root_gathering_best"), ("allgather", "two_stage"), ("allgather", "unsegmented")}
+
+
+@pytest.mark.parametrize("algorithm", INTER, ids=lambda each: f"{each.operation}-{each.name}")
+@given(data=st.data(), p=st.integers(1, 5), q=st.integers(1, 5), root_side=st.integers(0, 1))
+def test_every_algorithm_gives_the_definitions_result_or_is_refused(
+    algorithm: Algorithm, data: st.DataObject, p: int, q: int, root_side: int
+) -> None:
+    """Objects of any sizes, joined in rank order."""
+    words = [data.draw(st.lists(st.text(max_size=5), min_size=size, max_size=size)) for size in (p, q)]
+    setting = Setting(p, q, root_side, data.draw(st.integers(0, (p, q)[root_side] - 1)))
+    asked = {f"inter:{algorithm.operation}": algorithm.name}
+    name = "alltoall" if algorithm.operation == "alltoallv" else algorithm.operation.removesuffix("v")
+
+    def main(inter: Any, side: int) -> Any:
+        rank, part = inter.rank, setting.part(side, inter.rank)
+        mine, at_root = words[side][rank], part == MPI.ROOT
+        calls = {
+            "barrier": lambda: inter.barrier(),
+            "bcast": lambda: inter.bcast(mine if at_root else None, part),
+            "gather": lambda: inter.gather(mine, part),
+            "scatter": lambda: inter.scatter(words[1 - side] if at_root else None, part),
+            "allgather": lambda: inter.allgather(mine),
+            "alltoall": lambda: inter.alltoall(words[1 - side]),
+            "reduce": lambda: inter.reduce(mine, lambda x, y: x + y, part),
+            "allreduce": lambda: inter.allreduce(mine),
+        }
+        try:
+            return calls[name]()
+        except ValueError as error:
+            return str(error)
+
+    def expected(side: int, rank: int) -> Any:
+        far = words[1 - side]
+        if name in ("barrier", "allgather", "alltoall", "allreduce"):
+            everywhere = {"allgather": far, "alltoall": [words[side][rank]] * len(far), "allreduce": "".join(far)}
+            return everywhere.get(name)
+        if side != root_side:
+            return {"bcast": far[setting.root], "scatter": words[side][rank]}.get(name)
+        return {"gather": far, "reduce": "".join(far)}.get(name) if rank == setting.root else None
+
+    found = run_joined(main, p, q, data.draw(st.sampled_from(["auto", "threads"])), algorithms=asked)
+    if (algorithm.operation, algorithm.name) in REFUSED:
+        assert all(f"inter:{name}: {algorithm.name} was asked for, but pickles are" in each for each in found)
+    else:
+        assert found == [expected(side, rank) for side, size in enumerate((p, q)) for rank in range(size)]
+
+
+def test_a_reduction_whose_part_cuts_is_refused() -> None:
+    """An object is one element, in either group."""
+
+    def main(inter: Any, side: int) -> str:
+        with pytest.raises(ValueError, match="cut") as caught:
+            inter.allreduce([side])
+        return str(caught.value)
+
+    found = run_joined(main, 2, 3, algorithms={"inter:allreduce": ("wmpi", {"reduce": "rabenseifner"})})
+    words = "inter:allreduce: wmpi was asked for, but an object cannot be cut into pieces; no other serves objects."
+    assert found[3] == f"allreduce on rank 3: {words}"

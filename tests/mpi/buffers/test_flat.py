@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w, is_in_place
+from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
+from fakempi.mpi.buffers.specification import is_in_place
 from tests.mpi.collective.calls import FORMS, LETTERS, Dealt, Laid, numbers
 
 

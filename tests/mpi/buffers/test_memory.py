@@ -16,19 +16,10 @@ from hypothesis import strategies as st
 from fakempi import MPI
 from fakempi.error_classes import ERR_ARG, ERR_BASE
 from fakempi.errors import MPIBufferError, MPITypeError, MPIValueError
-from fakempi.mpi.buffers.memory import (
-    BOTTOM,
-    BUFFER_AUTOMATIC,
-    IN_PLACE,
-    Aint_add,
-    Aint_diff,
-    Alloc_mem,
-    Free_mem,
-    Get_address,
-    buffer,
-    memory,
-)
+from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
+from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer, memory
 from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.buffers.places import BOTTOM, BUFFER_AUTOMATIC, IN_PLACE
 
 # -- MPI.buffer --------------------------------------------------------------------------------------------------------
 

@@ -11,9 +11,12 @@ import pytest
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIBufferError, MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.buffers.memory import BOTTOM, IN_PLACE, Alloc_mem, Get_address
+from fakempi.mpi.buffers.addresses import Get_address
+from fakempi.mpi.buffers.element import MPIKeyError
+from fakempi.mpi.buffers.memory import Alloc_mem
 from fakempi.mpi.buffers.payload import as_bytes, copy_into, describe, describe_target
-from fakempi.mpi.buffers.span import MPIKeyError, parse
+from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
+from fakempi.mpi.buffers.span import parse
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 

@@ -20,8 +20,9 @@ import fakempi
 from fakempi import MPI as MODULE
 from fakempi.error_classes import ERR_BUFFER, ERR_COUNT, ERR_OP, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.buffers.memory import BOTTOM, IN_PLACE, buffer
+from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as ops

@@ -1,0 +1,65 @@
+"""Bcast by k-nomial tree: whoever has the message hands it to k-1 others, in ever smaller parts of the group.
+
+Places are ranks counted from the root. For w = k^j, from the largest below p down to 1, a place that is a multiple of k w
+sends to the places w, 2 w, ... (k-1) w above it, one after the other.
+
+    p = 4, k = 4    start    1st    2nd    3rd
+    rank 0          x        x      x      x
+    rank 1          .        x      x      x
+    rank 2          .        .      x      x
+    rank 3          .        .      .      x
+
+Rounds   at most (k-1) ceil(log_k p)    Sent per rank   m to each child    Scratch   none
+Time     at most (k-1) ceil(log_k p) (t_s + m t_w); exact by the schedule
+Fits     any p; k > 1
+Best     where starting a message costs more on a longer path than on a wider one
+Source   folklore; here it is somebody else's algorithm, for tests
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Transfer, without_empty
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm
+
+
+def bcast_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: int = 0) -> None:
+    """Send the root's message to all."""
+    p = comm.Get_size()
+    ALGORITHM.check(Case(p, parameters={"k": k}))
+    place = (comm.Get_rank() - root) % p
+    for w in widths(p, k):
+        if place % (k * w) == 0:
+            for child in range(place + w, min(p, place + k * w), w):
+                send(comm, buf, (root + child) % p, tag)
+        elif place % w == 0:
+            receive(comm, buf, (root + place - place % (k * w)) % p, tag)
+
+
+def widths(p: int, k: int) -> list[int]:
+    """Powers of k below p, the largest first."""
+    found = [1]
+    while found[-1] * k < p:
+        found.append(found[-1] * k)
+    return found[::-1]
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    p, k = case.p, ALGORITHM.parameter(case, "k")
+    for w in widths(p, k):
+        for above in range(w, k * w, w):
+            pairs = [(place, place + above) for place in range(0, p, k * w) if place + above < p]
+            yield without_empty([Transfer((case.root + a) % p, (case.root + b) % p, case.m) for a, b in pairs])
+
+
+def fits(case: Case) -> str | None:
+    k = case.parameters.get("k", 4)
+    return None if k > 1 else f"k = {k} is less than 2"
+
+
+ALGORITHM = Algorithm(
+    operation="bcast", name="knomial", run=bcast_knomial, schedule=schedule, fits=fits, parameters={"k": 4}
+)
