@@ -25,6 +25,7 @@ The map. Whoever writes an algorithm needs the first two:
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
     block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
+    trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
 """
 
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit

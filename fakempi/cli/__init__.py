@@ -6,6 +6,8 @@ watching      while a script runs: the live line, the time-out, Ctrl-C
 viewing       fakempi view: pictures of a trace
 listing       fakempi list: the catalogue
 comparing     fakempi compare: algorithms against each other
+tables        how a comparison is shown
+workers       processes that share its work
 touring       fakempi tour: the best of it in a minute
 console       where it is printed
 """

@@ -78,7 +78,14 @@ examples:
   fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
   fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
   fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k
+  fakempi compare allgather -n 2..64 --measure --csv figures.csv
+  fakempi compare allgatherv --counts counts.txt
+  mpiexec -n 8 python -m collectives.measure bcast --csv measured.csv
+  fakempi compare bcast --beside measured.csv
 
+A number is claimed (worked out on paper) where the cost model is the papers',
+as it is unless --cost is given, and otherwise measured (emulated).
+A file of counts has one number a line, or a list a line with commas, or JSON.
 Sizes are bytes of a rank's block, or of the whole message where there is but
 one (bcast, reduce, allreduce, scan); with a distribution, of a block on
 average. 1k..1M is every power of two between.
@@ -154,11 +161,17 @@ def _add_list(lists: ArgumentParser) -> None:
 
 def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("operation", help="an operation, such as allgather or inter:allgather")
-    compare.add_argument("-n", dest="ranks", metavar="LIST", default="16", help="ranks: 16, 2..64, 6+2 (default 16)")
-    compare.add_argument("--bytes", metavar="LIST", default="1k", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
+    compare.add_argument("-n", dest="ranks", metavar="LIST", help="ranks: 16, 2..64, 6+2 (default 16)")
+    compare.add_argument("--bytes", metavar="LIST", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
     compare.add_argument("--algorithms", metavar="LIST", help="only these: ring, chain(segment_bytes=4k), ./file.py")
     compare.add_argument("--distribution", metavar="LIST", help="how blocks differ, for operations that end in v; or all")
+    compare.add_argument("--counts", metavar="FILE", help="blocks of one's own, in bytes; for two groups two lists")
     compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="what messages cost; see below")
+    compare.add_argument("--measure", action="store_true", help="emulate all, and say where claims differ from that")
+    compare.add_argument("--beside", metavar="FILE", help="show what python -m collectives.measure found beside it")
+    compare.add_argument("--csv", metavar="FILE", help="write a row for each number, in seconds; - is standard output")
+    compare.add_argument("--json", metavar="FILE", help="the same as JSON")
+    compare.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one a core if it takes long)")
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")
 
 
@@ -176,6 +189,12 @@ def _seconds(text: str) -> float:
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
     return seconds
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    return int(text)
 
 
 def _run(options: Namespace) -> int:

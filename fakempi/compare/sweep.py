@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
-from collectives import CATALOGUE, Algorithm, Case, DoesNotFit
+from collectives import CATALOGUE, Algorithm, Case
+from collectives.distributions import Distribution, regular
+from collectives.trials.cases import UNSIZED, average, counted_case, make_case
 from fakempi.compare.bounds import lower_bound
-from fakempi.compare.calls import call
+from fakempi.compare.jobs import Job, carry_out
+from fakempi.compare.timing import Figure
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError, RankError
+from fakempi.errors import MPIValueError
+from fakempi.options import cost_model
 from fakempi.tuning.asked import Costs, chosen
 from fakempi.tuning.words import typed
 from fakempi.wire.cost import CostModel
-from fakempi.world import run
-
-UNEVEN = ("gatherv", "scatterv", "allgatherv", "reduce_scatter")
-PAIRED = ("alltoallv", "alltoallw")
 
 
 @dataclass(frozen=True)
 class Column:
     """One number of ranks and one size.
 
-    `times` has every algorithm that serves them, `refused` why the others do not. `bound` is None where the cost model
-    is not the one that it holds for.
+    `figures` has every algorithm, also those that refuse. `bound` is None where the cost model is not the one that it
+    holds for.
     """
 
     p: int
     q: int
     nbytes: int
-    times: Mapping[str, Any]
-    refused: Mapping[str, str]
+    figures: Mapping[str, Figure]
     bound: Any
+
+    @property
+    def times(self) -> dict[str, Any]:
+        """Seconds of every algorithm that serves."""
+        return {name: figure.seconds for name, figure in self.figures.items() if not figure.refused}
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why the others do not."""
+        return {name: figure.refused for name, figure in self.figures.items() if figure.refused}
 
     @property
     def best(self) -> list[str]:
@@ -45,11 +55,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What was compared, and column for column how."""
+    """What was compared, and column for column how. `cost` is as it was given; `rows` makes records of all of it."""
 
     operation: str
     kind: str
     distribution: str
+    cost: str
     names: Sequence[str]
     columns: list[Column] = field(default_factory=list)
 
@@ -82,95 +93,69 @@ def contenders(
 
 def sweep(
     operation: str,
-    ranks: Sequence[tuple[int, int]],
-    sizes: Sequence[int],
+    ranks: Sequence[int | tuple[int, int]] = (),
+    sizes: Sequence[int] = (0,),
     *,
-    cost: CostModel,
+    cost: CostModel | str,
     among: Sequence[Contender] = (),
-    distribution: tuple[str, Any] | None = None,
+    distribution: tuple[str, Distribution] | None = None,
+    counts: tuple[str, Sequence[Sequence[int]]] | None = None,
     kind: str = "intra",
+    measure: bool = False,
+    executor: Executor | None = None,
     tell: Callable[[str, Case], object] = lambda label, case: None,
 ) -> Sweep:
     """Time all algorithms, or those given, for every number of ranks with every size.
 
-    `ranks` are (p, 0), or (p, q) between two groups. `distribution` is a name and a function of a total and a number of
-    ranks, for operations whose blocks differ in size. `tell` hears what is going to be timed next.
+    >>> made = sweep("bcast", [4, 8], [1024], cost="hockney:t_s=1,t_w=0,eager_limit=0", among=contenders("bcast")[:2])
+    >>> [dict(column.times) for column in made.columns]
+    [{'binomial': 2, 'chain': 3}, {'binomial': 3, 'chain': 7}]
+
+    Parameters
+    ----------
+    ranks : p, or (p, q) between two groups
+    sizes : bytes of a block, or of the message where there is but one
+    cost : a cost model, or a text as the command line takes it
+    among : what `contenders` gives
+    distribution : a name, and a function of a total and a number of ranks, for operations whose blocks differ in size
+    counts : in place of ranks, sizes and distribution, a name and one's own counts: see `counted_case`
+    measure : emulate everything, also what has a claim
+    executor : any of `concurrent.futures`, or one that acts like them (Dask's, mpi4py's), to spread the work. Algorithms
+        travel as their names in the catalogue or as the paths of their files; all others are timed here
+    tell : hears which algorithm in which case is waited for next
     """
     among = among or contenders(operation, kind)
-    made = Sweep(operation, kind, distribution[0] if distribution else "", [each.label for each in among])
-    for p, q in ranks:
-        for nbytes in sizes:
-            case = make_case(operation, p, q, nbytes, distribution)
-            made.columns.append(_column(among, case, nbytes, cost, tell))
+    pairs = [each if isinstance(each, tuple) else (each, 0) for each in ranks]
+    name, spread = distribution or ("", regular)
+    try:
+        if counts:
+            name, case = counts[0], counted_case(operation, counts[1], 2 if kind == "inter" else 1)
+            cases = [(average(case), case)]
+        else:
+            cases = [(nbytes, make_case(operation, p, q, nbytes, spread)) for p, q in pairs for nbytes in sizes]
+    except ValueError as error:
+        raise MPIValueError(ERR_ARG, str(error)) from None
+    jobs = [Job(each.algorithm, _own(each, case), cost, measure) for _, case in cases for each in among]
+    made = Sweep(operation, kind, name, cost if isinstance(cost, str) else repr(cost), [each.label for each in among])
+    model = cost_model(cost) if isinstance(cost, str) else cost
+    with closing(carry_out(jobs, executor)) as figures:
+        for nbytes, case in cases:
+            found = {}
+            for each in among:
+                tell(each.label, case)
+                found[each.label] = next(figures)
+            size = 0 if operation in UNSIZED else nbytes
+            made.columns.append(Column(case.p, case.q, size, found, _bound(operation, kind, case, model)))
     return made
 
 
-def _column(
-    among: Sequence[Contender], case: Case, nbytes: int, cost: CostModel, tell: Callable[[str, Case], object]
-) -> Column:
-    times, refused = {}, {}
-    for each in among:
-        tell(each.label, case)
-        roles = {"first": True} if "first" in each.algorithm.parameters else {}
-        own = replace(case, parameters={**roles, **each.parameters})
-        try:
-            times[each.label] = duration(each.algorithm, own, cost)
-        except DoesNotFit as reason:
-            refused[each.label] = str(reason).partition(": ")[2]
-    first = among[0].algorithm
-    linear = cost.linear if cost.ports == 1 and first.kind in ("intra", "inter") else None
-    bound = None if linear is None else lower_bound(first.operation, case, *linear)
-    return Column(case.p, case.q, nbytes, times, refused, bound)
+def _own(contender: Contender, case: Case) -> Case:
+    """The case with an algorithm's parameters; of two groups A comes first."""
+    roles = {"first": True} if "first" in contender.algorithm.parameters else {}
+    return replace(case, parameters={**roles, **contender.parameters})
 
 
-def make_case(operation: str, p: int, q: int, nbytes: int, distribution: tuple[str, Any] | None = None) -> Case:
-    """A case with blocks of so many bytes, or of so many on average; between groups both have as many in all."""
-    if operation == "split":
-        return Case(p)
-    spread = distribution[1] if distribution else _evenly
-    if operation in UNEVEN:
-        total = nbytes * p
-        total_b = total if _same(operation) else nbytes * q
-        return Case(p, counts=spread(total, p), q=q, counts_b=spread(total_b, q) if q else None)
-    if operation in PAIRED:
-        others = q or p
-        back = (spread(nbytes * p, p),) * q if q else None
-        return Case(p, traffic=(spread(nbytes * others, others),) * p, q=q, traffic_b=back)
-    if q and _same(operation) and nbytes * p % q:
-        raise MPIValueError(ERR_ARG, f"{operation} on {p} + {q} ranks: {p} blocks of {nbytes} bytes are no {q} equal ones.")
-    return Case(p, nbytes, q=q, m_b=nbytes * p // q if q and _same(operation) else nbytes if q else 0)
-
-
-def _same(operation: str) -> bool:
-    """Whether the two groups must have the same in all."""
-    return operation in ("reduce_scatter", "reduce_scatter_block")
-
-
-def _evenly(total: int, p: int) -> tuple[int, ...]:
-    return tuple(total // p + (rank < total % p) for rank in range(p))
-
-
-def duration(algorithm: Algorithm, case: Case, cost: CostModel) -> Any:
-    """How long it takes: by its claim where that is exact for the cost model, else by a run without contents."""
-    algorithm.check(case)
-    exact = algorithm.kind in ("intra", "inter")  # others depend on the data
-    if exact and cost.linear is not None and cost.duplex and cost.ports == 1 and cost.eager_limit == 0:
-        claimed = algorithm.time(case, *cost.linear, cost.compute_per_byte)
-        if claimed is not None:
-            return claimed
-    return measured(algorithm, case, cost)
-
-
-def measured(algorithm: Algorithm, case: Case, cost: CostModel) -> Any:
-    """How long it takes on the emulator."""
-    try:
-        return run(lambda comm: call(algorithm, case, comm), case.ranks, cost=cost).time
-    except RankError as error:
-        if isinstance(error.exception, DoesNotFit):
-            raise error.exception from None
-        raise
-
-
-def ratio(time: Any, bound: Any) -> float | None:
-    """How many times the lower bound it takes."""
-    return float(Fraction(time) / Fraction(bound)) if bound else None
+def _bound(operation: str, kind: str, case: Case, cost: CostModel) -> Any:
+    if cost.linear is None or cost.ports != 1 or kind not in ("intra", "inter"):
+        return None
+    return lower_bound(operation, case, *cost.linear)

@@ -38,6 +38,19 @@ def seconds(time: float, digits: int = 3) -> str:
     return f"{rounded:,.0f} s" if abs(rounded) >= 1000 else f"{rounded:.{digits}g} s"
 
 
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two times with as many digits as it takes to see that they differ, and three at least.
+
+    >>> apart(1.25e-6, 2e-6), apart(1.25e-6, 1.250001e-6)
+    (('1.25 µs', '2 µs'), ('1.25 µs', '1.250001 µs'))
+    """
+    for digits in range(3, 17):
+        words = seconds(one, digits), seconds(other, digits)
+        if words[0] != words[1]:
+            break
+    return words
+
+
 def amount(nbytes: float) -> str:
     """So many bytes: `512 B`, `1.5 MB`."""
     words = short(nbytes)

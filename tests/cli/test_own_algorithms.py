@@ -41,14 +41,14 @@ def test_a_file_is_compared(capsys: Capture) -> None:
     assert main([*words, "--no-plot"]) == 0
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "bcast, 1 KiB, hockney:t_s=1,t_w=0,eager_limit=0",
-        "ranks              2       4       8      16",
+        "ranks           2       4       8      16",
         "────────────────────────────────────────────",
-        "binomial       1 s *   2 s *   3 s *   4 s *",
-        "knomial        1 s *     3 s     4 s     6 s",
-        "knomial(k=2)   1 s *   2 s *   3 s *   4 s *",
+        "binomial      1 s ◦*  2 s ◦*  3 s ◦*  4 s ◦*",
+        "knomial       1 s ◦*  3 s ◦   4 s ◦   6 s ◦",
+        "knomial(k=2)  1 s ◦*  2 s ◦*  3 s ◦*  4 s ◦*",
         "",
-        "lower bound      1 s     2 s     3 s     4 s",
-        "  * the fastest",
+        "lower bound   1 s     2 s     3 s     4 s",
+        "  * the fastest   ◦ claimed, on paper",
     ]
 
 
@@ -76,7 +76,7 @@ def test_parameters_of_every_kind_are_compared(capsys: Capture) -> None:
         "blocked_ring(block_bytes=sqrt(t_s=1,t_w=0))",
         "gather_bcast(gatherv=linear,bcast=chain(segment_bytes=4096))",
     ]
-    assert [line[-1] == "*" for line in lines] == [False, True, False, False]
+    assert ["*" in line[-1] for line in lines] == [False, True, False, False]
 
 
 def test_a_file_shows_its_card(capsys: Capture) -> None:

@@ -18,7 +18,7 @@ ESSENTIAL = (
     "linear ring, 264 ms                  blocked ring, 10.9 ms",
     "full_duplex: done at t = 24",
     "rank 99 is number 6 of 64 on node03",
-    "lower bound        5 µs        5 µs     32.7 µs     255 µs",
+    "lower bound     5 µs        5 µs     32.7 µs     255 µs",
     "  near miss: ranks 1-63 have messages from rank 0 with tag 1",
 )
 """What each station is there for."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from collectives import CATALOGUE, Algorithm, Case, DoesNotFit
+from collectives import CATALOGUE, Algorithm, Case
+from collectives.distributions import regular
+from collectives.trials.cases import PAIRED, UNEVEN, make_case
 from fakempi import Free, Hockney
 from fakempi.compare.bounds import lower_bound
-from fakempi.compare.sweep import PAIRED, UNEVEN, contenders, duration, make_case, measured, sweep
+from fakempi.compare.sweep import contenders, sweep
+from fakempi.compare.timing import Figure, figure
 
 EXACT = Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
 RINGS = contenders("allgather", "intra", [("ring", {}), ("bruck", {})])
@@ -33,17 +37,16 @@ def test_every_algorithm_can_be_compared_and_none_beats_the_bound(algorithm: Alg
     ranks = [(2, 0), (3, 0), (4, 0), (6, 0)] if algorithm.kind == "intra" else [(4, 2), (3, 3), (2, 6)]
     uneven = algorithm.operation in (*UNEVEN, *PAIRED)
     for p, q in ranks:
-        for distribution in [None, ("spike", spike)] if uneven else [None]:
-            case = make_case(algorithm.operation, p, q, nbytes, distribution)
+        for spread in [regular, spike] if uneven else [regular]:
+            case = make_case(algorithm.operation, p, q, nbytes, spread)
             if "first" in algorithm.parameters:
                 case = replace(case, parameters={"first": True})
-            try:
-                time = measured(algorithm, case, EXACT)
-            except DoesNotFit:
+            found = figure(algorithm, case, EXACT, measure=True)
+            if found.refused:
                 continue
-            assert duration(algorithm, case, EXACT) == time
-            assert time >= lower_bound(algorithm.operation, case, 8.0, 0.5)
-            assert duration(algorithm, case, FREE_TO_COMBINE) >= lower_bound(algorithm.operation, case, 8.0, 0.5)
+            assert found.claimed is None or found.claimed == found.measured
+            assert found.measured >= lower_bound(algorithm.operation, case, 8.0, 0.5)
+            assert figure(algorithm, case, FREE_TO_COMBINE).seconds >= lower_bound(algorithm.operation, case, 8.0, 0.5)
 
 
 def test_a_sweep_names_the_best_and_says_why_others_were_left_out() -> None:
@@ -109,5 +112,40 @@ def test_whoever_listens_hears_what_is_timed_next() -> None:
     def hear(label: str, case: Case) -> None:
         heard.append((label, case.p))
 
-    sweep("allgather", [(2, 0), (3, 0)], [8], cost=EXACT, among=RINGS, tell=hear)
+    sweep("allgather", [2, 3], [8], cost=EXACT, among=RINGS, tell=hear)
     assert heard == [("ring", 2), ("bruck", 2), ("ring", 3), ("bruck", 3)]
+
+
+def test_every_figure_says_whether_it_is_claimed_or_measured() -> None:
+    """Claims hold for the papers' model alone; what is measured on request has both."""
+    (claimed,) = sweep("allgather", [4], [8], cost=EXACT, among=RINGS[:1]).columns
+    assert claimed.figures == {"ring": Figure(claimed=36.0)}
+    assert (claimed.figures["ring"].how, claimed.figures["ring"].differ) == ("claimed", None)
+    (both,) = sweep("allgather", [4], [8], cost=EXACT, among=RINGS[:1], measure=True).columns
+    assert both.figures == {"ring": Figure(36.0, 36.0)}
+    assert (both.figures["ring"].how, both.figures["ring"].differ) == ("measured", False)
+    (buffered,) = sweep("allgather", [4], [8], cost=Hockney(8.0, 0.5), among=RINGS[:1]).columns
+    assert buffered.figures == {"ring": Figure(measured=36.0)}
+    assert Figure(refused="p is odd").how == ""
+
+
+@pytest.mark.parametrize(
+    ("claimed", "measured", "differ"),
+    [(1.0, 1.0 + 1e-12, False), (0, 0, False), (Fraction(1, 3), 1 / 3, False), (1.0, 1.000001, True), (0, 1e-9, True)],
+)
+def test_figures_differ_by_more_than_rounding(claimed: Any, measured: Any, differ: bool) -> None:
+    """A run adds up what a claim multiplies."""
+    assert Figure(claimed, measured).differ is differ
+
+
+def test_ones_own_counts_are_compared() -> None:
+    """By name; the size is that of a block on average."""
+    among = contenders("allgatherv", "intra", [("ring", {})])
+    made = sweep("allgatherv", cost=EXACT, counts=("mine.txt", [[4, 0, 9]]), among=among, measure=True)
+    (column,) = made.columns
+    assert (made.distribution, column.p, column.nbytes) == ("mine.txt", 3, 4)
+    assert column.figures == {"ring": Figure(25.0, 25.0)}  # nobody sends what is empty: 8 + 4.5, twice
+    made = sweep("allgatherv", cost=EXACT, counts=("mine.txt", [[1], [2, 3]]), kind="inter")
+    assert (made.columns[0].p, made.columns[0].q) == (1, 2)
+    with pytest.raises(ValueError, match="^bcast has blocks of one size: counts are for gatherv, "):
+        sweep("bcast", cost=EXACT, counts=("mine.txt", [[1]]))

@@ -1,0 +1,64 @@
+"""`python -m collectives.measure` on a real MPI, and what `fakempi compare --beside` makes of it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import pytest
+
+from fakempi.cli import main
+from tests.cli.test_running import Capture
+
+
+def measured(processes: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """What it prints, under mpiexec."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if mpiexec is None or PathFinder.find_spec("mpi4py") is None:
+        pytest.skip("there is no mpi4py, or no mpiexec")
+    root = str(Path(__file__).parents[2])
+    command = [mpiexec, "-n", str(processes), sys.executable, "-m", "collectives.measure", *words]
+    environment = {**os.environ, "PYTHONPATH": root}
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=root, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("processes", "words"),
+    [
+        (2, ["reduce_scatter", "--algorithms", "ring,pairwise", "--distribution", "spike"]),
+        (3, ["inter:allgather", "--groups", "2+1"]),
+        (3, ["bcast"]),
+    ],
+)
+def test_a_machine_is_measured_and_put_beside_the_model(
+    processes: int, words: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table, and a CSV that the comparison reads; every number is positive, and the median is between the others."""
+    file = tmp_path / "measured.csv"
+    done = measured(processes, *words, "--bytes", "8,1k", "--repeats", "3", "--csv", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{words[0]} on {'2+1' if 'inter' in words[0] else processes} processes, 3 repeats, ")
+    lines = list(csv.DictReader(file.read_text().splitlines()))
+    assert {line["bytes"] for line in lines} == {"8", "1024"}
+    served = [line for line in lines if not line["refused"]]
+    assert len(served) >= 4
+    assert all(0 < float(line["least"]) <= float(line["seconds"]) <= float(line["most"]) for line in served)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["compare", words[0], "--beside", str(file)]) == 0
+    out, _ = capsys.readouterr()
+    rows = [line for line in out.splitlines() if line.split()[:1] == ["measured"]]
+    assert len(rows) == len({line["algorithm"] for line in lines if not line["refused"]})
+    assert not any("-" in row for row in rows)
+
+
+def test_wrong_use_is_told_by_one_process() -> None:
+    """And ends all of them."""
+    done = measured(2, "bcast", "--bytes", "many")
+    assert done.returncode == 2
+    assert done.stderr == "collectives.measure: 'many' is not a number of bytes: say 0, 1500, 64k or 1M.\n"
