@@ -2,7 +2,8 @@
 
 The root and the q leaves are a communicator of q + 1 ranks (`between.joined`), and `bcast` runs on it. If that one cuts its
 message into segments, they are of sqrt(m S / (ceil(log2 (q+1)) - 1)) bytes, where S = `startup_bytes` is t_s / t_w: the
-best for the circulant graph. The ranks beside the root (PROC_NULL) send nothing, receive nothing and return at once.
+best for the circulant graph. Sends wait for their receives: buffered ones overtake each other, and take up to half as long
+again. The ranks beside the root (PROC_NULL) send nothing, receive nothing and return at once.
 
     p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), circulant, two segments
               start    1st      2nd      3rd      4th
@@ -39,6 +40,7 @@ from collectives.catalogue.schedule import Schedule, Seconds
 from collectives.intra.bcast import circulant
 from collectives.tools.blocks import required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
+from collectives.tools.unbuffered import Unbuffered
 
 BCAST = circulant.ALGORITHM
 
@@ -60,7 +62,8 @@ def bcast_joined(
     p, q = sides(inter, root)
     ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast, "startup_bytes": startup_bytes}))
     buf = required(buf, "the root of a bcast" if isinstance(root, Part) else "a rank that receives a broadcast")
-    bcast.run(Joined(inter, local, root), buf, root=q, tag=tag, **_segments(bcast, buf.nbytes, q, startup_bytes))
+    comm = Unbuffered(Joined(inter, local, root))
+    bcast.run(comm, buf, root=q, tag=tag, **_segments(bcast, buf.nbytes, q, startup_bytes))
 
 
 def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) -> dict[str, Any]:

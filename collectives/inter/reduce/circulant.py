@@ -3,7 +3,8 @@
 The root and the q leaves are ranks 0 and 1 .. q of a circulant graph. The message is cut into n segments of sqrt(m S / h)
 bytes, where S = `startup_bytes` is t_s / t_w and h = ceil(log2 (q+1)) - 1. What a rank would be sent in a broadcast
 (`shapes.circulant`) it sends, round by round from the last to the first, and combines what it receives with what it has.
-The root has no operand. The ranks beside the root (PROC_NULL) send nothing, receive nothing and return at once.
+The root has no operand. Sends wait for their receives, so that the time is the same whatever is buffered. The ranks beside
+the root (PROC_NULL) send nothing, receive nothing and return at once.
 
     p = 4 leaves b_0 .. b_3, root a_1, two segments: how many operands are in each
               start    1st      2nd      3rd      4th
@@ -38,6 +39,7 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+from collectives.tools.unbuffered import Unbuffered
 
 
 def reduce_circulant(
@@ -57,7 +59,7 @@ def reduce_circulant(
         return
     p, q = sides(inter, root)
     ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"startup_bytes": startup_bytes}))
-    comm, size = Joined(inter, local, root), q + 1
+    comm, size = Unbuffered(Joined(inter, local, root)), q + 1
     if isinstance(root, Part):
         held = required(recvbuf, "the root of a reduce")
     else:
