@@ -47,7 +47,7 @@ def exchange_runs(
     order: str,
     tag: int,
 ) -> None:
-    """Send the own group's elements from `start` on to who wants them; receive the other's from `begin` on from who has them."""
+    """Send the own group's elements from `start` on to who wants them; receive the other group's from `begin` on."""
     sends = [(k, outgoing[low - start : high - start]) for k, low, high in overlaps(start, start + outgoing.size, wanted)]
     found = senders(begin, begin + incoming.size, blocks, order)
     two_streams(inter, sends, [(k, incoming[low - begin : high - begin]) for k, low, high in found], tag)
