@@ -10,11 +10,13 @@ machine says with one number how to cut any message: `startup_bytes`, what trave
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isqrt
 
-from collectives.between.groups import Part
+from collectives.between.groups import Part, Placed, beside, misfit, scratch_in, sent_in
 from collectives.between.union import Routed
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.schedule import Seconds
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm, Intercomm
 
@@ -43,11 +45,6 @@ class Joined(Routed):
         return (self._local, rank) if rank < self._leaves else (self._inter, self._root)
 
 
-def numbers(case: Case) -> list[int]:
-    """The processes on paper: B, then the root."""
-    return [*range(case.p, case.ranks), case.root]
-
-
 def segment_bytes(nbytes: int, hops: int, startup_bytes: int) -> int:
     """The best length of a segment where the first one makes so many hops more than there are segments.
 
@@ -67,7 +64,36 @@ def in_a_tree(leaves: int) -> int:
     return ceil_log2(leaves + 1) - 1
 
 
+# On paper ------------------------------------------------------------------------------------------------------------
+
+
+def numbers(case: Case) -> list[int]:
+    """The processes on paper: B, then the root."""
+    return [*range(case.p, case.ranks), case.root]
+
+
 def positive_startups_only(case: Case) -> str | None:
     """`fits` of what cuts its messages so."""
     size = case.parameters.get("startup_bytes", STARTUP_BYTES)
     return None if size > 0 else f"startup_bytes = {size} is not positive"
+
+
+def joined_claims(part: Callable[[Case], Placed]) -> Claims:
+    """The claims of a part that the root and the leaves run by themselves."""
+
+    def closed_rounds(case: Case) -> int | None:
+        algorithm, plain, _ = part(case)
+        return algorithm.rounds(plain)
+
+    def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+        algorithm, plain, _ = part(case)
+        return algorithm.time(plain, t_s, t_w)
+
+    return Claims(
+        schedule=lambda case: beside([part(case)]),
+        fits=lambda case: misfit([part(case)]),
+        scratch=lambda case, rank: scratch_in([part(case)], rank),
+        closed_rounds=closed_rounds,
+        closed_sent=lambda case, rank: sent_in([part(case)], rank),
+        closed_time=closed_time,
+    )

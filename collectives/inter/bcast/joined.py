@@ -25,18 +25,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.between.groups import Part, Placed, beside, misfit, scratch_in, sent_in
+from collectives.between.groups import Part, Placed
 from collectives.between.joined import (
     STARTUP_BYTES,
     Joined,
     in_a_tree,
+    joined_claims,
     numbers,
     positive_startups_only,
     segment_bytes,
 )
 from collectives.between.rooted import check_root, sides
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Schedule, Seconds
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.intra.bcast import circulant
 from collectives.tools.blocks import required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -73,36 +73,17 @@ def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) ->
     return {"segment_bytes": segment_bytes(nbytes, in_a_tree(leaves), startup_bytes)}
 
 
-def fits(case: Case) -> str | None:
-    return positive_startups_only(case) or misfit([_part(case)])
-
-
-def schedule(case: Case) -> Schedule | None:
-    return beside([_part(case)])
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([_part(case)], rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return sent_in([_part(case)], rank)
-
-
-def closed_rounds(case: Case) -> int | None:
-    algorithm, part, _ = _part(case)
-    return algorithm.rounds(part)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    algorithm, part, _ = _part(case)
-    return algorithm.time(part, t_s, t_w)
-
-
 def _part(case: Case) -> Placed:
     bcast, startup_bytes = (ALGORITHM.parameter(case, name) for name in ("bcast", "startup_bytes"))
     cut = _segments(bcast, case.m, case.q, startup_bytes)
     return bcast, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize, parameters=cut), numbers(case)
+
+
+CLAIMS = joined_claims(_part)
+
+
+def fits(case: Case) -> str | None:
+    return positive_startups_only(case) or CLAIMS["fits"](case)
 
 
 ALGORITHM = Algorithm(
@@ -110,11 +91,6 @@ ALGORITHM = Algorithm(
     name="joined",
     kind="inter",
     run=bcast_joined,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
     parameters={"bcast": BCAST, "startup_bytes": STARTUP_BYTES},
+    **(CLAIMS | Claims(fits=fits)),
 )
