@@ -21,10 +21,14 @@ BCAST, REDUCE, CHAIN = (
     for operation, name in (("bcast", "joined"), ("reduce", "circulant"), ("reduce", "chain"))
 )
 LOG_MANY = [BCAST, REDUCE]
+TREES = [find(operation, "binomial", kind="inter") for operation in ("gather", "gatherv", "scatter", "scatterv")]
 
 
 def rooted(operation: str, p: int, q: int, root: int, nbytes: int) -> Case:
-    return Case(p, q=q, root=root, **{"m_b" if operation == "reduce" else "m": nbytes})
+    """A message or a block of so many bytes."""
+    if operation in ("gatherv", "scatterv"):
+        return Case(p, q=q, root=root, counts_b=(nbytes,) * q)
+    return Case(p, nbytes, q=q, root=root, m_b=nbytes)
 
 
 @st.composite
@@ -78,6 +82,22 @@ def test_the_run_takes_what_paper_says_whatever_is_buffered(
     case = replace(case, parameters={"startup_bytes": startup})
     exact, eager = (fakempi.Hockney(t_s=float(startup), t_w=1.0, eager_limit=limit) for limit in (0, 10**6))
     assert modelled(algorithm, case, exact) == modelled(algorithm, case, eager) == algorithm.time(case, startup, 1)
+
+
+@pytest.mark.parametrize("algorithm", TREES, ids=repr)
+@given(p=st.integers(1, 5), q=st.integers(1, 100), nbytes=st.integers(1, 10**5))
+@settings(max_examples=30, deadline=None)
+def test_trees_take_log_many_startups_and_no_more_bytes_than_any(
+    algorithm: Algorithm, p: int, q: int, nbytes: int
+) -> None:
+    """Where only the root knows how long the blocks are, their sizes climb first, and that doubles the start-ups."""
+    case, levels = rooted(algorithm.operation, p, q, p - 1, nbytes), ceil_log2(q + 1)
+    sized = algorithm.operation.endswith("v")
+    startups, moved = algorithm.time(case, 1, 0), algorithm.time(case, 0, 1)
+    assert startups is not None
+    assert moved is not None
+    assert levels <= startups <= (2 * levels - 1 if sized else levels)
+    assert q * nbytes <= moved <= q * nbytes + 8 * (levels - 1) * sized
 
 
 def test_startups_that_take_no_bytes_are_refused() -> None:
