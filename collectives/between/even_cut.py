@@ -31,15 +31,26 @@ def exchange_pieces(
 ) -> None:
     """Send the block, from `start` on of the group's `total` elements; leave the rank's piece of `blocks` in its place."""
     own, other, rank = inter.Get_size(), inter.Get_remote_size(), inter.Get_rank()
-    outgoing = [
-        (k, sendbuf[low - start : high - start])
-        for k, low, high in overlaps(start, start + sendbuf.size, Layout.nearly_equal(total, other))
-    ]
     pieces = Layout.nearly_equal(blocks.size(0, other), own)
-    incoming = [
-        (k, recvbuf[low:high]) for k, low, high in senders(pieces.start(rank), pieces.start(rank + 1), blocks, order)
-    ]
-    two_streams(inter, outgoing, incoming, tag)
+    wanted = Layout.nearly_equal(total, other)
+    exchange_runs(inter, sendbuf, start, wanted, pieces.block(recvbuf, rank), pieces.start(rank), blocks, order, tag)
+
+
+def exchange_runs(
+    inter: Intercomm,
+    outgoing: Buffer,
+    start: int,
+    wanted: Layout,
+    incoming: Buffer,
+    begin: int,
+    blocks: Layout,
+    order: str,
+    tag: int,
+) -> None:
+    """Send the own group's elements from `start` on to who wants them; receive the other group's from `begin` on."""
+    sends = [(k, outgoing[low - start : high - start]) for k, low, high in overlaps(start, start + outgoing.size, wanted)]
+    found = senders(begin, begin + incoming.size, blocks, order)
+    two_streams(inter, sends, [(k, incoming[low - begin : high - begin]) for k, low, high in found], tag)
 
 
 def overlaps(start: int, stop: int, layout: Layout) -> Iterator[tuple[int, int, int]]:
@@ -82,17 +93,24 @@ def unknown_order(order: object) -> str | None:
 
 def exchange_on_paper(case: Case, order: str) -> Iterator[Round]:
     """`exchange_pieces` in both groups at once."""
-    (a, b), (in_a, in_b) = case.groups, numbers(case)
+    a, b = (group.layout for group in case.groups)
+    pieces = Layout.nearly_equal(a.size(0, case.p), case.q), Layout.nearly_equal(b.size(0, case.q), case.p)
+    return runs_on_paper(case, (a, pieces[0]), (b, pieces[1]), order)
+
+
+def runs_on_paper(
+    case: Case, a_to_b: tuple[Layout, Layout], b_to_a: tuple[Layout, Layout], order: str
+) -> Iterator[Round]:
+    """`exchange_runs` in both groups at once: who has which elements, and who wants them."""
+    in_a, in_b = numbers(case)
     sends: list[Transfer] = []
     received: list[tuple[int, int]] = []
-    for source, sources, dests in ((a, in_a, in_b), (b, in_b, in_a)):
-        blocks = source.layout
-        pieces = Layout.nearly_equal(blocks.size(0, source.p), len(dests))
+    for (blocks, wanted), sources, dests in ((a_to_b, in_a, in_b), (b_to_a, in_b, in_a)):
         for i, number in enumerate(sources):
-            for k, low, high in overlaps(blocks.start(i), blocks.start(i + 1), pieces):
+            for k, low, high in overlaps(blocks.start(i), blocks.start(i + 1), wanted):
                 sends.append(Transfer(number, dests[k], (high - low) * case.itemsize))
         for k, number in enumerate(dests):
-            found = senders(pieces.start(k), pieces.start(k + 1), blocks, order)
+            found = senders(wanted.start(k), wanted.start(k + 1), blocks, order)
             received += [(sources[i], number) for i, _, _ in found]
     yield Streams(sends, received)
 

@@ -16,6 +16,7 @@ is not taken again for another sum that leads to it; without this the schedule i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from collectives.tools.numbers import ceil_log2
@@ -88,3 +89,15 @@ def send_blocks(r: int, p: int) -> tuple[int, ...]:
     """
     targets = [(r + skip) % p for skip in skips(p)[:-1]]
     return tuple(receive_blocks(target, p)[k] if target else -1 for k, target in enumerate(targets))
+
+
+def rounds(n: int, p: int) -> Iterator[tuple[int, int]]:
+    """For each round of n blocks its number k within the group of q, and what to add to the group's block numbers.
+
+    >>> list(rounds(2, 4))
+    [(1, -1), (0, 1), (1, 1)]
+    """
+    q = ceil_log2(p)
+    early = -(n - 1) % q
+    for i in range(early, early + n - 1 + q):
+        yield i % q, i // q * q - early

@@ -75,7 +75,9 @@ def _between_groups(operation: str, case: Case) -> Any:
         case "reduce":
             return case.m_b
         case "allreduce":
-            return max(case.m, case.m_b)
+            # An element of A's result: p operands become one by p-1 messages, and q processes have it after q more.
+            # B's likewise, over p + q ports. Each has to take in a whole result, too, but that may be less.
+            return max(case.m, case.m_b, Fraction((case.ranks - 1) * (case.m + case.m_b), case.ranks))
         case "gather" | "gatherv":
             return b
         case "scatter" | "scatterv":
@@ -83,7 +85,9 @@ def _between_groups(operation: str, case: Case) -> Any:
         case "allgather" | "allgatherv":
             return max(a, b)
         case "reduce_scatter" | "reduce_scatter_block":
-            return Fraction(max(a, b), min(case.p, case.q))
+            # An element of A's result takes p messages to its owner in B, one of B's q to A: over p + q ports. And where
+            # one group is small, its ranks own more.
+            return max(Fraction(case.p * a + case.q * b, case.ranks), Fraction(max(a, b), min(case.p, case.q)))
         case "alltoall":
             return max(case.p, case.q) * max(case.m, case.m_b)
         case "alltoallv" | "alltoallw":

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.shapes.circulant import receive_blocks, send_blocks, skips
+from collectives.shapes.circulant import receive_blocks, rounds, send_blocks, skips
 from collectives.shapes.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # the allgather between groups asks for it here
 from collectives.shapes.segmented import segments_of
 from collectives.tools.blocks import Layout, segments
@@ -46,7 +46,7 @@ def bcast_circulant(
     pieces = segments(buf.size, buf.itemsize, segment_bytes)
     steps, r = skips(p), (rank - root) % p
     sends, receives = send_blocks(r, p), receive_blocks(r, p) if r else ()
-    for k, shift in _rounds(pieces.p, p):
+    for k, shift in rounds(pieces.p, p):
         skip = steps[k]
         to_root = (r + skip) % p == 0
         outgoing = None if to_root else _piece(pieces, buf, sends[k] + shift)
@@ -57,7 +57,7 @@ def bcast_circulant(
 def schedule(case: Case) -> Iterator[Round]:
     p, pieces = case.p, segments_of(case)
     steps = skips(p)
-    for k, shift in _rounds(pieces.p, p) if case.m and p > 1 else ():
+    for k, shift in rounds(pieces.p, p) if case.m and p > 1 else ():
         incoming = [(case.root + r, receive_blocks(r, p)[k] + shift) for r in range(1, p)]
         yield [
             Transfer((rank - steps[k]) % p, rank % p, pieces.size(min(block, pieces.p - 1)) * case.itemsize)
@@ -73,14 +73,6 @@ def closed_rounds(case: Case) -> int:
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     n = segments_of(case).p
     return closed_rounds(case) * message(case.m // n, t_s, t_w) if case.elements % n == 0 else None
-
-
-def _rounds(n: int, p: int) -> Iterator[tuple[int, int]]:
-    """For each round its number within the group of q, and what to add to the group's block numbers."""
-    q = ceil_log2(p)
-    early = -(n - 1) % q
-    for i in range(early, early + n - 1 + q):
-        yield i % q, i // q * q - early
 
 
 def _piece(pieces: Layout, buf: Buffer, block: int) -> Buffer | None:

@@ -27,7 +27,11 @@ def parameter_choices(algorithm: Algorithm) -> list[dict[str, Any]]:
         found.append({"gatherv": find("gatherv", "binomial"), "allgather": find("allgather", "ring")})
     if "reduce" in algorithm.parameters:
         found += [{"reduce": find("reduce", name)} for name in ("linear", "chain", "rabenseifner")]
-    if "bcast" in algorithm.parameters and algorithm.name == "wmpi":
+    if "startup_bytes" in algorithm.parameters:
+        found += [{"startup_bytes": 1}, {"startup_bytes": 10}]
+    if "reduce_scatter" in algorithm.parameters:
+        found += [{"reduce_scatter": find("reduce_scatter", name)} for name in ("recursive_halving", "reduce_scatterv")]
+    if "bcast" in algorithm.parameters and algorithm.name in ("wmpi", "joined"):
         found += [{"bcast": find("bcast", name)} for name in ("scatter_ring_allgather", "linear", "circulant")]
     if "barrier" in algorithm.parameters:
         found += [{"barrier": find("barrier", name)} for name in ("recursive_doubling", "binomial_tree", "linear")]

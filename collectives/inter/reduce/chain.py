@@ -1,0 +1,123 @@
+"""Reduce between groups by a pipelined chain: segments walk from the last leaf to the first, and from there to the root.
+
+The message is cut into n segments of sqrt(m S / (q-1)) bytes, where S = `startup_bytes` is t_s / t_w. Leaf j receives
+segment k from leaf j+1 while it sends segment k-1 to leaf j-1, leaf 0 to the root, and puts its own operand in front: so
+operands are combined in rank order. The ranks beside the root (PROC_NULL) send nothing, receive nothing and return at once.
+
+    p = 4 leaves b_0 .. b_3, root a_1, two segments: how many operands are in each
+              start    1st      2nd      3rd      4th      5th
+    a_1       ..       ..       ..       ..       4.       44
+    b_0       11       11       11       41       44
+    b_1       11       11       31       33
+    b_2       11       21       22
+    b_3       11
+
+Rounds   n+q-1    Sent per rank   m bytes, A nothing    Scratch   2 segments; b_(q-1) none
+Time     n t_s + m t_w + (q-1) (t_s + b t_w); b is the longest segment; combining by the schedule's recurrence, exact
+Fits     any p and q; any op, in rank order; startup_bytes > 0
+Best     long messages and ops that are not commutative: within 1.5 of m t_w once m is 20 (q-1) t_s / t_w
+Source   folklore; within one group analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective
+         operations, Cluster Computing 10 (2007), doi:10.1007/s10586-007-0012-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.between.groups import Part
+from collectives.between.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes
+from collectives.between.joined import numbers as joined_numbers
+from collectives.between.rooted import check_root, sides
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Round, Seconds, Transfer
+from collectives.shapes.reductions import combine
+from collectives.shapes.segmented import chain_rounds, chain_steps, chain_time, segments_of
+from collectives.tools.blocks import required, segments
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import exchange, receive
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+
+
+def reduce_chain(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: Part | int,
+    startup_bytes: int = STARTUP_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the combination of the other group's operands in the root's `recvbuf`."""
+    check_root(inter, local, root)
+    if root is Part.PROC_NULL:
+        return
+    p, q = sides(inter, root)
+    ALGORITHM.check(Case(p, q=q, parameters={"startup_bytes": startup_bytes}))
+    at_root = isinstance(root, Part)
+    own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that gives its operand")
+    pieces = segments(own.size, own.itemsize, segment_bytes(own.nbytes, q - 1, startup_bytes))
+    comm, size = Joined(inter, local, root), q + 1
+    if at_root:
+        for k in range(pieces.p):
+            receive(comm, pieces.block(own, k), 0, tag)
+        return
+    rank, last = comm.Get_rank(), comm.Get_rank() == q - 1
+    spares = [] if last else [spare_memory(own, pieces.size(0)) for _ in range(2)]
+    outgoing = None
+    for k in range(pieces.p + 1):
+        if last:
+            incoming, outgoing = None, pieces.block(own, k - 1) if k else None
+        else:
+            incoming = spares[k % 2][0 : pieces.size(k)] if k < pieces.p else None
+        exchange(comm, outgoing, (rank - 1) % size, incoming, rank + 1, tag)
+        if incoming is not None:
+            combine(op, pieces.block(own, k), incoming)
+        outgoing = incoming
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    ranks = joined_numbers(case)
+    way = [*reversed(ranks[:-1]), ranks[-1]]
+    for hops in chain_steps(_chain(case)):
+        yield [Transfer(way[hop], way[hop + 1], nbytes, nbytes * (hop < case.q - 1)) for hop, nbytes in hops]
+
+
+def scratch(case: Case, rank: int) -> int:
+    return 2 * segments_of(_chain(case)).size(0) * case.itemsize if case.p <= rank < case.ranks - 1 else 0
+
+
+def closed_rounds(case: Case) -> int:
+    return chain_rounds(_chain(case))
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank < case.p else case.m_b
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return chain_time(_chain(case), t_s, t_w)
+
+
+def _chain(case: Case) -> Case:
+    """The leaves and the root as one group, with the segments as they are cut."""
+    size = segment_bytes(case.m_b, case.q - 1, ALGORITHM.parameter(case, "startup_bytes"))
+    return Case(case.q + 1, case.m_b, itemsize=case.itemsize, parameters={"segment_bytes": size})
+
+
+ALGORITHM = Algorithm(
+    operation="reduce",
+    name="chain",
+    kind="inter",
+    run=reduce_chain,
+    schedule=schedule,
+    scratch=scratch,
+    fits=positive_startups_only,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=lambda case: None,
+    parameters={"startup_bytes": STARTUP_BYTES},
+    in_order=True,
+)

@@ -1,0 +1,145 @@
+"""Reduce between groups on a circulant graph: the broadcast of the root to the other group, backwards in time.
+
+The root and the q leaves are ranks 0 and 1 .. q of a circulant graph. The message is cut into n segments of sqrt(m S / h)
+bytes, where S = `startup_bytes` is t_s / t_w and h = ceil(log2 (q+1)) - 1. What a rank would be sent in a broadcast
+(`shapes.circulant`) it sends, round by round from the last to the first, and combines what it receives with what it has.
+The root has no operand. Sends wait for their receives, so that the time is the same whatever is buffered. The ranks beside
+the root (PROC_NULL) send nothing, receive nothing and return at once.
+
+    p = 4 leaves b_0 .. b_3, root a_1, two segments: how many operands are in each
+              start    1st      2nd      3rd      4th
+    a_1       ..       .1       .2       .4       44
+    b_0       11       12       12
+    b_1       11       11
+    b_2       11       11       11       41
+    b_3       11       21       31
+
+Rounds   n-1+ceil(log2 (q+1))    Sent per rank   m bytes, A nothing    Scratch   m and a segment; the root a segment
+Time     by the schedule's recurrence; about m t_w + h t_s + 2 sqrt(h m t_w t_s), and (m + h m/n) c
+Fits     any p and q; commutative ops; startup_bytes > 0
+Best     always, in this model, if the op is commutative: no reduce has fewer rounds for its n
+Source   Träff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast, Reduction
+         and All-Reduction, 2024, arXiv:2407.18004, doi:10.1145/3735139 (within one group)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.between.groups import Part
+from collectives.between.joined import STARTUP_BYTES, Joined, in_a_tree, positive_startups_only, segment_bytes
+from collectives.between.joined import numbers as joined_numbers
+from collectives.between.rooted import check_root, sides
+from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.shapes.reductions import combine
+from collectives.shapes.reversed_circulant import partners, sends
+from collectives.tools.blocks import Layout, copy_of, required, segments
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import exchange
+from collectives.tools.numbers import ceil_log2
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+from collectives.tools.unbuffered import Unbuffered
+
+
+def reduce_circulant(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: Part | int,
+    startup_bytes: int = STARTUP_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the combination of the other group's operands in the root's `recvbuf`."""
+    check_root(inter, local, root)
+    if root is Part.PROC_NULL:
+        return
+    p, q = sides(inter, root)
+    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"startup_bytes": startup_bytes}))
+    comm, size = Unbuffered(Joined(inter, local, root)), q + 1
+    if isinstance(root, Part):
+        held = required(recvbuf, "the root of a reduce")
+    else:
+        held = copy_of(required(sendbuf, "a rank that gives its operand"))
+    pieces = _segments(held.size, held.itemsize, q, startup_bytes)
+    spare = spare_memory(held, pieces.size(0))
+    v = (comm.Get_rank() + 1) % size
+    outgoing = sends(v, size, pieces.p) if v else [None] * (pieces.p - 1 + ceil_log2(size))
+    filled = [v > 0] * pieces.p
+    incoming: dict[int, list[int | None]] = {}
+    for i, skip in enumerate(partners(size, pieces.p)):
+        below, above = (v + skip) % size, (v - skip) % size
+        if below and below not in incoming:
+            incoming[below] = sends(below, size, pieces.p)
+        sent, received = outgoing[i], incoming[below][i] if below else None
+        into = None
+        if received is not None:
+            into = spare[0 : pieces.size(received)] if filled[received] else pieces.block(held, received)
+        exchange(comm, None if sent is None else pieces.block(held, sent), (above - 1) % size, into, below - 1, tag)
+        if received is not None and into is not None:
+            if filled[received]:
+                combine(op, into, pieces.block(held, received))
+            filled[received] = True
+
+
+def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> Layout:
+    return segments(elements, itemsize, segment_bytes(elements * itemsize, in_a_tree(leaves), startup_bytes))
+
+
+def _pieces(case: Case) -> Layout:
+    """The segments on paper."""
+    return _segments(case.m_b // case.itemsize, case.itemsize, case.q, ALGORITHM.parameter(case, "startup_bytes"))
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    size, pieces, places = case.q + 1, _pieces(case), joined_numbers(case)
+    if not case.m_b:
+        return
+    outgoing = [sends(v, size, pieces.p) for v in range(1, size)]
+    with_root: set[int] = set()
+    for i, skip in enumerate(partners(size, pieces.p)):
+        transfers = []
+        for v, segment in enumerate((each[i] for each in outgoing), start=1):
+            if segment is not None:
+                above, nbytes = (v - skip) % size, pieces.size(segment) * case.itemsize
+                combined = nbytes if above or segment in with_root else 0
+                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined))
+                if not above:
+                    with_root.add(segment)
+        yield transfers
+
+
+def fits(case: Case) -> str | None:
+    return commutative_only(case) or positive_startups_only(case)
+
+
+def scratch(case: Case, rank: int) -> int:
+    segment = _pieces(case).size(0) * case.itemsize
+    if rank < case.p:
+        return segment if rank == case.root else 0
+    return case.m_b + segment
+
+
+def closed_rounds(case: Case) -> int:
+    return _pieces(case).p - 1 + ceil_log2(case.q + 1) if case.m_b else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank < case.p else case.m_b
+
+
+ALGORITHM = Algorithm(
+    operation="reduce",
+    name="circulant",
+    kind="inter",
+    run=reduce_circulant,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    parameters={"startup_bytes": STARTUP_BYTES},
+)

@@ -1,0 +1,111 @@
+"""Allreduce, reduce_scatter and alltoall between groups near the one-port bound, and Silva & Silva's alternative."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from collectives import Algorithm, Case, find
+from collectives.tools.numbers import ceil_log2
+from fakempi.compare.bounds import lower_bound
+from tests.collectives.inter.harness import modelled, run_groups
+from tests.collectives.ops import ops_of
+
+STARTUP_BYTES = 1000  # t_s / t_w in all times here
+EAGER, EXACT = (fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=limit) for limit in (10**6, 0))
+
+
+def inter(operation: str, name: str) -> Algorithm:
+    return find(operation, name, kind="inter")
+
+
+def even(operation: str, p: int, q: int, k: int) -> Case:
+    """k bytes for each pair of ranks: both groups have p q k in all, or one operand of as much."""
+    if operation == "reduce_scatter_block":
+        return Case(p, q * k, q=q, m_b=p * k)
+    if operation == "reduce_scatter":
+        return Case(p, counts=(q * k,) * p, q=q, counts_b=(p * k,) * q)
+    if operation == "allreduce":
+        return Case(p, p * q * k, q=q, m_b=p * q * k)
+    return Case(p, k, q=q, m_b=k)
+
+
+@pytest.mark.parametrize("operation", ["allreduce", "reduce_scatter", "reduce_scatter_block"])
+@given(p=st.integers(2, 24), q=st.integers(2, 24), more=st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_long_operands_are_within_half_of_the_bound(operation: str, p: int, q: int, more: int) -> None:
+    """Groups of two and more, from 100 start-ups a rank on: two rings, an exchange, and a ring or not."""
+    case = even(operation, p, q, (100 * (p + q) * STARTUP_BYTES + more) // (p * q))
+    time = inter(operation, "even_cut").time(case, STARTUP_BYTES, 1)
+    assert time is not None
+    bound = lower_bound(operation, case, STARTUP_BYTES, 1)
+    assert bound <= time <= bound * 3 / 2
+
+
+@given(p=st.integers(1, 30), q=st.integers(1, 30), k=st.integers(1, 10**5))
+@settings(max_examples=40, deadline=None)
+def test_an_alltoall_in_rounds_is_the_bound_but_for_startups(p: int, q: int, k: int) -> None:
+    """Somebody has max(p, q) blocks to send, and here nobody waits for anybody."""
+    case = even("alltoall", p, q, k)
+    assert inter("alltoall", "pairwise").time(case, 0, 1) == lower_bound("alltoall", case, 0, 1)
+
+
+@given(p=st.integers(1, 60), q=st.integers(1, 60))
+@settings(max_examples=40, deadline=None)
+def test_short_ones_take_log_many_startups(p: int, q: int) -> None:
+    """An alltoall on both groups as one; an allreduce up, across and down."""
+    assert inter("alltoall", "bruck").time(even("alltoall", p, q, 1), 1, 0) == ceil_log2(p + q)
+    up_and_down = inter("allreduce", "reduce_exchange_bcast").time(Case(p, 8, q=q, m_b=8), 1, 0)
+    assert up_and_down == 1 + 2 * ceil_log2(max(p, q))
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ("allreduce", "even_cut"),
+        ("reduce_scatter", "even_cut"),
+        ("reduce_scatter_block", "even_cut"),
+        ("alltoall", "pairwise"),
+    ],
+)
+@given(p=st.integers(1, 7), q=st.integers(1, 7), k=st.integers(0, 20), data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_the_run_takes_what_paper_says_whatever_is_buffered(
+    operation: str, name: str, p: int, q: int, k: int, data: Any
+) -> None:
+    """Sends wait for their receives."""
+    algorithm, case = inter(operation, name), even(operation, p, q, k)
+    if operation == "allreduce":
+        case = replace(case, m=k, m_b=data.draw(st.integers(0, 30)))
+    assert modelled(algorithm, case, EXACT) == modelled(algorithm, case, EAGER) == algorithm.time(case, 8, 0.5)
+
+
+def test_groups_whose_blocks_differ_in_all_are_refused_everywhere() -> None:
+    """Everybody learns of it before the reduction."""
+    algorithm = inter("reduce_scatter", "even_cut")
+    words = (
+        r"^the blocks of this group are \d+ elements in all, but those of the other group \d+: every operand must have "
+        r"exactly as many$"
+    )
+
+    def main(inter: Any, local: Any, in_a: bool) -> None:
+        size = 3 if in_a else 4
+        buffers = fakempi.phantom(size * local.Get_size()), fakempi.phantom(size)
+        with pytest.raises(ValueError, match=words):
+            algorithm.run(inter, local, *buffers, (size,) * local.Get_size(), op=ops_of(fakempi.MPI)["sum"])
+
+    run_groups(main, 3, 2)
+
+
+def test_an_op_that_does_not_commute_wants_a_reduce_scatter_that_keeps_order() -> None:
+    """The ring does not; by reduce and scatterv it fits, and `test_between_groups` looks at the result."""
+    case = Case(3, 8, q=2, m_b=8, commutative=False)
+    ring = "reduce_scatter ring: the op is not commutative, and this algorithm does not keep to rank order"
+    assert inter("allreduce", "even_cut").fits(case) == ring
+    ordered = {"reduce_scatter": find("reduce_scatter", "reduce_scatterv")}
+    assert inter("allreduce", "even_cut").fits(replace(case, parameters=ordered)) is None
