@@ -21,6 +21,7 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.ours import FOLDER, ours
 
 GROUP = "fakempi.algorithms"
+OUR_PACKAGES = (FOLDER.name, GROUP.partition(".")[0])
 
 
 class LoadError(LookupError):
@@ -126,8 +127,8 @@ def _executed(shown: str, place: Path) -> ModuleType:
 def _modules_in(folder: Path) -> Iterator[None]:
     """Meanwhile modules in the folder can be imported.
 
-    Then those that nobody else could have imported are put away until the next file of the folder is executed, so that of
-    two files in two folders each gets its own `helpers`.
+    Then they are put away until the next file of the folder is executed: another file, or a script, may have `helpers` of
+    its own.
     """
     path, before = list(sys.path), dict(sys.modules)
     sys.path.insert(0, str(folder))
@@ -136,18 +137,18 @@ def _modules_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path[:] = path
-        new = [name for name, module in sys.modules.items() if before.get(name) is not module and _is_in(folder, module)]
-        for name in new:
-            top, finders = name.partition(".")[0], (each for each in sys.meta_path if hasattr(each, "find_spec"))
-            if not any(finder.find_spec(top, None) for finder in finders):
+        for name, module in list(sys.modules.items()):
+            if before.get(name) is not module and _is_in(folder, name, module):
                 _beside[folder][name] = sys.modules.pop(name)
-        sys.modules.update({name: before[name] for name in new if name in before})
+                if name in before:
+                    sys.modules[name] = before[name]
 
 
-def _is_in(folder: Path, module: ModuleType) -> bool:
-    """Whether a module was imported from a folder, or one below."""
-    spec = getattr(module, "__spec__", None)
-    return bool(spec and spec.has_location and spec.origin and folder in Path(spec.origin).parents)
+def _is_in(folder: Path, name: str, module: ModuleType) -> bool:
+    """Whether a module was found in the folder itself, and not in an environment below; we are not put away."""
+    parts, spec = name.split("."), getattr(module, "__spec__", None)
+    found = spec is not None and spec.has_location and str(spec.origin).startswith(str(folder.joinpath(*parts)))
+    return found and parts[0] not in OUR_PACKAGES
 
 
 def _in_words(error: BaseException, place: Path | None = None) -> str:

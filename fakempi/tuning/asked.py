@@ -76,7 +76,7 @@ def value_of(algorithm: Algorithm, name: str, value: Any, costs: Costs = None) -
         raise unknown(f"{place} has no parameter", name, algorithm.parameters)
     default = algorithm.parameters[name]
     if isinstance(default, Algorithm):  # it is a part, which nobody will tell its parameters
-        part = chosen((default.kind, default.operation), value, costs, f"{name} of {algorithm.name}")
+        part = chosen((default.kind, default.operation), value, costs, f"{algorithm.name}'s {name}")
         return bound(*part)
     hint = hint_of(algorithm.run, name, default)
     found = fitted(value, hint)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -76,12 +77,29 @@ def test_a_file_is_python_as_anywhere_else(write: Write) -> None:
     load(write(text + "assert __name__ != '__main__'\n" + MINIMAL.replace("NAME", "plain"), "plain.py"))
 
 
-def test_modules_that_others_can_import_too_stay(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Lest they be there twice."""
-    write("X = 1\n", "known_helper.py")
+def test_modules_of_an_environment_below_the_folder_stay(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They are not the file's own; those beside it are, even where they could be imported anyway."""
+    write("X = 1\n", "environment/far_helper.py")
+    write("X = 2\n", "near_helper.py")
+    monkeypatch.syspath_prepend(tmp_path / "environment")
     monkeypatch.syspath_prepend(tmp_path)
-    load(write("import known_helper\n" + MINIMAL.replace("NAME", "stays"), "stays.py"))
-    assert sys.modules.pop("known_helper").X == 1
+    load(write("import far_helper, near_helper\n" + MINIMAL.replace("NAME", "stays"), "stays.py"))
+    assert sys.modules.pop("far_helper").X == 1
+    assert "near_helper" not in sys.modules
+
+
+def test_modules_of_that_name_that_were_there_are_there_again(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A program's own helpers stay its own."""
+    write("NAME = 'file'\n", "same_name.py")
+    load(write("from same_name import NAME\n" + MINIMAL.replace('"NAME"', "NAME"), "first.py"))
+    own = ModuleType("same_name")
+    monkeypatch.setitem(sys.modules, "same_name", own)
+    second = load(write("from same_name import NAME\n" + MINIMAL.replace('"NAME"', "NAME + '2'"), "second.py"))
+    assert (second.name, sys.modules["same_name"]) == ("file2", own)
 
 
 def test_a_file_of_ours_is_what_it_is_in_the_catalogue() -> None:
