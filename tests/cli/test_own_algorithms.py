@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from collectives import Case
+from demos.knomial import ALGORITHM
 from fakempi.cli import main
 from tests.cli.test_running import Capture, execute
-from tests.knomial import ALGORITHM
 
-KNOMIAL = Path(__file__).parents[1] / "knomial.py"
+KNOMIAL = Path(__file__).parents[2] / "demos" / "knomial.py"
 COST = "hockney:t_s=1,t_w=0,eager_limit=0"
 BROADCAST = "import numpy\nx = numpy.full(3, comm.rank)\ncomm.Bcast(x, root=1)\nassert (x == 1).all()\n"
 

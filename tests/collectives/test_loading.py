@@ -17,7 +17,7 @@ from collectives import CATALOGUE, Case, find, fitting, loading
 from collectives.loading import LoadError, load, origin
 from collectives.ours import ours
 
-KNOMIAL = Path(__file__).parents[1] / "knomial.py"
+KNOMIAL = Path(__file__).parents[2] / "demos" / "knomial.py"
 MINIMAL = """\
 from collectives import Algorithm
 def text(comm, buf, *, root=0, tag=0): ...

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import fakempi
 from collectives import Algorithm, Case, find
 from collectives.block_sizes import smallest, square_root
+from demos.knomial import ALGORITHM as KNOMIAL
 from fakempi import Hockney, TwoLevel
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.tuning import Facts, resolve
 from fakempi.tuning.asked import chosen, value_of
-from tests.knomial import ALGORITHM as KNOMIAL
 
-FILE = str(Path(__file__).parents[1] / "knomial.py")
+FILE = str(Path(__file__).parents[2] / "demos" / "knomial.py")
 BETWEEN = str(Path(__file__).parents[2] / "collectives/inter/bcast/wmpi.py")
 EXACT = Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 

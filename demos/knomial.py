@@ -13,7 +13,7 @@ Rounds   at most (k-1) ceil(log_k p)    Sent per rank   m to each child    Scrat
 Time     at most (k-1) ceil(log_k p) (t_s + m t_w); exact by the schedule
 Fits     any p; k > 1
 Best     where starting a message costs more on a longer path than on a wider one
-Source   folklore; here it is somebody else's algorithm, for tests
+Source   folklore
 """
 
 from __future__ import annotations
