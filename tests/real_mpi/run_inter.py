@@ -40,7 +40,8 @@ class Synchronous:
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self.Get_rank, self.Get_size = comm.Get_rank, comm.Get_size
-        self.Send, self.Isend = comm.Ssend, comm.Issend
+        self.Send = self.Ssend = comm.Ssend
+        self.Isend = self.Issend = comm.Issend
         self.Recv, self.Irecv = comm.Recv, comm.Irecv
 
     def Get_remote_size(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -109,3 +110,14 @@ def test_an_op_that_does_not_commute_wants_a_reduce_scatter_that_keeps_order() -
     assert inter("allreduce", "even_cut").fits(case) == ring
     ordered = {"reduce_scatter": find("reduce_scatter", "reduce_scatterv")}
     assert inter("allreduce", "even_cut").fits(replace(case, parameters=ordered)) is None
+
+
+def test_silvas_alternative_takes_twice_as_long_as_silvas_way() -> None:
+    """Table 1's case, 4 + 4 ranks and 2 MB: the result makes a hop more, and the two ways take turns."""
+    quarter = (2097152 // 4,) * 4
+    case = Case(4, counts=quarter, q=4, counts_b=quarter, parameters={"first": True})
+    alternative = inter("reduce_scatter", "reduce_then_scatter").time(case, 0, 1)
+    own_way = inter("reduce_scatter", "wmpi").time(replace(case, parameters={}), 0, 1)
+    assert alternative == (2 * (2 + 1) + Fraction(3, 4)) * 2097152
+    assert own_way == 3 * 2097152 + 4 * 8 + 2 * 8
+    assert round(alternative / own_way, 2) == 2.25
