@@ -59,7 +59,7 @@ def allgatherv_multi_partite(
     allgatherv: Algorithm = ALLGATHERV,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of all ranks of other groups, in rank order, to `recvbuf`; everybody gives the same counts and numbers."""
+    """Gather the blocks of all other groups' ranks, in rank order, to `recvbuf`; all give the same counts and numbers."""
     p, rank = comm.Get_size(), comm.Get_rank()
     Layout.of_ranks(counts, p)
     groups = groups_of(counts, numbers)
