@@ -9,7 +9,7 @@ at last it broadcasts that in its own group by `bcast`. Where the groups are ali
     a_0 .. a_3        0..3     x           x
     b_0               x        x           0123
 
-Rounds   its parts'    Sent per rank   its parts'    Scratch   its parts', the leader m more
+Rounds   its parts'    Sent per rank   its parts'    Scratch   its parts'; the leader m more
 Time     by the schedule's recurrence; about 2 m t_w + 2 h t_s + 4 sqrt(h m t_w t_s) if the smaller group is one rank, and
          h = ceil(log2 (q+1)) - 1
 Fits     any p and q; commutative ops; what its parts fit; startup_bytes > 0; alike groups need `first`

@@ -12,7 +12,7 @@ broadcasts what it received by `bcast`. Nobody has to go first, as in wmpi. Oper
     b_1       .. ....      ....            0123
 
 Rounds   1 + its parts'    Sent per rank   its parts', leaders m more    Scratch   its parts', leaders m more
-Time     (1 + 2 ceil(log2 max(p, q))) (t_s + m t_w); and ceil(log2 max(p, q)) m c, for both binomial and m on both sides,
+Time     (1 + 2 ceil(log2 n)) (t_s + m t_w); n = max(p, q), and ceil(log2 n) m c, for both binomial and m on both sides,
          otherwise by the schedule's recurrence, exact
 Fits     any p and q; what its parts fit
 Best     short messages, and ops that want rank order
