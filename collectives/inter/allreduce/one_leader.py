@@ -2,8 +2,8 @@
 
 The smaller group reduces to its rank 0 by `reduce`. This leader broadcasts the result to the other group (bcast joined), and
 the other group reduces to it (reduce circulant), both in segments of the best length for `startup_bytes` (`between.joined`);
-at last it broadcasts that in its own group by `bcast`. Where the groups are alike the caller says `first=True` in one and
-`first=False` in the other; the other one has the leader.
+at last it broadcasts that in its own group by `bcast`. Of two groups of one size, the caller says `first=False` in the one
+that is to have the leader, and `first=True` in the other.
 
     p = 4, q = 1      start    b_0 to A    A to b_0
     a_0 .. a_3        0..3     x           x
@@ -23,7 +23,6 @@ from collectives.between.groups import (
     UNDECIDED,
     Part,
     Placed,
-    a_comes_first,
     beside,
     check_local,
     misfit,
@@ -32,7 +31,6 @@ from collectives.between.groups import (
     sent_in,
 )
 from collectives.between.joined import STARTUP_BYTES
-from collectives.between.root_gathering import decided
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Schedule
 from collectives.inter.bcast import joined
@@ -62,10 +60,10 @@ def allreduce_one_leader(
     """Leave the combination of the other group's operands in everybody's `recvbuf`."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = decided(ALGORITHM, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
-    parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": goes_first}
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
-    if goes_first:
+    parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
+    case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
+    ALGORITHM.check(case)
+    if _a_is_larger(case):
         THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
         BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
         return
@@ -78,7 +76,7 @@ def allreduce_one_leader(
 
 
 def fits(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else misfit(_parts(case))
+    return UNDECIDED.format(p=case.p) if _a_is_larger(case) is None else misfit(_parts(case))
 
 
 def schedule(case: Case) -> Schedule | None:
@@ -86,7 +84,7 @@ def schedule(case: Case) -> Schedule | None:
 
 
 def scratch(case: Case, rank: int) -> int:
-    leader, nbytes = (case.p, case.m_b) if a_comes_first(case) else (0, case.m)
+    leader, nbytes = (case.p, case.m_b) if _a_is_larger(case) else (0, case.m)
     return scratch_in(_parts(case), rank) + (nbytes if rank == leader else 0)
 
 
@@ -94,11 +92,16 @@ def closed_sent(case: Case, rank: int) -> int | None:
     return sent_in(_parts(case), rank)
 
 
+def _a_is_larger(case: Case) -> bool | None:
+    """Whether the leader is in B; in a call, A is the own group. None if the groups have one size and nothing was said."""
+    return case.p > case.q if case.p != case.q else case.parameters.get("first")
+
+
 def _parts(case: Case) -> list[Placed]:
     """What the smaller group does by itself, and what its leader does with the other; that one has the root's place."""
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
     (a, b), (in_a, in_b) = case.groups, numbers(case)
-    few, many, in_few, in_many = (b, a, in_b, in_a) if a_comes_first(case) else (a, b, in_a, in_b)
+    few, many, in_few, in_many = (b, a, in_b, in_a) if _a_is_larger(case) else (a, b, in_a, in_b)
     size, cut = case.itemsize, {"startup_bytes": ALGORITHM.parameter(case, "startup_bytes")}
     there = Case(few.p, few.m, q=many.p, itemsize=size, parameters=cut)
     back = Case(few.p, q=many.p, m_b=many.m, itemsize=size, commutative=case.commutative, parameters=cut)

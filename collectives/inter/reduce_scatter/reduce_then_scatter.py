@@ -16,7 +16,7 @@ order that `reduce` keeps to.
 Rounds   2 + its parts'    Sent per rank   its parts', leaders all blocks    Scratch   leaders all blocks twice; its parts'
 Time     2 (t_s + K t_w) + its parts'; K is all blocks: about 2.2 times wmpi's for p = q; by the schedule's recurrence, exact
 Fits     any p and q; what its parts fit; both groups' blocks as much in all; alike groups need `first`
-Best     never: to compare with
+Best     never: reduce_exchange_scatter does the same both ways at once; to compare with
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2, the alternative
 """
 
@@ -37,6 +37,7 @@ from collectives.between.groups import (
     scratch_in,
     sent_in,
 )
+from collectives.between.leaders_exchange import blocks_of, in_all, unequal
 from collectives.between.root_gathering import decided
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Schedule, Transfer, without_empty
@@ -83,15 +84,14 @@ def reduce_scatter_reduce_then_scatter(
 
 
 def fits(case: Case) -> str | None:
-    a, b = (_total(group) for group in case.groups)
-    if a != b:
-        return f"the blocks of the groups are not as much in all, {a} bytes in A and {b} in B"
+    if reason := unequal(case):
+        return reason
     return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else misfit(_parts(case))
 
 
 def schedule(case: Case) -> Schedule | None:
     reduce_a, reduce_b, *scatters = _parts(case)
-    total = _total(case.groups[0])
+    total = in_all(case)[0]
     there = in_a_row(beside([reduce_a]), [without_empty([Transfer(0, case.p, total)])])
     back = in_a_row(beside([reduce_b]), [without_empty([Transfer(case.p, 0, total)])])
     both = (there, back) if a_comes_first(case) else (back, there)
@@ -107,23 +107,18 @@ def closed_sent(case: Case, rank: int) -> int | None:
     return None if within is None else within + _by_leaders(case, rank)
 
 
-def _total(group: Case) -> int:
-    return group.layout.size(0, group.p) * group.itemsize
-
-
 def _by_leaders(case: Case, rank: int) -> int:
     """The whole combination, which a leader holds and sends."""
-    return 0 if place(case, rank)[1] else _total(case.groups[0])
+    return 0 if place(case, rank)[1] else in_all(case)[0]
 
 
 def _parts(case: Case) -> list[Placed]:
     reduce, scatterv = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "scatterv")
-    both = list(zip(case.groups, numbers(case), strict=True))
     reduces: list[Placed] = [
-        (reduce, Case(g.p, _total(g), itemsize=g.itemsize, commutative=case.commutative), ranks) for g, ranks in both
+        (reduce, Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
+        for ranks, nbytes in zip(numbers(case), in_all(case), strict=True)
     ]
-    counted = [(Case(g.p, counts=tuple(map(g.layout.size, range(g.p))), itemsize=g.itemsize), ranks) for g, ranks in both]
-    return [*reduces, *((scatterv, plain, ranks) for plain, ranks in counted)]
+    return [*reduces, *blocks_of(case, scatterv)]
 
 
 ALGORITHM = Algorithm(

@@ -48,6 +48,17 @@ def test_long_operands_are_within_half_of_the_bound(operation: str, p: int, q: i
     assert bound <= time <= bound * 3 / 2
 
 
+@given(q=st.integers(4, 60), more=st.integers(0, 10**7), swapped=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_one_rank_and_many_are_within_half_of_the_bound_too(q: int, more: int, swapped: bool) -> None:
+    """By one leader, from 100 start-ups a level on: a message there and one back, where an even cut sends three."""
+    nbytes = 100 * ceil_log2(q + 1) * STARTUP_BYTES + more
+    case = Case(q, nbytes, q=1, m_b=nbytes) if swapped else Case(1, nbytes, q=q, m_b=nbytes)
+    time = inter("allreduce", "one_leader").time(case, STARTUP_BYTES, 1)
+    assert time is not None
+    assert time <= lower_bound("allreduce", case, STARTUP_BYTES, 1) * 3 / 2
+
+
 @given(p=st.integers(1, 30), q=st.integers(1, 30), k=st.integers(1, 10**5))
 @settings(max_examples=40, deadline=None)
 def test_an_alltoall_in_rounds_is_the_bound_but_for_startups(p: int, q: int, k: int) -> None:
@@ -63,6 +74,9 @@ def test_short_ones_take_log_many_startups(p: int, q: int) -> None:
     assert inter("alltoall", "bruck").time(even("alltoall", p, q, 1), 1, 0) == ceil_log2(p + q)
     up_and_down = inter("allreduce", "reduce_exchange_bcast").time(Case(p, 8, q=q, m_b=8), 1, 0)
     assert up_and_down == 1 + 2 * ceil_log2(max(p, q))
+    for operation in ("reduce_scatter", "reduce_scatter_block"):
+        in_blocks = inter(operation, "reduce_exchange_scatter").time(even(operation, p, q, 1), 1, 0)
+        assert in_blocks == 1 + 2 * ceil_log2(max(p, q))
 
 
 @pytest.mark.parametrize(
