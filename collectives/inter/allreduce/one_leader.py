@@ -31,6 +31,7 @@ from collectives.between.groups import (
     sent_in,
 )
 from collectives.between.joined import STARTUP_BYTES
+from collectives.between.one_leader import a_is_larger
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Schedule
 from collectives.inter.bcast import joined
@@ -63,7 +64,7 @@ def allreduce_one_leader(
     parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
     case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
     ALGORITHM.check(case)
-    if _a_is_larger(case):
+    if a_is_larger(case):
         THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
         BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
         return
@@ -76,7 +77,7 @@ def allreduce_one_leader(
 
 
 def fits(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if _a_is_larger(case) is None else misfit(_parts(case))
+    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else misfit(_parts(case))
 
 
 def schedule(case: Case) -> Schedule | None:
@@ -84,7 +85,7 @@ def schedule(case: Case) -> Schedule | None:
 
 
 def scratch(case: Case, rank: int) -> int:
-    leader, nbytes = (case.p, case.m_b) if _a_is_larger(case) else (0, case.m)
+    leader, nbytes = (case.p, case.m_b) if a_is_larger(case) else (0, case.m)
     return scratch_in(_parts(case), rank) + (nbytes if rank == leader else 0)
 
 
@@ -92,16 +93,11 @@ def closed_sent(case: Case, rank: int) -> int | None:
     return sent_in(_parts(case), rank)
 
 
-def _a_is_larger(case: Case) -> bool | None:
-    """Whether the leader is in B; in a call, A is the own group. None if the groups have one size and nothing was said."""
-    return case.p > case.q if case.p != case.q else case.parameters.get("first")
-
-
 def _parts(case: Case) -> list[Placed]:
     """What the smaller group does by itself, and what its leader does with the other; that one has the root's place."""
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
     (a, b), (in_a, in_b) = case.groups, numbers(case)
-    few, many, in_few, in_many = (b, a, in_b, in_a) if _a_is_larger(case) else (a, b, in_a, in_b)
+    few, many, in_few, in_many = (b, a, in_b, in_a) if a_is_larger(case) else (a, b, in_a, in_b)
     size, cut = case.itemsize, {"startup_bytes": ALGORITHM.parameter(case, "startup_bytes")}
     there = Case(few.p, few.m, q=many.p, itemsize=size, parameters=cut)
     back = Case(few.p, q=many.p, m_b=many.m, itemsize=size, commutative=case.commutative, parameters=cut)
