@@ -13,6 +13,7 @@ from typing import Any
 
 from collectives.between.even_cut import exchange_runs, runs_on_paper, unknown_order
 from collectives.between.groups import Placed, beside, in_a_row, misfit, numbers, place, scratch_in, sent_in, setting
+from collectives.between.leaders_exchange import unequal
 from collectives.between.reduced_across import WORD
 from collectives.between.reduced_pieces import own_piece, pieces_on_paper
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
@@ -83,11 +84,8 @@ def plan(defaults: Mapping[str, Any], case: Case) -> Schedule | None:
 
 def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
     """`fits`: both groups' blocks must be as much in all."""
-    a, b = (group.layout.size(0, group.p) * group.itemsize for group in case.groups)
-    if a != b:
-        return f"the blocks of the groups are not as much in all, {a} bytes in A and {b} in B"
     order = setting(case, defaults, "receive_order")
-    return unknown_order(order) or misfit([*_told(defaults, case), *_reduced(defaults, case)])
+    return unequal(case) or unknown_order(order) or misfit([*_told(defaults, case), *_reduced(defaults, case)])
 
 
 def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:

@@ -6,7 +6,7 @@ together with all others at its rank that do. Only blocks from one group to the 
 
     p = 4, q = 2, a_0 .. a_3 and b_0, b_1 are 0 .. 5: block 05 goes 0 -> 1 -> 5, block 04 goes 0 -> 4, block 50 goes 5 -> 0
 
-Rounds   ceil(log2 (p+q))    Sent per rank   about half its blocks a round    Scratch   all that it sends and receives
+Rounds   ceil(log2 (p+q))    Sent per rank   about half its blocks a round    Scratch   all that goes through it
 Time     by the schedule's recurrence; about ceil(log2 n) (t_s + 2pq/n m/2 t_w) for blocks of m bytes both ways, n = p + q
 Fits     any p and q; blocks of equal size in each direction
 Best     short blocks: fewest rounds, though each block travels log2 n / 2 times on average

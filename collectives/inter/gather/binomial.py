@@ -14,7 +14,7 @@ return at once.
     b_3       ...3
 
 Rounds   ceil(log2 (q+1))    Sent per rank   m bytes for each rank of its subtree    Scratch   its subtree's blocks
-Time     ceil(log2 (q+1)) t_s + q m t_w with q leaves
+Time     ceil(log2 (q+1)) t_s + q m t_w; with q leaves
 Fits     any p and q; blocks of equal size
 Best     always, in this model: fewest rounds, and the root receives each block once
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International

@@ -6,7 +6,7 @@ all, everybody raises ValueError.
 
     p = 4, q = 2, counts 2, 0, 1, 3 of A and 5, 1 of B     pieces 00, 11, 2 and 3 of A: b_0 gets 00, 11 and 2, b_1 gets 3
 
-Rounds   no closed form    Sent per rank   pieces + its parts'    Scratch   own piece, block sizes + its parts'
+Rounds   no closed form    Sent per rank   pieces + its parts'    Scratch   own piece + its parts'; block sizes
 Time     about K t_w and the largest block's; K is all blocks; beside startups and 8 (p + q) bytes: by the schedule's
          recurrence, exact whatever is buffered, since its sends wait for their receives
 Fits     any p and q; what its parts fit; both groups' blocks as much in all; receive_order "multi_target" or "rank"

@@ -13,7 +13,7 @@ nothing and return at once.
     b_3       ....      ...3      ...3      ...3
 
 Rounds   ceil(log2 (q+1))    Sent per rank   the blocks below it    Scratch   its subtree's blocks
-Time     ceil(log2 (q+1)) t_s + q m t_w with q leaves
+Time     ceil(log2 (q+1)) t_s + q m t_w; with q leaves
 Fits     any p and q; blocks of equal size
 Best     always, in this model: fewest rounds, and the root sends each block once
 Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hypercubes, IEEE Transactions on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -47,6 +48,18 @@ def test_long_operands_are_within_half_of_the_bound(operation: str, p: int, q: i
     assert bound <= time <= bound * 3 / 2
 
 
+@pytest.mark.parametrize("operation", ["allreduce", "reduce_scatter", "reduce_scatter_block"])
+@given(q=st.integers(5, 40), more=st.integers(0, 10**5), swapped=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_one_rank_and_many_are_within_half_of_the_bound_too(operation: str, q: int, more: int, swapped: bool) -> None:
+    """By one leader, who sends and receives at once; from 100 start-ups a rank on, and five ranks."""
+    k = 100 * STARTUP_BYTES + more
+    case = even(operation, q, 1, k) if swapped else even(operation, 1, q, k)
+    time = inter(operation, "one_leader").time(case, STARTUP_BYTES, 1)
+    assert time is not None
+    assert time <= lower_bound(operation, case, STARTUP_BYTES, 1) * 3 / 2
+
+
 @given(p=st.integers(1, 30), q=st.integers(1, 30), k=st.integers(1, 10**5))
 @settings(max_examples=40, deadline=None)
 def test_an_alltoall_in_rounds_is_the_bound_but_for_startups(p: int, q: int, k: int) -> None:
@@ -62,6 +75,9 @@ def test_short_ones_take_log_many_startups(p: int, q: int) -> None:
     assert inter("alltoall", "bruck").time(even("alltoall", p, q, 1), 1, 0) == ceil_log2(p + q)
     up_and_down = inter("allreduce", "reduce_exchange_bcast").time(Case(p, 8, q=q, m_b=8), 1, 0)
     assert up_and_down == 1 + 2 * ceil_log2(max(p, q))
+    for operation in ("reduce_scatter", "reduce_scatter_block"):
+        in_blocks = inter(operation, "reduce_exchange_scatter").time(even(operation, p, q, 1), 1, 0)
+        assert in_blocks == 1 + 2 * ceil_log2(max(p, q))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +86,7 @@ def test_short_ones_take_log_many_startups(p: int, q: int) -> None:
         ("allreduce", "even_cut"),
         ("reduce_scatter", "even_cut"),
         ("reduce_scatter_block", "even_cut"),
+        ("reduce_scatter_block", "one_leader"),
         ("alltoall", "pairwise"),
     ],
 )
@@ -82,6 +99,8 @@ def test_the_run_takes_what_paper_says_whatever_is_buffered(
     algorithm, case = inter(operation, name), even(operation, p, q, k)
     if operation == "allreduce":
         case = replace(case, m=k, m_b=data.draw(st.integers(0, 30)))
+    if name == "one_leader":
+        case = replace(case, parameters={"first": True, "startup_bytes": data.draw(st.integers(1, 20))})
     assert modelled(algorithm, case, EXACT) == modelled(algorithm, case, EAGER) == algorithm.time(case, 8, 0.5)
 
 
@@ -109,3 +128,14 @@ def test_an_op_that_does_not_commute_wants_a_reduce_scatter_that_keeps_order() -
     assert inter("allreduce", "even_cut").fits(case) == ring
     ordered = {"reduce_scatter": find("reduce_scatter", "reduce_scatterv")}
     assert inter("allreduce", "even_cut").fits(replace(case, parameters=ordered)) is None
+
+
+def test_silvas_alternative_takes_twice_as_long_as_silvas_way() -> None:
+    """Table 1's case, 4 + 4 ranks and 2 MB: the result makes a hop more, and the two ways take turns."""
+    quarter = (2097152 // 4,) * 4
+    case = Case(4, counts=quarter, q=4, counts_b=quarter, parameters={"first": True})
+    alternative = inter("reduce_scatter", "reduce_then_scatter").time(case, 0, 1)
+    own_way = inter("reduce_scatter", "wmpi").time(replace(case, parameters={}), 0, 1)
+    assert alternative == (2 * (2 + 1) + Fraction(3, 4)) * 2097152
+    assert own_way == 3 * 2097152 + 4 * 8 + 2 * 8
+    assert round(alternative / own_way, 2) == 2.25
