@@ -46,14 +46,22 @@ class Choice:
         run = self.algorithm.run
         return lambda *buffers: run(*comms, *buffers, **options)
 
-    def split(self, comm: Any, color: int | str | None, key: int, tag: int, *, named: bool) -> tuple[int, int] | None:
+    def split(
+        self, comm: Any, color: Any, key: Any, tag: int, *, whole: bool, compare: tuple[Any, Any] = (None, None)
+    ) -> tuple[int, int] | None:
         """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour.
 
-        `named`, on all ranks alike, if colours may be names.
+        `whole` if colours and keys are whole numbers; `compare` has functions for those that are not strings or bytes
+        either. All ranks say both alike.
         """
-        options = dict(self.parameters)
-        if not named and "widths" in _parameters_of(self.algorithm.run):
-            options["widths"] = (0, 0)  # colours and keys are whole numbers: nobody has to ask
+        options, taken = dict(self.parameters), _parameters_of(self.algorithm.run)
+        if any(compare):
+            if "compare" not in taken:
+                words = f"split {self.algorithm.name}: it takes no functions that compare, which colours or keys here need."
+                raise MPIValueError(ERR_ARG, words)
+            options["compare"] = compare
+        if whole and "widths" in taken:
+            options["widths"] = (0, 0)  # nobody has to ask
         try:
             chain = self.algorithm.run(comm, UNDEFINED if color is None else color, key, tag=tag, **options)
         except DoesNotFit as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
@@ -10,7 +11,8 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.not_emulated import IntercommRefusals
-from fakempi.mpi.comms.comm import Comm, by_colour
+from fakempi.mpi.comms.colours import by_colour, check_alike
+from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.group import Group
 
 
@@ -50,9 +52,11 @@ class Intercomm(Comm, IntercommRefusals):
         rank = side.members.index(self._process.number)
         return self._kinds[False]._make(self._process, side, side, rank)
 
-    def _split(self, plan: str, color: Any, key: int) -> Any:
-        contexts = self._meet(plan, (color, key), self._conclude_split)
-        return self._take_place(contexts.get(color))
+    def _split(self, plan: str, color: Any, key: Any) -> Any:
+        check = partial(check_alike, color=color, key=key, asked=False)
+        contexts = self._meet(plan, (color, key), self._conclude_split, check)
+        here = self._local()
+        return self._take_place(contexts.get(here.context.place(here, self._rank)))
 
     # -- conclusions ----------------------------------------------------------------------------------------------
 
@@ -82,15 +86,19 @@ class Intercomm(Comm, IntercommRefusals):
         order = (1, 0) if highs[0] and not highs[1] else (0, 1)
         return Context(old.universe, Members.of([number for i in order for number in old.sides[i].members]))
 
-    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
-        """One context for each colour that both sides have."""
+    def _conclude_split(self, values: dict[int, tuple[Any, Any]]) -> dict[int, Context]:
+        """One context for each colour that both sides have, by place."""
         old = self._local().context
+        one, two = old.sides
         first, second = (by_colour(side) for side in self._by_side(values))
-        return {
-            color: Context(old.universe, old.sides[0].members.take(ranks), old.sides[1].members.take(second[color]))
-            for color, ranks in first.items()
-            if color in second
-        }
+        found = {}
+        for color in first:
+            if color not in second:
+                continue
+            context = Context(old.universe, one.members.take(first[color]), two.members.take(second[color]))
+            places = [*first[color], *(old.place(two, rank) for rank in second[color])]
+            found.update(dict.fromkeys(places, context))
+        return found
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
