@@ -24,7 +24,8 @@ def compare(options: Namespace) -> int:
     """Print a table, and a plot if there is something to plot, for each distribution and each number of ranks."""
     kind, operation = operation_of(options.operation)
     if kind not in ("intra", "inter", "split"):
-        raise typed.wrong(f"{options.operation} is part of other algorithms and not compared; fakempi list shows it.")
+        what = "makes communicators and is" if kind == "making" else "is part of other algorithms and"
+        raise typed.wrong(f"{options.operation} {what} not compared; fakempi list shows it.")
     ranks, sizes = typed.groups(options.ranks), typed.sizes(options.bytes)
     if operation in ("barrier", "split"):
         sizes = sizes[:1]  # there is nothing that has one

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from collectives import Algorithm, DoesNotFit, fitting
 from collectives.between.groups import Part
+from collectives.chain.chain import Chain
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
@@ -67,6 +68,17 @@ class Choice:
         except DoesNotFit as error:
             raise MPIValueError(ERR_ARG, f"{error}.") from None
         return None if chain is None else (chain.rank, chain.size)
+
+    def make(self, comm: Any, *args: Any, tag: int, place: tuple[int, int, int, int] | None = None, **options: Any) -> Any:
+        """What a rank is told by an algorithm that makes communicators.
+
+        `place`, for some ranks of `comm` alone: rank and size among them, and the neighbours to the left and right, or -1.
+        """
+        group = comm
+        if place is not None:
+            rank, size, left, right = place
+            group = Chain(comm, rank, size, comm.Get_rank(), left, right, tag)
+        return self.algorithm.run(group, *args, tag=tag, **options, **self.parameters)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn
 
 from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
-from fakempi.errors import Aborted, MPITypeError, MPIValueError
+from fakempi.errors import Aborted, InternalError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     COMM_TYPE_SHARED,
@@ -297,3 +297,9 @@ class Comm(
 
 
 COMM_NULL = Comm()
+
+
+def check_made(found: Any, made: Any) -> None:
+    """An algorithm that makes a communicator must have told this rank what the meeting has."""
+    if found != made:
+        raise InternalError(f"the algorithm says {found}, but it is {made}.")

@@ -7,12 +7,14 @@ from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
 from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.base.agreement import TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.not_emulated import IntercommRefusals
+from fakempi.mpi.base.region import recorded
 from fakempi.mpi.comms.colours import by_colour, check_alike
-from fakempi.mpi.comms.comm import Comm
+from fakempi.mpi.comms.comm import Comm, check_made
 from fakempi.mpi.comms.group import Group
 
 
@@ -46,8 +48,17 @@ class Intercomm(Comm, IntercommRefusals):
         return self._take_place(context)
 
     def Merge(self, high: bool = False) -> Any:
-        """An intracommunicator of both groups; the group that says `high` gets the higher ranks."""
+        """An intracommunicator of both groups; the group that says `high` gets the higher ranks.
+
+        Free, unless an algorithm is asked for (`algorithms={"merge": "chain"}`), which begins when all have come.
+        """
+        here = self._local()
+        choice = self._process.universe.choose_making("merge", len(here.members))
         context = self._meet("Merge", bool(high), self._conclude_merge)
+        if choice is not None:
+            make = recorded(self, choice.make, "merge", algorithm=choice.algorithm.name)
+            number, _ = make(*self._twins(), bool(high), context.number, tag=here.calls[self._rank] % TAGS)
+            check_made(number, context.number)
         side = context.sides[0]
         rank = side.members.index(self._process.number)
         return self._kinds[False]._make(self._process, side, side, rank)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
 from fakempi.errors import InternalError, MPIError, MPITypeError
-from fakempi.mpi.base.agreement import TAGS
+from fakempi.mpi.base.agreement import MAKING, TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.meeting import Meeting, meet
@@ -17,7 +17,7 @@ from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.collective.scans import Scans
 from fakempi.mpi.comms.colours import Forms, by_colour, check_alike, forms_said, plain, written_colour, written_key
-from fakempi.mpi.comms.comm import Comm
+from fakempi.mpi.comms.comm import Comm, check_made
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.ports import Connecting
@@ -54,26 +54,40 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         return self._join(context)
 
     def Create_group(self, group: Group, tag: int = 0) -> Any:
-        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it."""
+        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it.
+
+        Free, unless an algorithm is asked for (`algorithms={"create_group": "chain"}`), which begins when all have come.
+        """
         context = self._local().context
         self._check_caller()
         members = self._check_group(group, self._local().members)
         rank = members.index(self._process.number)
         if rank is None:
             return Intracomm()
-        loop = self._loop
+        loop, choice = self._loop, context.universe.choose_making("create_group", len(members))
         arrival = meet(
             context.meetings, ("Create_group", members, tag), "Create_group", members,
             lambda values: Context(context.universe, members), rank, None, loop.now,
         )  # fmt: skip
         wait_one(loop, arrival)
+        if choice is not None:
+            old = self._local().members
+            left, right = (old.index(members[i]) if 0 <= i < len(members) else -1 for i in (rank - 1, rank + 1))
+            make = recorded(self, choice.make, "create_group", algorithm=choice.algorithm.name)
+            place = (rank, len(members), left, right)
+            found = make(*self._twins(), arrival.result.number, place=place, tag=MAKING + tag % TAGS)
+            check_made(found, arrival.result.number)
         return self._join(arrival.result)
 
     def Create_intercomm(
         self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
     ) -> Intercomm:
-        """Join this group with another one, whose leader the two leaders reach through `peer_comm`."""
+        """Join this group with another one, whose leader the two leaders reach through `peer_comm`.
+
+        Free, unless an algorithm is asked for (`algorithms={"create_intercomm": "chain"}`), which begins when all have come.
+        """
         here = self._local()
+        choice = self._process.universe.choose_making("create_intercomm", len(here.members))
         if not 0 <= local_leader < len(here.members):
             self._raise(complaint(ERR_RANK, f"local leader {local_leader} is not in 0..{len(here.members) - 1}."))
         context: Any = None
@@ -94,6 +108,14 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         if isinstance(context, MPIError):
             self._raise(context)
         mine = 0 if context.sides[0].members == here.members else 1
+        if choice is not None:
+            known = (peer_comm._twins()[0], list(here.members)) if self._rank == local_leader else (None, ())
+            make = recorded(self, choice.make, "create_intercomm", algorithm=choice.algorithm.name)
+            found = make(
+                *self._twins(), *known, context.number, leader=local_leader, remote_leader=remote_leader,
+                peer_tag=MAKING + TAGS + tag % TAGS, tag=here.calls[self._rank] % TAGS,
+            )  # fmt: skip
+            check_made(found, (context.number, list(context.sides[1 - mine].members)))
         joined: Intercomm = Intercomm._make(
             self._process, context.sides[mine], context.sides[1 - mine], self._rank
         )
