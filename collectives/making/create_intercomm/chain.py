@@ -5,7 +5,7 @@ addresses of all members, and each time tell their own group, along its chain, a
 
     p = 4, groups 01 and 23, leaders 0 and 2     0 <-> 1, 2 <-> 3: numbers; 0 <-> 2, 0 -> 1, 2 -> 3: sizes; likewise: who
 
-Rounds   6 ceil(log2 max(p, q)) + 2    Sent per rank   at most (80 + 8 q) ceil(log2 p); a leader 16 + 8 p more    Scratch   none
+Rounds   6 ceil(log2 max(p, q)) + 2    Sent per rank   at most (80 + 8 q) ceil(log2 p); leaders 8 p + 16    Scratch   none
 Time     by the schedule's recurrence; leaders at rank 0; about (6 l + 2) t_s + (80 + 8 q) l t_w, l = ceil(log2 max(p, q))
 Fits     any p and q; any leaders
 Best     groups of which nobody but the leaders knows more than its own

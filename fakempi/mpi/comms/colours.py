@@ -100,12 +100,15 @@ def check_alike(meeting: Meeting, color: Any, key: Any, *, asked: bool) -> None:
         first, site, name = meeting.said[what]
         if type(mine) is type(first) and type(mine) in PLAIN:
             continue
-        here, there = f"{what} {_words(mine)} here ({call_site()})", f"{what} {_words(first)} on {name} ({site})"
-        if not _comparable(what, loaded(mine), loaded(first)):
-            raise complaint(ERR_NOT_SAME, f"{here} cannot be compared with {there}.", MPITypeError)
-        if asked and form_of(mine) is not form_of(first):
-            words = f"{here} is {form_of(mine).value}, but {there} is {form_of(first).value}"
-            raise complaint(ERR_NOT_SAME, f"{words}: an algorithm for splits takes one type.", MPITypeError)
+        own, other, form = loaded(mine), loaded(first), form_of(mine)
+        comparable = _comparable(what, own, other)
+        if comparable and (form is form_of(first) or not asked):
+            continue
+        here, there = f"{what} {shown(own)} here ({call_site()})", f"{what} {shown(other)} on {name} ({site})"
+        words = f"{here} cannot be compared with {there}."
+        if comparable:
+            words = f"{here} is {form.value}, but {there} is {form_of(first).value}: an algorithm for splits takes one type."
+        raise complaint(ERR_NOT_SAME, words, MPITypeError)
 
 
 def forms_said(meeting: Meeting) -> Forms:
@@ -199,10 +202,6 @@ def _written(what: str, value: Any) -> Any:
         words = f"{what} {shown(value)} does not fit in the 64 bits that an algorithm for splits has for whole numbers."
         raise complaint(ERR_ARG, words, MPIValueError)
     return loaded(value)
-
-
-def _words(value: Any) -> str:
-    return shown(loaded(value))
 
 
 def _comparable(what: str, one: Any, other: Any) -> bool:

@@ -166,9 +166,10 @@ class Comm(
     def Split(self, color: Any = 0, key: Any = 0) -> Any:
         """Communicators by colour, ranks in the order of key and then of rank; UNDEFINED, or None, leaves a rank out.
 
-        MPI has whole numbers for both. Here, as Moody et al. (2011) ask for, a colour is anything that has a hash and a key
-        anything that has an order: strings, bytes, floats, tuples, and whatever can be pickled. All ranks give what can
-        be compared. mpi4py refuses with a TypeError what is not a whole number.
+        MPI has whole numbers for both, and mpi4py refuses anything else with a TypeError. Here, as Moody et al. (2011) ask
+        for, a colour is anything that has a hash and a key anything that has an order: strings, bytes, floats, tuples, and
+        whatever can be pickled. All ranks give what can be compared; an algorithm that is asked for wants one type, and
+        whole numbers of 64 bits. It is free, unless within a group one is asked for.
         """
         color = plain("colour", color)
         if color is None or (type(color) is int and color == UNDEFINED):
@@ -183,7 +184,9 @@ class Comm(
         if split_type not in (COMM_TYPE_SHARED, UNDEFINED):
             raise NotImplementedError(f"Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is.")
         node = self._process.universe.cost.node(self._process.number)
-        return self._split("Split_type", None if split_type == UNDEFINED else (node,), plain("key", key))
+        if split_type == UNDEFINED:
+            return self._split("Split_type", None, 0)
+        return self._split("Split_type", (node,), plain("key", key))
 
     def _split(self, plan: str, color: Any, key: Any) -> Any:
         return Comm(self._specific()._split(plan, color, key))

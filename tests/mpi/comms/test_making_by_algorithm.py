@@ -23,8 +23,8 @@ def world_ranks(group: Any) -> list[int]:
     return list(MPI.Group.Translate_ranks(group, list(range(group.Get_size())), world))
 
 
-def claimed(operation: str, **case: int) -> Any:
-    return find(operation, "chain").time(Case(**case), 8, 1)
+def claimed(operation: str, p: int, q: int = 0) -> Any:
+    return find(operation, "chain").time(Case(p, q=q), 8, 1)
 
 
 @given(size=st.integers(1, 12), data=st.data(), carrier=CARRIERS)
@@ -121,6 +121,7 @@ def test_a_trace_has_them_as_regions() -> None:
     """With the algorithm's name."""
     cost = TwoLevel(2, intra=Hockney(1, 0), inter=Hockney(9, 1))
     run = fakempi.run(lambda comm: comm.Create_group(comm.Get_group()) and None, 4, cost=cost, algorithms=ASKED, trace=True)
+    assert run.trace is not None
     assert {(region.name, region.algorithm) for region in run.trace.regions} == {("create_group", "chain")}
 
 
