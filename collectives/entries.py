@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import Final, overload
 
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.loading import installed
@@ -36,9 +36,13 @@ class Catalogue(Sequence[Algorithm]):
 CATALOGUE = Catalogue()
 
 
+HOMES: Final = {"split": "split", **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making")}
+"""The kinds of operations that are of one kind alone and not "intra"."""
+
+
 def home(operation: str) -> str:
     """The kind that is meant if none is said."""
-    return operation if operation == "split" else "intra"
+    return HOMES.get(operation, "intra")
 
 
 def named(kind: str, operation: str, name: str) -> Algorithm | None:
@@ -52,8 +56,8 @@ def named(kind: str, operation: str, name: str) -> Algorithm | None:
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
     """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
 
-    Kinds are "intra", "inter" (between two groups), "chain" and "split", which is an operation and a kind of its own:
-    `find("split", "bitonic")`.
+    Kinds are "intra", "inter" (between two groups), "chain", "making" (of communicators) and "split", which is an operation
+    and a kind of its own: `find("split", "bitonic")`.
     """
     kind = kind or home(operation)
     algorithm = named(kind, operation, name)

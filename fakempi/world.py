@@ -92,10 +92,11 @@ def run(
     trace : whether to record what happens: messages, computing, and collectives, each with its place in the program
     seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
     algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
-        {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; an
-        `Algorithm`, or the path of a file that defines ALGORITHM, may stand for a name; between two groups
-        {"inter:allgather": ("full_duplex", {"allgather": "bruck"})}; {"split": "bitonic"} makes Split, Split_type
-        and Create take the time of an algorithm, and otherwise they take none
+        {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; in place
+        of a name an `Algorithm`, or the path of a file that defines ALGORITHM; between two groups
+        {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
+        makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
+        "create_intercomm" and "merge", these; otherwise they take none
     strict : whether to complain of two things that MPI libraries let pass: a ready-mode send without a receive, and ends of
         a distributed graph that do not match
 

@@ -26,6 +26,14 @@ def flooding(size: int, nbytes: int) -> Iterator[Round]:
         yield [Transfer(r + step, r, HEADER + nbytes * min(step, size - step - r)) for r in range(size - step)]
 
 
+def telling(size: int, nbytes: int) -> Iterator[Round]:
+    """A broadcast of `nbytes` bytes from rank 0: who has them passes them on, and the others' messages are headers."""
+    for i in range(ceil_log2(size)):
+        step = 1 << i
+        yield [Transfer(r, r + step, HEADER + (nbytes if r < step else 0)) for r in range(size - step)]
+        yield [Transfer(r + step, r, HEADER) for r in range(size - step)]
+
+
 def climbing(size: int, nbytes: int) -> Iterator[Round]:
     """Up the tree that has rank 0 as its root, with `nbytes` bytes from each: to the parent, then to the other side."""
     for i in range(ceil_log2(size)):

@@ -42,7 +42,8 @@ def compare(options: Namespace) -> int:
     """Print a table, and a plot if there is something to plot, for each distribution and each number of ranks."""
     kind, operation = operation_of(options.operation)
     if kind not in ("intra", "inter", "split"):
-        raise typed.wrong(f"{options.operation} is part of other algorithms and not compared; fakempi list shows it.")
+        what = "makes communicators and is" if kind == "making" else "is part of other algorithms and"
+        raise typed.wrong(f"{options.operation} {what} not compared; fakempi list shows it.")
     _check_files(options)
     machine = read_machine(options.beside, operation, kind) if options.beside else None
     asked = typed.algorithm_names(options.algorithms or (",".join(machine.algorithms) if machine else ""))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from collectives import CATALOGUE, Algorithm
+from collectives.entries import home
 from collectives.loading import is_path, load, origin
 from fakempi.cli.console import console
 from fakempi.options import unknown
@@ -22,7 +23,7 @@ LEGEND = (
 
 def typed_name(algorithm: Algorithm) -> str:
     """An operation as one types it: allgather, inter:allgather, split."""
-    own = algorithm.kind in ("intra", algorithm.operation)
+    own = algorithm.kind == home(algorithm.operation)
     return algorithm.operation if own else f"{algorithm.kind}:{algorithm.operation}"
 
 

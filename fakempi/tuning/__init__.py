@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from collectives.entries import home
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError
 from fakempi.tuning.asked import Costs, chosen
@@ -26,7 +27,7 @@ from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.plain import PLAIN
 from fakempi.tuning.rule import Facts, Rule
 from fakempi.tuning.table import Choice, Table
-from fakempi.tuning.words import SPLIT, Key, unknown
+from fakempi.tuning.words import Key, unknown
 
 __all__ = ["TABLES", "Choice", "Facts", "Rule", "Table", "resolve"]
 
@@ -67,7 +68,5 @@ def _forced(base: Table, asked: Mapping[str, Any], costs: Costs) -> Table:
 
 
 def _key(name: Any) -> Key:
-    if name == "split":
-        return SPLIT
     kind, colon, operation = str(name).partition(":")
-    return (kind, operation) if colon else ("intra", kind)
+    return (kind, operation) if colon else (home(kind), kind)

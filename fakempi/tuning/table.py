@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
 from collectives.between.groups import Part
+from collectives.chain.chain import Chain
 from collectives.entries import named
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
@@ -55,19 +56,38 @@ class Choice:
         changed = {name: replace(part, run=text(part)) for name, part in parts.items() if isinstance(part, Algorithm)}
         return Choice(self.algorithm, {**self.parameters, **changed})
 
-    def split(self, comm: Any, color: int | str | None, key: int, tag: int, *, named: bool) -> tuple[int, int] | None:
+    def split(
+        self, comm: Any, color: Any, key: Any, tag: int, *, whole: bool, compare: tuple[Any, Any] = (None, None)
+    ) -> tuple[int, int] | None:
         """Rank and size in the group of this colour, by an algorithm that splits; None for one without a colour.
 
-        `named`, on all ranks alike, if colours may be names.
+        `whole` if colours and keys are whole numbers; `compare` has functions for those that are not strings or bytes
+        either. All ranks say both alike.
         """
-        options = dict(self.parameters)
-        if not named and "widths" in _parameters_of(self.algorithm.run):
-            options["widths"] = (0, 0)  # colours and keys are whole numbers: nobody has to ask
+        options, taken = dict(self.parameters), _parameters_of(self.algorithm.run)
+        if any(compare):
+            if "compare" not in taken:
+                words = f"split {self.algorithm.name}: it takes no functions that compare, which colours or keys here need."
+                raise MPIValueError(ERR_ARG, words)
+            options["compare"] = compare
+        if whole and "widths" in taken:
+            options["widths"] = (0, 0)  # nobody has to ask
         try:
             chain = self.algorithm.run(comm, UNDEFINED if color is None else color, key, tag=tag, **options)
         except DoesNotFit as error:
             raise MPIValueError(ERR_ARG, f"{error}.") from None
         return None if chain is None else (chain.rank, chain.size)
+
+    def make(self, comm: Any, *args: Any, tag: int, place: tuple[int, int, int, int] | None = None, **options: Any) -> Any:
+        """What a rank is told by an algorithm that makes communicators.
+
+        `place`, for some ranks of `comm` alone: rank and size among them, and the neighbours to the left and right, or -1.
+        """
+        group = comm
+        if place is not None:
+            rank, size, left, right = place
+            group = Chain(comm, rank, size, comm.Get_rank(), left, right, tag)
+        return self.algorithm.run(group, *args, tag=tag, **options, **self.parameters)
 
 
 @cache

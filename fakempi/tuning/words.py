@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 from collectives import Algorithm
+from collectives.entries import home
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 
@@ -28,7 +29,7 @@ def spelled(key: Key) -> str:
     ('allgather', 'inter:allgather')
     """
     kind, operation = key
-    return operation if kind == "intra" or key == SPLIT else f"{kind}:{operation}"
+    return operation if kind == home(operation) else f"{kind}:{operation}"
 
 
 def typed(value: Any) -> str:

@@ -22,6 +22,9 @@ TAGS = 1 << 20
 PREPARED = TAGS << 10
 """Added to the tags of persistent calls, which may be started again when others have used their number."""
 
+MAKING = TAGS << 1
+"""Added to the tags of calls that some ranks of a communicator make, and others do not."""
+
 
 class Traffic(NamedTuple):
     """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""

@@ -48,6 +48,12 @@ class Universe:
             return None
         return self.choose(kind="split", operation="split", p=p)
 
+    def choose_making(self, operation: str, p: int) -> Any:
+        """The algorithm by which `p` ranks (of two groups, those of one) agree on a communicator, if one was asked for."""
+        if self._table is None or ("making", operation) not in self._table.rules:
+            return None
+        return self.choose(kind="making", operation=operation, p=p)
+
     def _look_up_table(self) -> None:
         from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time
 

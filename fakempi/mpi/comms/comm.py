@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
-from fakempi.errors import Aborted, MPITypeError, MPIValueError
+from fakempi.errors import Aborted, InternalError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     COMM_TYPE_SHARED,
@@ -20,7 +19,7 @@ from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.mpi.base.meeting import meet
+from fakempi.mpi.base.meeting import Check, Conclude, meet
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.not_emulated import CommRefusals
 from fakempi.mpi.base.waiting import wait_one
@@ -28,6 +27,7 @@ from fakempi.mpi.collective.blocking import Collectives
 from fakempi.mpi.collective.nonblocking import NonblockingCollectives
 from fakempi.mpi.collective.objects import ObjectCollectives
 from fakempi.mpi.collective.persistent import PersistentCollectives
+from fakempi.mpi.comms.colours import plain
 from fakempi.mpi.comms.disconnect import part
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.properties import Furnished
@@ -163,11 +163,20 @@ class Comm(
         """A communicator for the ranks of a group; the null one elsewhere."""
         return Comm(self._specific().Create(group))
 
-    def Split(self, color: int = 0, key: int = 0) -> Any:
-        """Communicators by colour, ranks in the order of key; a colour of UNDEFINED leaves a rank out."""
-        if color != UNDEFINED and color < 0:
+    def Split(self, color: Any = 0, key: Any = 0) -> Any:
+        """Communicators by colour, ranks in the order of key and then of rank; UNDEFINED, or None, leaves a rank out.
+
+        MPI has whole numbers for both, and mpi4py refuses anything else with a TypeError. Here, as Moody et al. (2011) ask
+        for, a colour is anything that has a hash and a key anything that has an order: strings, bytes, floats, tuples, and
+        whatever can be pickled. All ranks give what can be compared; an algorithm that is asked for wants one type, and
+        whole numbers of 64 bits. It is free, unless within a group one is asked for.
+        """
+        color = plain("colour", color)
+        if color is None or (type(color) is int and color == UNDEFINED):
+            return self._split("Split", None, 0)
+        if type(color) is int and color < 0:
             self._raise(complaint(ERR_ARG, f"colour {color} is negative and not UNDEFINED."))
-        return self._split("Split", None if color == UNDEFINED else color, key)
+        return self._split("Split", color, plain("key", key))
 
     def Split_type(self, split_type: int, key: int = 0, info: Info = INFO_NULL) -> Any:
         """Communicators of ranks that share a node (COMM_TYPE_SHARED), as the cost model places them."""
@@ -175,9 +184,11 @@ class Comm(
         if split_type not in (COMM_TYPE_SHARED, UNDEFINED):
             raise NotImplementedError(f"Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is.")
         node = self._process.universe.cost.node(self._process.number)
-        return self._split("Split_type", None if split_type == UNDEFINED else (node,), key)
+        if split_type == UNDEFINED:
+            return self._split("Split_type", None, 0)
+        return self._split("Split_type", (node,), plain("key", key))
 
-    def _split(self, plan: str, color: Any, key: int) -> Any:
+    def _split(self, plan: str, color: Any, key: Any) -> Any:
         return Comm(self._specific()._split(plan, color, key))
 
     def _specific(self) -> Any:
@@ -254,18 +265,21 @@ class Comm(
         self._copy_attributes_to(new)
         return new
 
-    def _arrive(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
+    def _arrive(self, plan: str, value: Any, conclude: Conclude, check: Check | None = None) -> Any:
         """Come to the next meeting of this communicator's ranks; returns what to wait for."""
         side = self._local()
         self._check_caller()
         context = side.context
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
         place = context.place(side, self._rank)
-        return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now)
+        return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now, check)
 
-    def _meet(self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any]) -> Any:
+    def _meet(self, plan: str, value: Any, conclude: Conclude, check: Check | None = None) -> Any:
         """Meet all ranks of this communicator and return the conclusion, drawn once from {place: value}."""
-        arrival = self._arrive(plan, value, conclude)
+        return self._concluded(self._arrive(plan, value, conclude, check))
+
+    def _concluded(self, arrival: Any) -> Any:
+        """Wait for a meeting's end and return the conclusion."""
         wait_one(self._loop, arrival)
         if arrival.error is not None:
             self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
@@ -288,11 +302,7 @@ class Comm(
 COMM_NULL = Comm()
 
 
-def by_colour(values: dict[int, tuple[Any, int]]) -> dict[Any, list[int]]:
-    """Of {rank: (colour, key)}, the ranks of each colour (None left out) by key and then by rank."""
-    groups: dict[Any, list[tuple[int, int]]] = {}
-    for rank in sorted(values):
-        color, key = values[rank]
-        if color is not None:
-            groups.setdefault(color, []).append((key, rank))
-    return {color: [rank for _, rank in sorted(group)] for color, group in groups.items()}
+def check_made(found: Any, made: Any) -> None:
+    """An algorithm that makes a communicator must have told this rank what the meeting has."""
+    if found != made:
+        raise InternalError(f"the algorithm says {found}, but it is {made}.")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
 from fakempi.errors import MPIError, MPITypeError
+from fakempi.mpi.base.agreement import TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.not_emulated import IntercommRefusals
-from fakempi.mpi.comms.comm import Comm, by_colour
+from fakempi.mpi.base.region import recorded
+from fakempi.mpi.comms.colours import by_colour, check_alike
+from fakempi.mpi.comms.comm import Comm, check_made
 from fakempi.mpi.comms.group import Group
 
 
@@ -44,15 +48,26 @@ class Intercomm(Comm, IntercommRefusals):
         return self._take_place(context)
 
     def Merge(self, high: bool = False) -> Any:
-        """An intracommunicator of both groups; the group that says `high` gets the higher ranks."""
+        """An intracommunicator of both groups; the group that says `high` gets the higher ranks.
+
+        Free, unless an algorithm is asked for (`algorithms={"merge": "chain"}`), which begins when all have come.
+        """
+        here = self._local()
+        choice = self._process.universe.choose_making("merge", len(here.members))
         context = self._meet("Merge", bool(high), self._conclude_merge)
+        if choice is not None:
+            make = recorded(self, choice.make, "merge", algorithm=choice.algorithm.name)
+            number, _ = make(*self._twins(), bool(high), context.number, tag=here.calls[self._rank] % TAGS)
+            check_made(number, context.number)
         side = context.sides[0]
         rank = side.members.index(self._process.number)
         return self._kinds[False]._make(self._process, side, side, rank)
 
-    def _split(self, plan: str, color: Any, key: int) -> Any:
-        contexts = self._meet(plan, (color, key), self._conclude_split)
-        return self._take_place(contexts.get(color))
+    def _split(self, plan: str, color: Any, key: Any) -> Any:
+        check = partial(check_alike, color=color, key=key, asked=False)
+        contexts = self._meet(plan, (color, key), self._conclude_split, check)
+        here = self._local()
+        return self._take_place(contexts.get(here.context.place(here, self._rank)))
 
     # -- conclusions ----------------------------------------------------------------------------------------------
 
@@ -82,15 +97,19 @@ class Intercomm(Comm, IntercommRefusals):
         order = (1, 0) if highs[0] and not highs[1] else (0, 1)
         return Context(old.universe, Members.of([number for i in order for number in old.sides[i].members]))
 
-    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
-        """One context for each colour that both sides have."""
+    def _conclude_split(self, values: dict[int, tuple[Any, Any]]) -> dict[int, Context]:
+        """One context for each colour that both sides have, by place."""
         old = self._local().context
+        one, two = old.sides
         first, second = (by_colour(side) for side in self._by_side(values))
-        return {
-            color: Context(old.universe, old.sides[0].members.take(ranks), old.sides[1].members.take(second[color]))
-            for color, ranks in first.items()
-            if color in second
-        }
+        found = {}
+        for color in first:
+            if color not in second:
+                continue
+            context = Context(old.universe, one.members.take(first[color]), two.members.take(second[color]))
+            places = [*first[color], *(old.place(two, rank) for rank in second[color])]
+            found.update(dict.fromkeys(places, context))
+        return found
 
     # -- inside ---------------------------------------------------------------------------------------------------
 

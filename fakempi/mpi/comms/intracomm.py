@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
 from fakempi.errors import InternalError, MPIError, MPITypeError
-from fakempi.mpi.base.agreement import TAGS
+from fakempi.mpi.base.agreement import MAKING, TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context
-from fakempi.mpi.base.meeting import meet
+from fakempi.mpi.base.meeting import Meeting, meet
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.not_emulated import IntracommRefusals
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.collective.scans import Scans
-from fakempi.mpi.comms.comm import Comm, by_colour
+from fakempi.mpi.comms.colours import Forms, by_colour, check_alike, forms_said, plain, written_colour, written_key
+from fakempi.mpi.comms.comm import Comm, check_made
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.ports import Connecting
@@ -42,30 +43,51 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         members = self._check_group(group, old)
         rank = members.index(self._process.number)
         color = None if rank is None else old.index(members[0])
-        contexts = self._meet_and_split("Create", members, self._contexts_of, color, rank or 0)
-        return self._join(contexts.get(members))
+        choice = self._process.universe.choose_split(self._reach)
+        arrival = self._arrive("Create", members, self._contexts_of)
+        if choice is None:
+            return self._join(self._concluded(arrival).get(members))
+        found = self._run_split(choice, self._tag_of_split(), Forms(), color, rank or 0)
+        context = self._concluded(arrival).get(members)
+        if (words := self._other_place(None if color is None else context, found)) is not None:
+            raise complaint(ERR_GROUP, f"ranks give groups that do not fit together: {words}")
+        return self._join(context)
 
     def Create_group(self, group: Group, tag: int = 0) -> Any:
-        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it."""
+        """A communicator for the ranks of a group, called by them alone; the null one for a rank that is not in it.
+
+        Free, unless an algorithm is asked for (`algorithms={"create_group": "chain"}`), which begins when all have come.
+        """
         context = self._local().context
         self._check_caller()
         members = self._check_group(group, self._local().members)
         rank = members.index(self._process.number)
         if rank is None:
             return Intracomm()
-        loop = self._loop
+        loop, choice = self._loop, context.universe.choose_making("create_group", len(members))
         arrival = meet(
             context.meetings, ("Create_group", members, tag), "Create_group", members,
             lambda values: Context(context.universe, members), rank, None, loop.now,
         )  # fmt: skip
         wait_one(loop, arrival)
+        if choice is not None:
+            old = self._local().members
+            left, right = (old.index(members[i]) if 0 <= i < len(members) else -1 for i in (rank - 1, rank + 1))
+            make = recorded(self, choice.make, "create_group", algorithm=choice.algorithm.name)
+            place = (rank, len(members), left, right)
+            found = make(*self._twins(), arrival.result.number, place=place, tag=MAKING + tag % TAGS)
+            check_made(found, arrival.result.number)
         return self._join(arrival.result)
 
     def Create_intercomm(
         self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0
     ) -> Intercomm:
-        """Join this group with another one, whose leader the two leaders reach through `peer_comm`."""
+        """Join this group with another one, whose leader the two leaders reach through `peer_comm`.
+
+        Free, unless an algorithm is asked for (`algorithms={"create_intercomm": "chain"}`), which begins when all have come.
+        """
         here = self._local()
+        choice = self._process.universe.choose_making("create_intercomm", len(here.members))
         if not 0 <= local_leader < len(here.members):
             self._raise(complaint(ERR_RANK, f"local leader {local_leader} is not in 0..{len(here.members) - 1}."))
         context: Any = None
@@ -86,6 +108,14 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
         if isinstance(context, MPIError):
             self._raise(context)
         mine = 0 if context.sides[0].members == here.members else 1
+        if choice is not None:
+            known = (peer_comm._twins()[0], list(here.members)) if self._rank == local_leader else (None, ())
+            make = recorded(self, choice.make, "create_intercomm", algorithm=choice.algorithm.name)
+            found = make(
+                *self._twins(), *known, context.number, leader=local_leader, remote_leader=remote_leader,
+                peer_tag=MAKING + TAGS + tag % TAGS, tag=here.calls[self._rank] % TAGS,
+            )  # fmt: skip
+            check_made(found, (context.number, list(context.sides[1 - mine].members)))
         joined: Intercomm = Intercomm._make(
             self._process, context.sides[mine], context.sides[1 - mine], self._rank
         )
@@ -131,56 +161,61 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
             raise arrival.error
         return arrival.result  # type: ignore[no-any-return]
 
-    def _split(self, plan: str, color: Any, key: int) -> Any:
-        name = color[0] if isinstance(color, tuple) else color  # of a node, which may be called anything
-        name = name if name is None or isinstance(name, str) or hasattr(name, "__index__") else repr(name)
-        sides = self._meet_and_split(plan, (color, key), self._conclude_split, name, key)
-        return self._join(sides.get(color))
-
-    def _meet_and_split(
-        self, plan: str, value: Any, conclude: Callable[[dict[int, Any]], Any], color: int | str | None, key: int
-    ) -> Any:
-        """Meet, which is free; if an algorithm for splits was asked for, let it run and take as long as it takes.
-
-        What becomes of the meeting is the same, and whoever has been told its group by the algorithm need not wait: no
-        algorithm can know a group's size before all have come.
-        """
+    def _split(self, plan: str, color: Any, key: Any) -> Any:
         self._check_alive()
         choice = self._process.universe.choose_split(self._reach)
+        shown = color
+        if choice is not None and plan == "Split_type" and color is not None:
+            shown = plain("colour", color[0])  # the node, which may be called anything
+        check = partial(check_alike, color=shown, key=key, asked=choice is not None)
+        arrival = self._arrive(plan, (color, key), self._conclude_split, check)
         if choice is None:
-            return self._meet(plan, value, conclude)
-        arrival = self._arrive(plan, value, conclude)
+            return self._join(self._concluded(arrival).get(self._rank))
+        tag = self._tag_of_split()
+        meeting: Meeting = arrival.why
+        if color is None and not meeting.said and arrival.end is None:
+            wait_one(self._loop, meeting.first_word())  # of what kind the others' colours and keys are
+        forms = forms_said(meeting)
+        found = self._run_split(choice, tag, forms, shown, key)
+        contexts: dict[int, Context] = self._concluded(arrival)
+        context = contexts.get(self._rank)
+        if (words := self._other_place(context, found)) is not None:
+            raise InternalError(f"split: {words}")
+        return self._join(context)
+
+    def _run_split(self, choice: Any, tag: int, forms: Forms, color: Any, key: Any) -> tuple[int, int] | None:
+        """Let the algorithm run on the twin, and take as long as it takes."""
+        split = recorded(self, choice.split, "split", algorithm=choice.algorithm.name)
+        data = (None, 0) if color is None else (written_colour(color), written_key(key))
+        found: tuple[int, int] | None = split(*self._twins(), *data, tag, whole=forms.whole, compare=forms.compare)
+        return found
+
+    def _tag_of_split(self) -> int:
+        """The tag of a split that this rank has come to."""
         calls, rank = self._local().calls, self._rank
         tag = calls[rank] % TAGS
         calls[rank] += 1  # a split has two tags, and the next call another one
-        split = recorded(self, choice.split, "split", algorithm=choice.algorithm.name)
-        found = split(*self._twins(), color, key, tag, named=plan == "Split_type")
-        wait_one(self._loop, arrival)
-        if arrival.error is not None:
-            self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
-        self._check_place(arrival.result, value, color, found)
-        return arrival.result
+        return tag
 
-    def _conclude_split(self, values: dict[int, tuple[Any, int]]) -> dict[Any, Context]:
-        """One context a colour."""
+    def _conclude_split(self, values: dict[int, tuple[Any, Any]]) -> dict[int, Context]:
+        """One context a colour, by the ranks that have it."""
         old = self._local()
-        universe = old.context.universe
-        return {color: Context(universe, old.members.take(ranks)) for color, ranks in by_colour(values).items()}
+        universe, found = old.context.universe, {}
+        for ranks in by_colour(values).values():
+            found.update(dict.fromkeys(ranks, Context(universe, old.members.take(ranks))))
+        return found
 
     def _contexts_of(self, values: dict[int, Members]) -> dict[Members, Context]:
         universe = self._local().context.universe
         return {members: Context(universe, members) for members in dict.fromkeys(values.values())}
 
-    def _check_place(self, contexts: dict[Any, Context], value: Any, color: Any, found: tuple[int, int] | None) -> None:
-        """The algorithm must have found what the meeting has."""
-        context = contexts.get(value if isinstance(value, Members) else value[0]) if color is not None else None
-        members = () if context is None else context.sides[0].members
-        rank = None if context is None else context.sides[0].members.index(self._process.number)
-        if found != (None if rank is None else (rank, len(members))):
-            words = f"the algorithm makes this process {found} (rank, size), but it is {rank} of {len(members)}."
-            if isinstance(value, Members):
-                raise complaint(ERR_GROUP, f"ranks give groups that do not fit together: {words}")
-            raise InternalError(f"split: {words}")
+    def _other_place(self, context: Context | None, found: tuple[int, int] | None) -> str | None:
+        """What an algorithm has found, in words, if that is not this process's rank and size in the context."""
+        members = Members.of([]) if context is None else context.sides[0].members
+        rank = members.index(self._process.number)
+        if found == (None if rank is None else (rank, len(members))):
+            return None
+        return f"the algorithm makes this process {found} (rank, size), but it is {rank} of {len(members)}."
 
     def _join(self, context: Context | None) -> Any:
         """This process's handle in a new context; null if it is not in it."""

@@ -1,0 +1,1 @@
+"""Agreeing on a communicator of some ranks."""

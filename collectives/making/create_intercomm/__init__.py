@@ -1,0 +1,1 @@
+"""Introducing two groups to each other through their leaders."""

@@ -1,0 +1,1 @@
+"""Agreeing on one communicator of two groups."""

@@ -1,0 +1,1 @@
+"""Tests of what makers of communicators tell each other."""
