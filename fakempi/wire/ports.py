@@ -218,6 +218,7 @@ class Ports:
         self.into: list[Port] = []
         self.nodes: dict[Any, tuple[Port, Port]] = {}
         self.links: dict[Any, Port] = {}
+        self.named = type(cost).route is not CostModel.route
 
     def add_process(self) -> int:
         """A new process with its ports; returns its number."""
@@ -230,7 +231,7 @@ class Ports:
     def route(self, source: int, dest: int) -> tuple[Port, ...]:
         """The ports of a transfer in the order in which it takes them."""
         out, into = self.out[source], self.into[dest]
-        names = self.cost.route(source, dest)
+        names = self.cost.route(source, dest) if self.named else None
         if names is not None:
             links = self.links
             ports = (out, *[links[name] if name in links else self._link(name) for name in names], into)
