@@ -32,7 +32,7 @@ def exchanged(comm: Any, traffic: Traffic) -> None:
 
 def time(cost: CostModel, ranks: int, traffic: Traffic) -> float:
     """Of all of it."""
-    return fakempi.run(exchanged, ranks, traffic, cost=cost).time
+    return float(fakempi.run(exchanged, ranks, traffic, cost=cost).time)
 
 
 # -- a link -----------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def test_a_link_lets_messages_pass_by_their_bytes_and_a_gap() -> None:
         action()
     assert log == [(3, 2), (6, 3), (7, 4)]
     clock.book(1000, lambda: log.append((clock.now, port.take(messages[0]))))
-    clock.take()()  # type: ignore[misc]
+    clock.take()()
     assert log[-1] == (1000, True)
 
 
@@ -134,10 +134,11 @@ def test_any_traffic_ends_and_no_link_is_faster_than_it_can_be(
     assert run.trace is not None
     assert sorted(one.tag for one in run.trace.transfers) == list(range(len(traffic)))
     assert all(one.sent - one.start == cost.transfer(one.source, one.dest, one.nbytes)[0] for one in run.trace.transfers)
-    load: Counter[Any] = Counter()
+    load: dict[Any, float] = {}
     for source, dest, nbytes in traffic:
         for link in cost.route(source, dest):
-            load[link] += (cost.gap + nbytes * cost.link(link).t_w) / cost.link(link).width
+            seconds = (cost.gap + nbytes * cost.link(link).t_w) / cost.link(link).width
+            load[link] = load.get(link, 0) + seconds
     assert run.time >= max(load.values(), default=0)
 
 
