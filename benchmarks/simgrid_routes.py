@@ -1,13 +1,14 @@
 """The same messages over the same links, here and in SimGrid: how long until all are there.
 
-    python benchmarks/simgrid_routes.py            (with simgrid installed, of which version 4.1 was used; half a minute)
+    python benchmarks/simgrid_routes.py            (a minute)
+
+simgrid 4.1 was used, which pip builds from source: that needs a compiler, Boost's headers and pybind11 below version 3.
 
 Both are told the same routes: a link out of each rank, the links that the cost model names, a link into each rank; all as
 fast, and no start-up, so that what is compared is how messages share links. By law the two differ. Here a link serves one
 message after the other, first come, first served, and a rank sends one at a time. In SimGrid all messages that are under way
 share the links' bandwidth, max-min fair. Where every link is as busy as every other, or one is the bottleneck of all, both
-take as long. Elsewhere a message that waits here lets links idle that it would use in part there, or the other way about:
-shared bandwidth keeps all messages until late, where one after the other the first are done early.
+take as long. Elsewhere a message that waits here leaves links idle of which it would have a part there.
 
 `least` is what no law can beat: the bytes of the busiest link. A link of width k is one of k times the bandwidth in SimGrid,
 where each message is then held to one k-th of it by its ranks' own links.
@@ -112,12 +113,8 @@ def there(case: tuple[str, str]) -> float:
 
     cost = NETWORKS[case[0]]()
     traffic = PATTERNS[case[1]](cost)
-    for option in (
-        "network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0", "network/weight-S:0",
-        "network/bandwidth-factor:1", "network/latency-factor:1",
-    ):  # fmt: skip
-        simgrid.Engine.set_config(option)
-    engine = simgrid.Engine(["routes", "--log=root.thresh:warning"])
+    options = ["--cfg=network/model:CM02", "--cfg=network/TCP-gamma:0", "--cfg=network/crosstraffic:0"]
+    engine = simgrid.Engine(["routes", "--log=root.thresh:warning", *options])
     zone = engine.netzone_root
     hosts = [zone.add_host(f"rank{rank}", 1e9).seal() for rank in range(size(cost))]
     links: dict[Any, Any] = {}
@@ -139,6 +136,17 @@ def there(case: tuple[str, str]) -> float:
         hosts[b].add_actor(f"r{number}", receives, number)
     engine.run()
     return float(engine.clock)
+
+
+NOTES = [
+    "What differs by law:",
+    "Nearest neighbours. Here a rank sends one message at a time, in the order in which it posted them, and keeps its port "
+    "while it waits for the receiver's; there all six go at once, and each gets a sixth.",
+    "Half as wide. Here a message has one of the links of a bundle, and those that wait come in turn; there it has a share "
+    "of all of them.",
+    "All to one over unequal bridges. Here a message that comes over a slow bridge has the receiver's port for as long as "
+    "it takes; there others use what it leaves.",
+]
 
 
 def main() -> int:
@@ -164,6 +172,7 @@ def main() -> int:
         first = network if pattern == next(iter(PATTERNS)) else ""
         table.add_row(first, pattern, str(len(traffic)), f"{least(cost, traffic) * 1e3:.2f}", f"{ours * 1e3:.2f}", *cells)
     console.print(table)
+    console.print("", *NOTES, sep="\n")
     return 0
 
 

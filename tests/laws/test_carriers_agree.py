@@ -290,7 +290,7 @@ COSTS: dict[str, CostModel] = {
     "two levels, half duplex, two network ports": TwoLevel(3, network_ports=2, duplex=False),
     "two levels, network ports held throughout": TwoLevel(2, network_gap=None),
     "torus": Torus((2, 2, 2), 2),
-    "thin fat tree": FatTree((2, 4), links=(1, 1), eager_limit=0),
+    "thin fat tree": FatTree((2, 8), links=(1, 1), eager_limit=0),
     "LogGP": LogGP(),
     "LogGP, synchronous": LogGP(L=1e-5, o=7e-7, g=2e-6, G=1e-9, eager_limit=0),
     "free": Free(),
