@@ -2,6 +2,7 @@
 
     python benchmarks/moody_figures.py               16 to 1,024 ranks, some minutes
     python benchmarks/moody_figures.py --full        to 65,536 ranks: three or four hours on two cores, 2 GiB each
+    python benchmarks/moody_figures.py --kept --keep benchmarks/moody_points.jsonl --full      those that are there
     python benchmarks/moody_figures.py --upto 16384 --processes 4 --keep points.jsonl
 
 With `--keep` each point is written down as soon as it is there, and not run again the next time. Those that have been run
@@ -142,15 +143,15 @@ NOTES = [
     f"Local work: {CYCLES} cycles for an item compared or moved, at 850 MHz (dawn) and 2.8 GHz (sierra): an estimate.",
     "Above 1,024 ranks splits by allgather run with phantoms: the same messages and work, so the same modelled time.",
     f"Above {ALL:,} ranks one run stands for several that are alike: Hash64 on few groups is Hash, and Hash takes as long "
-    "for 80 characters as for 5 on few groups, with keys as without on N groups. Up to there all were run, and were alike.",
+    "for 80 characters as for 5 on few groups, with keys as without on N groups. Those that were both run were alike.",
     "Where the model says something else than the paper:",
     "Radix. The paper does not say what keys it had. Of keys 0 .. N-1 in 32 bits most digits are alike, and are scanned in "
     "vain; random ones are told apart after log16 N digits, and Radix is as fast as Bitonic. The paper's ratios are nearer "
     "the first.",
     f"Serial sorts. The model charges bandwidth and {CYCLES} cycles an item; neither caches, nor memory, nor contention in "
-    "the network beyond a node's own port.",
-    "Sierra. Twelve processes share a port, and nearly all messages of Bitonic leave the node. A tree, and Cheng's sort, "
-    "send less between nodes: in the model they are ahead at 4,096 ranks, and Cheng's also at 65,536.",
+    "the network beyond a node's own ports.",
+    "Sierra. Twelve processes share a port. A tree, and Cheng's sort, send less between nodes than Bitonic: in the model "
+    "they are ahead at 1,024 ranks.",
     "N groups. In the model a process that is alone in its bin is done, and adding up tables and hashing cost nothing.",
 ]
 

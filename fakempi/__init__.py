@@ -26,9 +26,14 @@ _HOMES = {
     "phantom": "fakempi.mpi.buffers.phantom",
     "region": "fakempi.mpi.base.region",
     "CostModel": "fakempi.wire.cost",
+    "Dragonfly": "fakempi.wire.models.dragonfly",
+    "FatTree": "fakempi.wire.models.fat_tree",
     "Free": "fakempi.wire.models.free",
     "Hockney": "fakempi.wire.models.hockney",
+    "Link": "fakempi.wire.cost",
     "LogGP": "fakempi.wire.models.loggp",
+    "Torus": "fakempi.wire.models.torus",
+    "TwoGroups": "fakempi.wire.models.two_groups",
     "TwoLevel": "fakempi.wire.models.two_level",
     "presets": "fakempi.wire.models.presets",
     "DeadlockError": "fakempi.errors",
@@ -53,10 +58,15 @@ if TYPE_CHECKING:
     from fakempi.mpi.buffers.phantom import phantom as phantom
     from fakempi.traces import load as load
     from fakempi.wire.cost import CostModel as CostModel
+    from fakempi.wire.cost import Link as Link
     from fakempi.wire.models import presets as presets
+    from fakempi.wire.models.dragonfly import Dragonfly as Dragonfly
+    from fakempi.wire.models.fat_tree import FatTree as FatTree
     from fakempi.wire.models.free import Free as Free
     from fakempi.wire.models.hockney import Hockney as Hockney
     from fakempi.wire.models.loggp import LogGP as LogGP
+    from fakempi.wire.models.torus import Torus as Torus
+    from fakempi.wire.models.two_groups import TwoGroups as TwoGroups
     from fakempi.wire.models.two_level import TwoLevel as TwoLevel
     from fakempi.world import Run as Run
     from fakempi.world import run as run

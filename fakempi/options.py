@@ -25,14 +25,19 @@ from collectives.loading import is_path
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.wire.cost import CostModel
+from fakempi.wire.models.dragonfly import Dragonfly
+from fakempi.wire.models.fat_tree import FatTree
 from fakempi.wire.models.free import Free
 from fakempi.wire.models.hockney import Hockney
 from fakempi.wire.models.loggp import LogGP
 from fakempi.wire.models.presets import PRESETS
+from fakempi.wire.models.torus import Torus
+from fakempi.wire.models.two_groups import TwoGroups
 from fakempi.wire.models.two_level import TwoLevel
 
 MODELS: Mapping[str, Callable[..., CostModel]] = {
-    "hockney": Hockney, "two_level": TwoLevel, "loggp": LogGP, "free": Free, **PRESETS,
+    "hockney": Hockney, "two_level": TwoLevel, "loggp": LogGP, "free": Free, "torus": Torus, "fat_tree": FatTree,
+    "dragonfly": Dragonfly, "two_groups": TwoGroups, **PRESETS,
 }  # fmt: skip
 """Cost models and machines, by the names that people type."""
 
@@ -69,7 +74,7 @@ def cost_model(text: str) -> CostModel:
                 raise unknown(f"{text}: parameter", key, (f"{part}.{each}" for each in ("t_s", "t_w")))
             within.setdefault(part, {})[inner] = number(value)
         elif key in known and key not in ("intra", "inter"):
-            given[key] = value.split("+") if key == "placement" else number(value)
+            given[key] = value.split("+") if key == "placement" else numbers_or_one(value)
         else:
             names = [each for each in known if each not in ("intra", "inter")]
             names += [f"{each}.{inner}" for each in ("intra", "inter") if each in known for inner in ("t_s", "t_w")]
@@ -115,6 +120,14 @@ def number(text: str) -> Any:
         return Fraction(low) if "/" in low else float(low)
     except (ValueError, ZeroDivisionError):
         raise wrong(f"{text!r} is not a number.") from None
+
+
+def numbers_or_one(text: str) -> Any:
+    """A number, or several with an x between: `8x8x8`; or none."""
+    if text.lower() == "none":
+        return None
+    parts = [number(part) for part in text.lower().split("x")]
+    return parts[0] if len(parts) == 1 else tuple(parts)
 
 
 def whole(text: str) -> int:

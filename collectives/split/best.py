@@ -1,10 +1,10 @@
 """Split by whichever algorithm should be the best, by the number of processes and of groups, and whether there are keys.
 
-Neither colour nor key: nothing to do. Few processes: everybody gets all items, by an allgather; some more: one of them
-does, by a tree. Many, without keys: hash, and hash64 if there are about as many groups as processes. Many, with keys
-or colours that a function compares: bitonic. Everybody decides alike, without a message.
+Neither colour nor key: nothing to do. Few processes: everybody gets all items, by an allgather. Some more that are put in
+order and not split: one of them does, by a tree. Many, without keys: hash, and hash64 if there are about as many groups as
+processes. Many, with keys or colours that a function compares: bitonic. Everybody decides alike, without a message.
 
-    p = 4     an allgather; p = 3000 with keys: a tree; p = 65536: hash, and with keys bitonic
+    p = 4     an allgather; p = 400 with keys and without colours: a tree; p = 65536: hash, and with keys bitonic
 
 Rounds   the chosen one's    Sent per rank   the chosen one's    Scratch   the chosen one's
 Time     the chosen one's
@@ -27,13 +27,14 @@ from collectives.chain.meter import UNREAD, Meter, Work
 from collectives.split import allgather_group, allgather_mpi, bitonic, gather_scatter, hash, hash64
 from collectives.tools.protocol import Comm
 
-SORTED, UNSORTED = (256, 4096), (1024, 2048)
-"""Processes up to which everybody gets all items, and up to which one does: where there are keys, and where not.
+REORDERED, SORTED, UNSORTED = (160, 640), (512, 512), (384, 384)
+"""Processes up to which everybody gets all items, and up to which one does: keys alone, keys and colours, no keys.
 
-In modelled us on Dawn and on Sierra, 80 cycles an item (benchmarks/moody_cases.py). With keys, 256 processes: allgather 338
-and 222, tree 326 and 339; 512: 656 and 354, 433 and 415; 4,096: tree 1,490 and 847, bitonic 1,900 and 2,720. Without, 512:
-allgather 312 and 262, tree 431 and 418, hash 691 and 979; 4,096: tree 1,515 and 843, hash 1,018 and 1,503. On a chain, where
-an allgather has to find its partners, it takes 1.3 to 2.1 times as long as on a communicator: half as many, then.
+In modelled us on Dawn and on Sierra, 80 cycles an item (benchmarks/moody_cases.py). Keys alone, so that everybody sorts all,
+128 processes: allgather 122 and 49, tree 132 and 62; 512: tree 260 and 102, bitonic 236 and 162; 1,024: 409 and 143, 277 and
+194. Keys and four colours, 512: allgather 191 and 106, tree 281 and 106, bitonic 237 and 162; 1,024: 382 and 209, 452 and
+151, 278 and 197. No keys, 256: allgather 95 and 49, tree 180 and 79, hash 127 and 70; 512: 181 and 91, 262 and 104, 146 and
+82. On a chain, where an allgather has to find its partners, it takes 1.2 to 1.5 times as long as on a communicator: fewer.
 """
 
 
@@ -52,14 +53,16 @@ def choose(
     has room for more items than that.
 
     >>> [choose(100), choose(100, chain=True), choose(1000, reorder=True)]
-    [<split allgather_mpi>, <split allgather_group>, <split gather_scatter>]
+    [<split allgather_mpi>, <split allgather_group>, <split bitonic>]
     >>> [choose(5000), choose(5000, groups=5000), choose(5000, reorder=True)]
     [<split hash>, <split hash64>, <split bitonic>]
     """
-    everybody, one = SORTED if reorder or compared else UNSORTED
+    everybody, one = UNSORTED if not (reorder or compared) else REORDERED if groups == 1 else SORTED
     if few is not None:
         everybody, one = min(everybody, few), min(one, few)
-    if size <= (everybody // 2 if chain else everybody):
+    if chain:
+        everybody, one = everybody * 2 // 3, one * 2 // 3
+    if size <= everybody:
         return allgather_group.ALGORITHM if chain else allgather_mpi.ALGORITHM
     if size <= one:
         return gather_scatter.ALGORITHM
@@ -90,6 +93,7 @@ def split_best(
     if color is None and key is None:
         return chain
     compared = color is not None and compares(compare)[0] is not None
+    groups = 1 if color is None else groups
     chosen = choose(chain.size, groups=groups, reorder=key is not None, compared=compared, chain=is_chain, few=few)
     found: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
     return found

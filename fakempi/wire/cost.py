@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 
 Time = float
+
+
+class Link(NamedTuple):
+    """What many processes share: `width` transfers at a time, each of which has it for gap + n t_w."""
+
+    t_w: Time
+    width: int = 1
+    gap: Time = 0
 
 
 class CostModel:
@@ -43,13 +52,29 @@ class CostModel:
         """Seconds from the start of a transfer until its ports are free, the sender is done, and all has arrived."""
         raise NotImplementedError(f"{type(self).__name__} must say what a transfer costs: override transfer()")
 
+    def route(self, source: int, dest: int) -> Sequence[Hashable] | None:
+        """The names of the links from one process to another, in the order in which a message comes to them.
+
+        None is no links, but the network ports of the two nodes, if these are two, held as long as the processes' ports.
+        """
+        return None
+
+    def link(self, name: Any) -> Link:
+        """What is behind a name that `route` gave; asked for once in a run, when the name first occurs."""
+        raise NotImplementedError(f"{type(self).__name__} must say what its links are: override link()")
+
     def node(self, process: int) -> Any:
-        """The node that a process runs on; transfers between two nodes also hold the nodes' network ports."""
+        """The node that a process runs on."""
         return 0
 
     def node_name(self, process: int) -> str:
         """What `MPI.Get_processor_name()` says there."""
         return f"node{self.node(process)}"
+
+    @property
+    def shares(self) -> bool:
+        """Whether transfers may hold more than the ports of two processes."""
+        return type(self).node is not CostModel.node or type(self).route is not CostModel.route
 
     def validate(self) -> None:
         """Refuse numbers that make no sense."""

@@ -41,7 +41,7 @@ class Delivery:
         self.turns = 0
         self.out, self.into = self.ports.out, self.ports.into
         # Two ports of width one and nothing shared: the route need not be looked up (a third of the work saved).
-        self.plain = cost.duplex and cost.ports == 1 and type(cost).node is CostModel.node
+        self.plain = cost.duplex and cost.ports == 1 and not cost.shares
         self.in_order = cost.in_order and cost.ports == 1
 
     # -- the two doors --------------------------------------------------------------------------------------------

@@ -30,8 +30,7 @@ class Express(Delivery):
     @staticmethod
     def serves(cost: CostModel) -> bool:
         """Whether all transfers of such a run are plain."""
-        shared = type(cost).node is not CostModel.node
-        return cost.linear is not None and cost.duplex and cost.ports == 1 and not shared
+        return cost.linear is not None and cost.duplex and cost.ports == 1 and not cost.shares
 
     def send(self, envelope: Envelope) -> None:
         """A message is sent now."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, CostModel, Free, Hockney, LogGP, TwoLevel, compute, phantom, presets
+from fakempi import MPI, CostModel, FatTree, Free, Hockney, LogGP, Torus, TwoLevel, compute, phantom, presets
 from fakempi.wire.express import Express
 
 CARRIERS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
@@ -288,6 +288,9 @@ COSTS: dict[str, CostModel] = {
     "half duplex, two ports": Hockney(ports=2, duplex=False),
     "two levels": TwoLevel(2),
     "two levels, half duplex, two network ports": TwoLevel(3, network_ports=2, duplex=False),
+    "two levels, network ports held throughout": TwoLevel(2, network_gap=None),
+    "torus": Torus((2, 2, 2), 2),
+    "thin fat tree": FatTree((2, 8), links=(1, 1), eager_limit=0),
     "LogGP": LogGP(),
     "LogGP, synchronous": LogGP(L=1e-5, o=7e-7, g=2e-6, G=1e-9, eager_limit=0),
     "free": Free(),
@@ -386,9 +389,11 @@ def graph(comm: Any, steps: list[Step]) -> list[Any]:
         Hockney(t_s=0, t_w=1, eager_limit=3, ports=2),
         Hockney(t_s=0, t_w=1, eager_limit=3, duplex=False),
         TwoLevel(2, intra=Hockney(0, 1), inter=Hockney(2, 1), eager_limit=3),
+        TwoLevel(2, intra=Hockney(0, 1), inter=Hockney(2, 1), eager_limit=3, network_gap=1, duplex=False),
+        Torus(8, t_s=2, t_hop=1, t_w=1, eager_limit=3),
         LogGP(L=3, o=1, g=2, G=1, eager_limit=3),
     ],
-    ids=["Hockney", "two ports", "half duplex", "two levels", "LogGP"],
+    ids=["Hockney", "two ports", "half duplex", "two levels", "two levels, half duplex", "ring of links", "LogGP"],
 )
 @given(steps=STEPS, seed=st.one_of(st.none(), st.integers(0, 5)))
 def test_any_graph_of_messages_is_the_same_run_everywhere(cost: CostModel, steps: list[Step], seed: int | None) -> None:

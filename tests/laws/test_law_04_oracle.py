@@ -1,13 +1,15 @@
 """Law 4 against an oracle: any messages, posted at any times, travel as in an independent simulator of the model.
 
-The simulator is forty lines: messages with a route (names of ports), a time at which they are ready, and a duration.
-They take the ports of their route one after the other, queue first come, first served, and hold all of them. The drawn
-times are such that no two things happen at once by chance, so there are no ties for it to break.
+The simulator is fifty lines: messages with a route (names of ports and links), a time at which they are ready, and a
+duration. They take the ports of their route one after the other, queue first come, first served, and hold all of them, but
+for links: these each have a time of their own for a message, from when it gets there. The drawn times are such that no two
+things happen at once by chance, so there are no ties for it to break.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Hashable, Sequence
 from heapq import heappop, heappush
 from itertools import accumulate, count
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, CostModel, Hockney, TwoLevel, compute, phantom
+from fakempi import MPI, CostModel, Hockney, Link, Torus, TwoLevel, compute, phantom
 
 
 class Drawn(NamedTuple):
@@ -61,14 +63,25 @@ def plan(drawn: list[Drawn]) -> list[Planned]:
 
 
 def simulated(
-    ready: list[int], durations: list[int], routes: list[tuple[Any, ...]], width: dict[Any, int]
+    ready: list[int],
+    durations: list[int],
+    routes: list[tuple[Any, ...]],
+    width: dict[Any, int],
+    passage: Callable[[int, Any], int | None] = lambda message, port: None,
 ) -> list[tuple[int, int]]:
-    """(start, end) of each message."""
+    """(start, end) of each message; `passage` is how long it has a link, and None for a port."""
     free = {port: width.get(port, 1) for route in routes for port in route}
     queues: dict[Any, deque[int]] = {port: deque() for port in free}
     stage, spans = [0] * len(ready), [(0, 0)] * len(ready)
-    agenda: list[tuple[int, int, str, int]] = []
+    agenda: list[tuple[int, int, Any, int]] = []
     serial = count()
+
+    def begin(message: int, now: int) -> None:
+        port = routes[message][stage[message]]
+        seconds = passage(message, port)
+        if seconds is not None:
+            heappush(agenda, (now + seconds, next(serial), (port,), message))
+        stage[message] += 1
 
     def advance(message: int, now: int) -> None:
         route = routes[message]
@@ -78,7 +91,7 @@ def simulated(
                 queues[port].append(message)
                 return
             free[port] -= 1
-            stage[message] += 1
+            begin(message, now)
         spans[message] = now, now + durations[message]
         heappush(agenda, (now + durations[message], next(serial), "ends", message))
 
@@ -89,10 +102,11 @@ def simulated(
         if what == "is ready":
             advance(message, now)
             continue
-        for port in routes[message]:
+        kept = [port for port in routes[message] if passage(message, port) is None]
+        for port in kept if what == "ends" else what:
             if queues[port]:
                 following = queues[port].popleft()
-                stage[following] += 1
+                begin(following, now)
                 advance(following, now)
             else:
                 free[port] += 1
@@ -118,13 +132,21 @@ def posted(comm: Any, plans: list[Planned]) -> None:
 
 
 def check_against_the_oracle(
-    drawn: list[Drawn], carrier: str, cost: CostModel, routes: Any, width: dict[Any, int]
+    drawn: list[Drawn],
+    carrier: str,
+    cost: CostModel,
+    routes: Any,
+    width: dict[Any, int],
+    passage: Callable[[int, Any], int | None] = lambda nbytes, port: None,
 ) -> None:
     """Starts and ends of all transfers, and the clocks at the end, watched and unwatched."""
     plans = plan(drawn)
     eager = cost.eager_limit > 0
     ready = [one.sent if eager else max(one.sent, one.awaited) for one in plans]
-    spans = simulated(ready, [one.nbytes for one in plans], [routes(one) for one in plans], width)
+    seconds = [int(cost.transfer(one.source, one.dest, one.nbytes)[0]) for one in plans]
+    spans = simulated(
+        ready, seconds, [routes(one) for one in plans], width, lambda message, port: passage(plans[message].nbytes, port)
+    )
     ends: dict[int, list[int]] = {rank: [0] for rank in range(RANKS)}
     latest: dict[tuple[int, int], int] = {}
     for number in sorted(range(len(plans)), key=lambda number: spans[number]):
@@ -166,9 +188,101 @@ def test_transfers_between_nodes_are_those_of_a_simulator_too(
     check_against_the_oracle(
         between,
         carrier,
-        TwoLevel(2, intra=unit, inter=unit, eager_limit=eager_limit, network_ports=network_ports),
+        TwoLevel(2, intra=unit, inter=unit, eager_limit=eager_limit, network_ports=network_ports, network_gap=None),
         lambda one: (("out", one.source), ("off", one.source // 2), ("onto", one.dest // 2), ("in", one.dest)),
         {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+    )
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2]), st.integers(0, 3), st.integers(0, 3))
+def test_a_network_port_is_held_for_bytes_and_a_gap_while_the_transfer_takes_longer(
+    carrier: str, drawn: list[Drawn], eager_limit: int, network_ports: int, gap: int, start_up: int
+) -> None:
+    """Of n t_w + gap, from when it was taken; the processes' ports until t_s + n t_w after the last was."""
+    unit = 1 << (3 * len(drawn) + 2)  # coarser than the bits that tell messages apart
+
+    def route(one: Planned) -> tuple[Any, ...]:
+        here, there = one.source // 2, one.dest // 2
+        between = () if here == there else (("off", here), ("onto", there))
+        return ("out", one.source), *between, ("in", one.dest)
+
+    check_against_the_oracle(
+        drawn,
+        carrier,
+        TwoLevel(
+            2, intra=Hockney(0, 1), inter=Hockney(start_up * unit, 1), eager_limit=eager_limit, network_ports=network_ports,
+            network_gap=gap * unit,
+        ),
+        route,
+        {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+        lambda nbytes, port: gap * unit + nbytes if port[0] in ("off", "onto") else None,
+    )  # fmt: skip
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.integers(1, 2), st.integers(1, 2), st.integers(1, 2))
+def test_messages_on_a_ring_of_links_are_those_of_the_simulator(
+    carrier: str, drawn: list[Drawn], eager_limit: int, links: int, gap: int, ports: int
+) -> None:
+    """Four nodes, up or down the shorter way, one or two links between neighbours, each held for gap + n t_w."""
+    unit = 1 << (3 * len(drawn) + 2)
+
+    def route(one: Planned) -> tuple[Any, ...]:
+        up = (one.dest - one.source) % RANKS
+        way, steps = (1, up) if up <= RANKS - up else (-1, RANKS - up)
+        between = [("link", (one.source + way * step) % RANKS, way) for step in range(steps)]
+        return ("out", one.source), *between, ("in", one.dest)
+
+    check_against_the_oracle(
+        drawn,
+        carrier,
+        Torus(
+            RANKS, t_s=unit, t_hop=2 * unit, t_w=1, gap=gap * unit, links=links, intra=Hockney(0, 1), ports=ports,
+            eager_limit=eager_limit,
+        ),
+        route,
+        {("link", node, way): links for node in range(RANKS) for way in (1, -1)}
+        | {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)},
+        lambda nbytes, port: gap * unit + nbytes if port[0] == "link" else None,
+    )  # fmt: skip
+
+
+class Ways(CostModel):
+    """Any route for any pair, over links of different widths and speeds: what a user would write."""
+
+    def __init__(self, routes: dict[tuple[int, int], tuple[int, ...]], eager_limit: int) -> None:
+        self.routes, self.eager_limit = routes, eager_limit
+
+    def route(self, source: int, dest: int) -> Sequence[Hashable]:
+        """As drawn."""
+        return self.routes[source, dest]
+
+    def link(self, name: Any) -> Link:
+        """Wider and slower with the number."""
+        return Link(t_w=1 + name // 2, width=1 + name % 2)
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+        """At the pace of the slowest."""
+        seconds = nbytes * max([1, *(self.link(name).t_w for name in self.routes[source, dest])])
+        return seconds, seconds, seconds
+
+
+PAIRS = [(source, dest) for source in range(RANKS) for dest in range(RANKS)]
+ROUTES = st.tuples(*[st.lists(st.integers(0, 3), unique=True).map(tuple) for _ in PAIRS])
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), ROUTES)
+def test_messages_on_any_links_in_any_order_are_those_of_the_simulator(
+    carrier: str, drawn: list[Drawn], eager_limit: int, routes: tuple[tuple[int, ...], ...]
+) -> None:
+    """Links cross in all ways, those that would make a circle among them, and everything ends."""
+    cost = Ways(dict(zip(PAIRS, routes, strict=True)), eager_limit)
+    check_against_the_oracle(
+        drawn,
+        carrier,
+        cost,
+        lambda one: (("out", one.source), *(("link", n) for n in cost.routes[one.source, one.dest]), ("in", one.dest)),
+        {("link", name): cost.link(name).width for name in range(4)},
+        lambda nbytes, port: int(nbytes * cost.link(port[1]).t_w) if port[0] == "link" else None,
     )
 
 

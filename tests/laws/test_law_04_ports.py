@@ -288,6 +288,38 @@ def test_the_ranks_of_a_node_queue_for_its_network_ports(carrier: str, network_p
     assert run.time == 10 * rounds
 
 
+def to_twins(comm: Any, nbytes: int) -> None:
+    """Each rank of the first half sends to its twin in the second."""
+    half = comm.size // 2
+    if comm.rank < half:
+        comm.Send(phantom(nbytes), comm.rank + half)
+    else:
+        comm.Recv(phantom(nbytes), comm.rank - half)
+
+
+@pytest.mark.parametrize("eager_limit", [0, 1000])
+def test_a_network_port_is_held_for_bytes_and_a_gap_or_for_the_start_up_too(carrier: str, eager_limit: int) -> None:
+    """Five messages of 10 bytes: they are t_s + n t_w long, and follow each other by the gap and their bytes, or wholly."""
+    for gap, step in ((0, 20), (3, 23), (150, 170), (None, 120)):
+        cost = TwoLevel(5, intra=Hockney(0, 1), inter=Hockney(100, 2), network_gap=gap, eager_limit=eager_limit)
+        clocks = fakempi.run(to_twins, 10, 10, cost=cost, carrier=carrier).clocks
+        assert clocks == 2 * [120 + rank * step for rank in range(5)]
+
+
+def test_in_half_duplex_too_a_network_port_is_held_for_bytes_and_a_gap(carrier: str) -> None:
+    """One port for both ways: two ranks of each of two nodes send to each other, one after the other."""
+
+    def main(comm: Any) -> None:
+        if comm.rank % 2:
+            comm.Send(phantom(10), comm.rank ^ 3)
+        else:
+            comm.Recv(phantom(10), comm.rank ^ 3)
+
+    for gap, clock in ((0, 180), (3, 183), (None, 280)):
+        cost = TwoLevel(2, intra=Hockney(0, 1), inter=Hockney(100, 4), network_gap=gap, duplex=False, eager_limit=0)
+        assert fakempi.run(main, 4, cost=cost, carrier=carrier).time == clock
+
+
 def test_transfers_within_a_node_do_not_queue_for_the_network(carrier: str) -> None:
     """Half the ranks talk to their neighbours while the others wait for the wire."""
     cost = TwoLevel(4, intra=Hockney(0, 1), inter=Hockney(0, 100), eager_limit=0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, CostModel, Hockney, LogGP, TwoLevel, compute, phantom
+from fakempi import MPI, CostModel, Hockney, LogGP, Torus, TwoLevel, compute, phantom
 
 UNIT = Hockney(t_s=0, t_w=1)
 
@@ -105,6 +105,9 @@ COSTS: dict[str, CostModel] = {
     "two ports": Hockney(t_s=0, t_w=1, ports=2),
     "half duplex": Hockney(t_s=0, t_w=1, duplex=False),
     "two levels": TwoLevel(2, intra=Hockney(0, 1), inter=Hockney(10, 3)),
+    "two levels, with a gap": TwoLevel(2, intra=Hockney(0, 1), inter=Hockney(10, 3), network_gap=7),
+    "a ring of links": Torus(8, t_s=10, t_hop=2, t_w=3),
+    "a ring of links, two ports": Torus(8, t_s=10, t_hop=2, t_w=3, ports=2),
     "LogGP": LogGP(L=20, o=1, g=4, G=1),
 }
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi import Free, Hockney, LogGP, TwoLevel
+from fakempi import Dragonfly, FatTree, Free, Hockney, LogGP, Torus, TwoGroups, TwoLevel
 from fakempi.options import algorithm_names, algorithms, cost_model, groups, number, sizes
 from fakempi.tuning.words import typed
 
@@ -33,6 +33,16 @@ def test_a_two_level_model_has_models_within() -> None:
     assert (model.intra.t_s, model.intra.t_w) == (1, TwoLevel().intra.t_w)
     assert (model.inter.t_s, model.inter.t_w) == (TwoLevel().inter.t_s, 2)
     assert model.placement == ("a", "a", "b")
+
+
+def test_networks_have_numbers_with_an_x_between() -> None:
+    """A shape, or the links of each level; one alone is a number."""
+    assert repr(cost_model("torus:shape=8x8x8,ranks_per_node=4")) == repr(Torus((8, 8, 8), 4))
+    assert repr(cost_model("fat-tree:children=4x2,links=1x2,static=yes")) == repr(FatTree((4, 2), links=(1, 2), static=True))
+    assert repr(cost_model("torus:shape=16")) == repr(Torus(16))
+    assert repr(cost_model("dragonfly:groups=3,global_links=2")) == repr(Dragonfly(3, global_links=2))
+    assert repr(cost_model("two_groups:first=3,bridges=1e-9x2e-9")) == repr(TwoGroups(3, (1e-9, 2e-9)))
+    assert cost_model("two_level:network_gap=none").network_gap is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -141,9 +141,10 @@ def test_ports_are_as_wide_as_the_model_says(width: int) -> None:
         assert sum(port.take("x") for _ in range(7)) == width  # type: ignore[arg-type]
 
 
-def test_transfers_between_nodes_also_hold_the_network_ports_of_both() -> None:
+@pytest.mark.parametrize("gap", [None, 0])
+def test_transfers_between_nodes_also_hold_the_network_ports_of_both(gap: int | None) -> None:
     """Which all processes of a node share; those within a node do not."""
-    made = ports(TwoLevel(2), 6)
+    made = ports(TwoLevel(2, network_gap=gap), 6)
     within, between, beside = made.route(0, 1), made.route(0, 2), made.route(1, 3)
     assert within == (made.out[0], made.into[1])
     assert between[0] is made.out[0]
@@ -154,15 +155,17 @@ def test_transfers_between_nodes_also_hold_the_network_ports_of_both() -> None:
     assert len({*made.route(0, 2)[1:3], *made.route(2, 0)[1:3]}) == 4
 
 
-def test_in_half_duplex_a_node_has_one_network_port() -> None:
+@pytest.mark.parametrize("gap", [None, 0])
+def test_in_half_duplex_a_node_has_one_network_port(gap: int | None) -> None:
     """For both directions."""
-    made = ports(TwoLevel(2, duplex=False))
+    made = ports(TwoLevel(2, duplex=False, network_gap=gap))
     assert set(made.route(0, 2)) & set(made.route(3, 1)) == set(made.route(1, 3)) & set(made.route(2, 0))
     assert len(made.route(0, 2)) == 4
 
 
 def test_network_ports_are_as_wide_as_the_model_says() -> None:
     """Whatever the width of the processes' ports."""
-    made = ports(TwoLevel(2, network_ports=3))
-    out = made.route(0, 2)[1]
-    assert sum(out.take("x") for _ in range(7)) == 3  # type: ignore[arg-type]
+    message = Envelope(None, 0, 0, 10, None, None, True)
+    for gap in (None, 5):
+        out = ports(TwoLevel(2, network_ports=3, network_gap=gap)).route(0, 2)[1]
+        assert sum(out.take(message) for _ in range(7)) == 3

@@ -1,0 +1,180 @@
+"""The same messages over the same links, here and in SimGrid: how long until all are there.
+
+    python benchmarks/simgrid_routes.py            (a minute)
+
+simgrid 4.1 was used, which pip builds from source: that needs a compiler, Boost's headers and pybind11 below version 3.
+
+Both are told the same routes: a link out of each rank, the links that the cost model names, a link into each rank; all as
+fast, and no start-up, so that what is compared is how messages share links. By law the two differ. Here a link serves one
+message after the other, first come, first served, and a rank sends one at a time. In SimGrid all messages that are under way
+share the links' bandwidth, max-min fair. Where every link is as busy as every other, or one is the bottleneck of all, both
+take as long. Elsewhere a message that waits here leaves links idle of which it would have a part there.
+
+`least` is what no law can beat: the bytes of the busiest link. A link of width k is one of k times the bandwidth in SimGrid,
+where each message is then held to one k-th of it by its ranks' own links.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing import get_context
+from random import Random
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import fakempi
+from fakempi import MPI, Dragonfly, FatTree, Torus, TwoGroups, phantom
+from fakempi.wire.models.linked import Linked
+
+NBYTES, T_W = 10**6, 1e-9
+Traffic = list[tuple[int, int]]
+
+NETWORKS: dict[str, Callable[[], Linked]] = {
+    "torus 4 x 4 x 4": lambda: Torus((4, 4, 4), t_s=0, t_hop=0, t_w=T_W),
+    "torus 16": lambda: Torus(16, t_s=0, t_hop=0, t_w=T_W),
+    "fat tree 4 x 4 x 4, fixed tables": lambda: FatTree((4, 4, 4), static=True, t_s=0, t_hop=0, t_w=T_W),
+    "fat tree 4 x 4 x 4, half as wide": lambda: FatTree((4, 4, 4), links=(1, 2, 4), t_s=0, t_hop=0, t_w=T_W),
+    "dragonfly 4 x 4 x 4": lambda: Dragonfly(4, 4, 4, t_s=0, t_hop=0, t_w=T_W),
+    "two groups, 3 unequal bridges": lambda: TwoGroups(32, (T_W, 2 * T_W, 4 * T_W), t_s=0, t_w=T_W),
+}
+
+
+def neighbours(cost: Linked) -> Traffic:
+    """Everybody to all others that one link joins it to, or, where none does, the nearest."""
+    ranks = size(cost)
+    least = min(cost.hops(0, other) for other in range(1, ranks) if cost.hops(0, other))
+    return [(a, b) for a in range(ranks) for b in range(ranks) if a != b and 0 < cost.hops(a, b) <= least]
+
+
+def permutation(seed: int) -> Callable[[Linked], Traffic]:
+    """Everybody to somebody, at random."""
+
+    def made(cost: Linked) -> Traffic:
+        dests = list(range(size(cost)))
+        Random(seed).shuffle(dests)
+        return [(source, dest) for source, dest in enumerate(dests) if source != dest]
+
+    return made
+
+
+PATTERNS: dict[str, Callable[[Linked], Traffic]] = {
+    "ring": lambda cost: [(i, (i + 1) % size(cost)) for i in range(size(cost))],
+    "all to one": lambda cost: [(i, 0) for i in range(1, size(cost))],
+    "bisection exchange": lambda cost: [(i, (i + size(cost) // 2) % size(cost)) for i in range(size(cost))],
+    "nearest neighbours": neighbours,
+    "random permutation, 1": permutation(1),
+    "random permutation, 2": permutation(2),
+    "random permutation, 3": permutation(3),
+}
+
+
+def size(cost: Linked) -> int:
+    """Ranks: one a node."""
+    return cost.places or 64
+
+
+def routes(cost: Linked, traffic: Traffic) -> list[list[Any]]:
+    """Names of all links of each message, those of the ranks among them."""
+    return [[("out", a), *cost.route(a, b), ("in", b)] for a, b in traffic]
+
+
+def bandwidth(cost: Linked, name: Any) -> float:
+    """Bytes a second of a link, all of its width together."""
+    if name[0] in ("out", "in"):
+        return 1 / T_W
+    link = cost.link(name)
+    return link.width / link.t_w
+
+
+def least(cost: Linked, traffic: Traffic) -> float:
+    """Seconds that the busiest link needs."""
+    load = Counter(name for route in routes(cost, traffic) for name in route)
+    return max(count * NBYTES / bandwidth(cost, name) for name, count in load.items())
+
+
+def here(cost: Linked, traffic: Traffic) -> float:
+    """Seconds in fakempi: all messages posted at once."""
+
+    def main(comm: Any) -> None:
+        requests = [comm.Irecv(phantom(NBYTES), a) for a, b in traffic if b == comm.rank]
+        requests += [comm.Isend(phantom(NBYTES), b) for a, b in traffic if a == comm.rank]
+        MPI.Request.Waitall(requests)
+
+    return fakempi.run(main, size(cost), cost=cost).time
+
+
+def there(case: tuple[str, str]) -> float:
+    """Seconds in SimGrid, by two actors a message; one engine a process is all there can be."""
+    import simgrid
+
+    cost = NETWORKS[case[0]]()
+    traffic = PATTERNS[case[1]](cost)
+    options = ["--cfg=network/model:CM02", "--cfg=network/TCP-gamma:0", "--cfg=network/crosstraffic:0"]
+    engine = simgrid.Engine(["routes", "--log=root.thresh:warning", *options])
+    zone = engine.netzone_root
+    hosts = [zone.add_host(f"rank{rank}", 1e9).seal() for rank in range(size(cost))]
+    links: dict[Any, Any] = {}
+    for (a, b), route in zip(traffic, routes(cost, traffic), strict=True):
+        for name in route:
+            if name not in links:
+                links[name] = zone.add_link(f"link{len(links)}", bandwidth(cost, name)).set_latency(0.0).seal()
+        zone.add_route(hosts[a], hosts[b], [simgrid.LinkInRoute(links[name]) for name in route], False)
+    zone.seal()
+
+    def sends(number: int) -> None:
+        simgrid.Mailbox.by_name(str(number)).put("x", NBYTES)
+
+    def receives(number: int) -> None:
+        simgrid.Mailbox.by_name(str(number)).get()
+
+    for number, (a, b) in enumerate(traffic):
+        hosts[a].add_actor(f"s{number}", sends, number)
+        hosts[b].add_actor(f"r{number}", receives, number)
+    engine.run()
+    return float(engine.clock)
+
+
+NOTES = [
+    "What differs by law:",
+    "Nearest neighbours. Here a rank sends one message at a time, in the order in which it posted them, and keeps its port "
+    "while it waits for the receiver's; there all six go at once, and each gets a sixth.",
+    "Half as wide. Here a message has one of the links of a bundle, and those that wait come in turn; there it has a share "
+    "of all of them.",
+    "All to one over unequal bridges. Here a message that comes over a slow bridge has the receiver's port for as long as "
+    "it takes; there others use what it leaves.",
+]
+
+
+def main() -> int:
+    """Print both, side by side."""
+    console = Console(width=110, highlight=False)
+    cases = [(network, pattern) for network in NETWORKS for pattern in PATTERNS]
+    try:
+        import simgrid  # noqa: F401
+    except ImportError:
+        console.print("simgrid is not installed: its column stays empty.")
+        theirs: list[float | None] = [None] * len(cases)
+    else:
+        with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+            theirs = list(pool.imap(there, cases))
+    table = Table(title=f"{NBYTES:,} bytes a message at 1 GB/s: ms until all are there", title_justify="left")
+    for column in ("network", "pattern", "messages", "least", "fakempi", "SimGrid", "ratio"):
+        table.add_column(column, justify="left" if column in ("network", "pattern") else "right")
+    for (network, pattern), seconds in zip(cases, theirs, strict=True):
+        cost = NETWORKS[network]()
+        traffic = PATTERNS[pattern](cost)
+        ours = here(cost, traffic)
+        cells = ("-", "-") if seconds is None else (f"{seconds * 1e3:.2f}", f"{ours / seconds:.2f}")
+        first = network if pattern == next(iter(PATTERNS)) else ""
+        table.add_row(first, pattern, str(len(traffic)), f"{least(cost, traffic) * 1e3:.2f}", f"{ours * 1e3:.2f}", *cells)
+    console.print(table)
+    console.print("", *NOTES, sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
