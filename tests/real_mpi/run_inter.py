@@ -24,9 +24,10 @@ from mpi4py import MPI
 
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.between.groups import Part
-from tests.collectives.cases import PAIRED, REDUCING, ROOTED
-from tests.collectives.inter.calls import Side, check, prepare
-from tests.collectives.ops import ops_of
+from collectives.verification.cases import PAIRED, REDUCING, ROOTED
+from collectives.verification.ops import ops_of
+from collectives.verification.side import Side
+from collectives.verification.two_groups import check, prepare
 
 OPS = ops_of(MPI)
 ROOTS = {Part.ROOT: MPI.ROOT, Part.PROC_NULL: MPI.PROC_NULL}
