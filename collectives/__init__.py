@@ -25,11 +25,27 @@ The map. Whoever writes an algorithm needs the first two:
     making/<operation>/<name>.py    what makers of communicators tell each other: create_group, create_intercomm, merge
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
+    verification/   verify(ALGORITHM): does an algorithm do what it claims?
     block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
     trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
 from collectives.entries import CATALOGUE, find, fitting
 
-__all__ = ["CATALOGUE", "Algorithm", "Case", "DoesNotFit", "find", "fitting"]
+if TYPE_CHECKING:
+    from collectives.verification.counterexample import Counterexample
+    from collectives.verification.machine import Machine
+
+__all__ = ["CATALOGUE", "Algorithm", "Case", "DoesNotFit", "find", "fitting", "verify"]
+
+
+def verify(algorithm: Algorithm, machine: Machine | None = None, **options: Any) -> list[Counterexample]:
+    """Counterexamples to an algorithm's claims, smallest first; empty if all holds. See `verification.sweep.verify`."""
+    from collectives.verification import sweep  # not before it is needed
+
+    return sweep.verify(algorithm, machine, **options)

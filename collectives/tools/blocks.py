@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -127,9 +128,15 @@ class Layout:
 Cut: TypeAlias = Callable[[Buffer, int], Layout]
 """A root's buffer in a block for each of so many ranks; only the root asks, since the others need not know."""
 
+scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_meter", default=None)
+"""Who is told how many bytes `scratch` hands out; a rank has its own, on greenlets as on threads."""
+
 
 def scratch(like: Buffer, size: int) -> Any:
     """Memory for `size` elements of the kind that `like` holds."""
+    tell = scratch_meter.get()
+    if tell is not None:
+        tell(size * like.itemsize)
     if isinstance(like, np.ndarray):
         return np.empty(size, like.dtype)
     return like.empty(size)  # type: ignore[attr-defined]  # a phantom: only it knows how to make another

@@ -26,6 +26,7 @@ examples:
   fakempi run -n 64 work.py input.dat           an mpi4py script as it is
   fakempi list allgather                        algorithms, claims, sources
   fakempi compare bcast -n 2..64 --bytes 64k    which is best, and when
+  fakempi verify ./knomial.py                   does yours do what it claims?
 
 fakempi COMMAND --help says more, with examples.
 """
@@ -92,6 +93,21 @@ average. 1k..1M is every power of two between.
 
 """
 
+VERIFY = """\
+examples:
+  fakempi verify ./knomial.py                  a file that defines ALGORITHM
+  fakempi verify allgather/ring                one that fakempi list shows
+  fakempi verify inter:allgather/full_duplex   between two groups
+  fakempi verify ./knomial.py --ranks 65 --seconds 300
+
+It is run on many cases: numbers of ranks, sizes, roots, operations, values of
+its own parameters, with and without buffering, on both carriers. Results are
+compared with numpy's, and messages, bytes, rounds, scratch memory and modelled
+time with what it claims, exactly. What is wrong is shown in the smallest case
+that shows it, with the round where paper and run part.
+The exit code is 0 if all holds, 1 if not, 2 for wrong use.
+"""
+
 TOUR = """\
 examples:
   fakempi tour            all stations; on a terminal Enter goes on, q leaves
@@ -113,6 +129,7 @@ def make_parser() -> ArgumentParser:
     _add_list(_command(commands, "list", "the algorithms, with what they claim", LIST, _list))
     _add_view(_command(commands, "view", "pictures of a trace", VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
+    _add_verify(_command(commands, "verify", "try whether an algorithm does what it claims", VERIFY, _verify))
     _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
@@ -175,6 +192,12 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")
 
 
+def _add_verify(verify: ArgumentParser) -> None:
+    verify.add_argument("algorithm", metavar="FILE|NAME", help="a file that defines ALGORITHM, or operation/name")
+    verify.add_argument("--ranks", metavar="N", help="the largest number of ranks, of both groups together (default 17)")
+    verify.add_argument("--seconds", type=_seconds, metavar="S", default=50, help="try no more after S seconds (default 50)")
+
+
 def _add_tour(tour: ArgumentParser) -> None:
     tour.add_argument("stations", nargs="*", metavar="STATION", help="only these, by number")
     tour.add_argument("--list", action="store_true", help="the stations, by number")
@@ -219,6 +242,12 @@ def _compare(options: Namespace) -> int:
     from fakempi.cli.comparing import compare
 
     return compare(options)
+
+
+def _verify(options: Namespace) -> int:
+    from fakempi.cli.verifying import verify
+
+    return verify(options)
 
 
 def _tour(options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Results and claims on the emulator: every algorithm, Hypothesis-drawn cases, compared exactly."""
+"""Results and claims on the emulator: every algorithm, Hypothesis-drawn cases, compared exactly by what `verify` uses."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fakempi
 from collectives import CATALOGUE, Algorithm
+from collectives.verification.fault import BALANCED, EXACT, ROUNDS
+from collectives.verification.faults import faults
+from collectives.verification.ops import ops_of
+from fakempi.laboratory import Emulator
 from tests.collectives.cases import drawn_cases
-from tests.collectives.checks import check, run_phantom
-from tests.collectives.ops import ops_of
+from tests.collectives.phantoms import run_phantom
 
-fakempi = pytest.importorskip("fakempi")
 INTRA = [algorithm for algorithm in CATALOGUE if algorithm.kind == "intra"]
-# Powers of two, so that sums of them are exact in floating point.
-T_S, T_W, C = 8.0, 0.5, 0.25
+EMULATOR = Emulator()
 
 
 def every(algorithm: Algorithm) -> str:
@@ -28,31 +30,13 @@ def every(algorithm: Algorithm) -> str:
 @given(data=st.data())
 @settings(max_examples=12, deadline=None)
 def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
-    """numpy's answer, in exactly the claimed time, with exactly the claimed bytes; phantoms take as long."""
+    """numpy's answer, in exactly the claimed time, with the claimed messages, bytes, rounds and memory; phantoms alike."""
     case = data.draw(drawn_cases(algorithm))
-
-    def main(comm: Any) -> None:
-        check(algorithm, comm, case, ops_of(fakempi.MPI))
-
-    def ghost(comm: Any) -> None:
-        def phantom(size: int, itemsize: int) -> Any:
-            return fakempi.phantom(size * itemsize, itemsize)
-
-        run_phantom(algorithm, comm, case, phantom, ops_of(fakempi.MPI))
-
-    for c in (0.0, C):
-        cost = fakempi.Hockney(t_s=T_S, t_w=T_W, eager_limit=0, compute_per_byte=c)
-        run = fakempi.run(main, case.p, cost=cost)
-        time = algorithm.time(case, T_S, T_W, c)
-        assert time is None or run.time == time
-        assert time is None or fakempi.run(ghost, case.p, cost=cost).time == time
-    sent = [algorithm.sent(case, rank) for rank in range(case.p)]
-    assert None in sent or run.bytes == sum(count or 0 for count in sent)
-    plan = algorithm.plan(case)
-    assert plan is None or run.messages == sum(len(transfers) for transfers in plan)
-    rounds = algorithm.rounds(case)
-    counted = fakempi.run(main, case.p, cost=fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0))
-    assert rounds is None or counted.time == rounds
+    assert list(faults(algorithm, case, EMULATOR, [EXACT, BALANCED, ROUNDS])) == []
+    for t_s, t_w, c in (EXACT[:3], BALANCED[:3]):
+        cost = fakempi.Hockney(t_s=t_s, t_w=t_w, eager_limit=0, compute_per_byte=c)
+        time = algorithm.time(case, t_s, t_w, c)
+        assert time is None or fakempi.run(lambda comm: run_phantom(algorithm, comm, case), case.p, cost=cost).time == time
 
 
 @pytest.mark.parametrize("algorithm", INTRA, ids=every)
@@ -61,14 +45,7 @@ def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
 def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
     """The same on the other carrier: numpy's answer, in the claimed time."""
     case = data.draw(drawn_cases(algorithm))
-
-    def main(comm: Any) -> None:
-        check(algorithm, comm, case, ops_of(fakempi.MPI))
-
-    cost = fakempi.Hockney(t_s=T_S, t_w=T_W, eager_limit=0)
-    time = algorithm.time(case, T_S, T_W)
-    run = fakempi.run(main, case.p, cost=cost, carrier="threads")
-    assert time is None or run.time == time
+    assert list(faults(algorithm, case, EMULATOR, [EXACT._replace(carrier="threads")])) == []
 
 
 @pytest.mark.parametrize("algorithm", [a for a in INTRA if a.operation == "allreduce"], ids=every)

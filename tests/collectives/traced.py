@@ -7,7 +7,7 @@ from typing import Any
 
 import fakempi
 from collectives import Algorithm, Case
-from tests.collectives.checks import check
+from collectives.verification.one_group import check
 
 Message = tuple[int, int, int, float, float]
 

@@ -1,9 +1,9 @@
 """The whole catalogue on real MPI: `mpiexec -n P python tests/real_mpi/run_catalogue.py`.
 
-Every algorithm runs every case of `tests/collectives/cases.py` that fits P; the result is compared with numpy's answer
-and with mpi4py's own collective on the same data, and the case runs once more with synchronous sends. What does not
-fit must be refused. Derived datatypes, displacements and rounding have a test each. Rank 0 prints the failures and one
-line; the exit status is nonzero if there are any.
+Every algorithm runs every case of `collectives/verification/cases.py` that fits P; the result is compared with numpy's
+answer and with mpi4py's own collective on the same data, and the case runs once more with synchronous sends. What does
+not fit must be refused. Derived datatypes, displacements and rounding have a test each. Rank 0 prints the failures and
+one line; the exit status is nonzero if there are any.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from mpi4py import MPI
 
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit
-from tests.collectives.calls import Call
-from tests.collectives.cases import PAIRED, REDUCING, UNEVEN, parameter_choices, some_cases
-from tests.collectives.checks import check, prepare
-from tests.collectives.ops import ops_of
+from collectives.verification.calls import Call
+from collectives.verification.cases import PAIRED, REDUCING, UNEVEN, some_cases
+from collectives.verification.choices import parameter_choices
+from collectives.verification.one_group import check, prepare
+from collectives.verification.ops import ops_of
 from tests.real_mpi.asking import finish
 
 OPS = ops_of(MPI)

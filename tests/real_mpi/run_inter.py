@@ -24,9 +24,10 @@ from mpi4py import MPI
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.between.groups import Part
 from collectives.between.multi_partite import allgatherv_multi_partite
-from tests.collectives.cases import PAIRED, REDUCING, ROOTED
-from tests.collectives.inter.calls import Side, check, prepare
-from tests.collectives.ops import ops_of
+from collectives.verification.cases import PAIRED, REDUCING, ROOTED
+from collectives.verification.ops import ops_of
+from collectives.verification.side import Side
+from collectives.verification.two_groups import check, prepare
 from tests.real_mpi.asking import finish
 
 OPS = ops_of(MPI)

@@ -10,7 +10,7 @@ import pytest
 
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find, fitting
 from collectives.catalogue.algorithm import commutative_only
-from tests.collectives.cases import REDUCING
+from collectives.verification.cases import REDUCING
 
 
 def test_find_gives_the_algorithm() -> None:

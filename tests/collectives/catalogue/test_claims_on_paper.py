@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -12,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectives import CATALOGUE, Algorithm, Case, find
-from collectives.catalogue.schedule import elapsed, longest_chain, sent_by
+from collectives.catalogue.schedule import sent_by
 from collectives.tools.numbers import ceil_log2
-from tests.collectives.cases import REDUCING, drawn_cases, some_cases
+from collectives.verification.cases import REDUCING, some_cases
+from collectives.verification.paper import breach, disagreement, unheard
+from tests.collectives.cases import drawn_cases
 
 SCHEDULED = [algorithm for algorithm in CATALOGUE if algorithm.schedule and algorithm.kind == "intra"]
 
@@ -29,19 +29,8 @@ def every(algorithm: Algorithm) -> str:
 def test_closed_forms_say_what_the_schedule_says(algorithm: Algorithm, data: Any) -> None:
     """Exactly, in Fractions, with free combining and without."""
     case = data.draw(drawn_cases(algorithm))
-    t_s, t_w, c = Fraction(7, 3), Fraction(2, 5), Fraction(3, 7)
-
-    def plan() -> Any:
-        return algorithm.plan(case)
-
-    assert algorithm.time(case, t_s, t_w) == elapsed(plan(), case.p, t_s, t_w)
-    assert algorithm.time(case, t_s, t_w, c) == elapsed(plan(), case.p, t_s, t_w, c)
-    assert algorithm.rounds(case) == longest_chain(plan(), case.p)
-    sent: Counter[int] = Counter()
-    for transfer in chain.from_iterable(plan()):
-        sent[transfer.source] += transfer.nbytes
-    assert [algorithm.sent(case, r) for r in range(case.p)] == [sent[r] for r in range(case.p)]
-    assert sent_by(plan(), case.p - 1) == sent[case.p - 1]
+    assert disagreement(algorithm, case) is None
+    assert sent_by(algorithm.plan(case) or (), case.p - 1) == algorithm.sent(case, case.p - 1)
 
 
 @pytest.mark.parametrize("algorithm", SCHEDULED, ids=every)
@@ -49,12 +38,11 @@ def test_closed_forms_say_what_the_schedule_says(algorithm: Algorithm, data: Any
 def test_schedules_keep_to_the_model(algorithm: Algorithm, p: int) -> None:
     """In a round a rank sends at most once and receives at most once, never to itself, and never nothing."""
     for case in some_cases(algorithm, p):
-        for transfers in algorithm.plan(case) or ():
-            assert max(Counter(t.source for t in transfers).values(), default=0) <= 1
-            assert max(Counter(t.dest for t in transfers).values(), default=0) <= 1
-            assert all(t.source != t.dest and 0 <= t.source < p and 0 <= t.dest < p for t in transfers)
-            assert algorithm.operation == "barrier" or all(t.nbytes > 0 for t in transfers)
-            assert algorithm.operation in REDUCING or not any(t.combined for t in transfers)
+        plan = list(algorithm.plan(case) or ())
+        assert breach(plan, p) is None
+        transfers = list(chain.from_iterable(plan))
+        assert algorithm.operation == "barrier" or all(t.nbytes > 0 for t in transfers)
+        assert algorithm.operation in REDUCING or not any(t.combined for t in transfers)
 
 
 @pytest.mark.parametrize("algorithm", [a for a in SCHEDULED if a.operation in REDUCING], ids=every)
@@ -86,12 +74,7 @@ def test_a_path_with_its_combining_is_only_claimed_together_with_its_time(algori
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 8, 13, 16, 31])
 def test_after_a_barrier_everybody_has_heard_of_everybody(algorithm: Algorithm, p: int) -> None:
     """Nobody leaves before all have arrived: news of each arrival reaches every rank."""
-    heard = [{r} for r in range(p)]
-    for transfers in algorithm.plan(Case(p)) or ():
-        before = [set(known) for known in heard]
-        for transfer in transfers:
-            heard[transfer.dest] |= before[transfer.source]
-    assert heard == [set(range(p))] * p
+    assert unheard(list(algorithm.plan(Case(p)) or ()), p) is None
 
 
 @pytest.mark.parametrize("d", range(6))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import fakempi
-from collectives.chain import NOBODY, Chain
+from collectives.chain import Chain
+from collectives.verification.chains import in_order
 
 EXACT = fakempi.Hockney(t_s=0.0, t_w=1.0, eager_limit=0)  # times are whole numbers of bytes
 ROUNDS = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)  # times are messages one after the other
@@ -17,19 +18,11 @@ def run_chain(main: Callable[[Chain], Any], size: int, cost: Any = ROUNDS, **opt
     return fakempi.run(lambda comm: main(Chain.of(comm)), size, cost=cost, **options)
 
 
-def view(comm: Any, order: Sequence[int], tag: int = 0) -> Chain:
-    """The chain of these ranks of a communicator, as the calling rank sees it."""
-    rank, size = order.index(comm.Get_rank()), len(order)
-    left = order[rank - 1] if rank else NOBODY
-    right = order[rank + 1] if rank + 1 < size else NOBODY
-    return Chain(comm, rank, size, comm.Get_rank(), left, right, tag)
-
-
 def run_order(main: Callable[[Chain], Any], order: Sequence[int], cost: Any = ROUNDS, **options: Any) -> list[Any]:
     """Run main(chain) on the chain of these ranks, and give what it returns in the chain's order."""
 
     def whole(comm: Any) -> Any:
-        return main(view(comm, order)) if comm.Get_rank() in order else None
+        return main(in_order(comm, order)) if comm.Get_rank() in order else None
 
     run = fakempi.run(whole, max(order) + 1, cost=cost, **options)
     return [run.returns[rank] for rank in order]

@@ -16,7 +16,8 @@ from collectives.chain.collect import addresses, allgather, barrier, bcast, gath
 from collectives.chain.shapes import Logchain, Ring, linked
 from collectives.chain.tree import Places, grow
 from collectives.tools.numbers import ceil_log2
-from tests.collectives.chain.harness import ROUNDS, run_chain, run_order, view
+from collectives.verification.chains import in_order
+from tests.collectives.chain.harness import ROUNDS, run_chain, run_order
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
 
@@ -134,7 +135,7 @@ def test_a_chain_becomes_a_communicator_when_one_is_wanted() -> None:
         if comm.Get_rank() not in order:
             return None
         group = comm.Get_group()
-        made = make(view(comm, order), lambda ranks: comm.Create_group(group.Incl(ranks)))
+        made = make(in_order(comm, order), lambda ranks: comm.Create_group(group.Incl(ranks)))
         return made.Get_rank(), made.Get_size()
 
     assert fakempi.run(main, 6).returns == [(3, 4), (1, 4), None, (2, 4), (0, 4), None]

@@ -16,6 +16,7 @@ from collectives.chain import Chain, Meter
 from collectives.chain.collect import addresses
 from collectives.chain.sort.bitonic import network, steps
 from collectives.tools.numbers import ceil_log2
+from collectives.verification.chains import item
 from tests.collectives.chain.harness import ROUNDS, run_chain, run_order
 
 SORTS = [algorithm for algorithm in CATALOGUE if algorithm.kind == "chain"]
@@ -25,10 +26,6 @@ BLOCKS = {"cheng": ({"M": 1}, {"M": 3}, {"M": 8}, {"M": 1000})}
 
 def every(algorithm: Algorithm) -> str:
     return algorithm.name
-
-
-def item(number: int, rank: int) -> bytes:
-    return number.to_bytes(2, "big") + rank.to_bytes(4, "big")
 
 
 def opposite(a: bytes, b: bytes) -> int:

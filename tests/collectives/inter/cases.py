@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Any
 
 from hypothesis import strategies as st
 
-from collectives import Algorithm, Case, find
-from tests.collectives.cases import PAIRED, REDUCING, ROOTED
-
-
-def parameter_choices(algorithm: Algorithm) -> list[dict[str, Any]]:
-    """Values for the algorithm's named parameters, the defaults first."""
-    found: list[dict[str, Any]] = [{}]
-    if "receive_order" in algorithm.parameters:
-        found.append({"receive_order": "rank"})
-    if {"allgather", "allgatherv"} <= algorithm.parameters.keys():
-        found.append({"allgather": find("allgather", "bruck"), "allgatherv": find("allgatherv", "bruck")})
-        found.append({"allgatherv": find("allgatherv", "blocked_ring")})
-    if "segment_bytes" in algorithm.parameters:
-        found += [{"segment_bytes": 1}, {"segment_bytes": 24, "bcast": find("bcast", "chain")}]
-        found.append({"gather": find("gather", "linear"), "bcast": find("bcast", "binomial")})
-    if "gatherv" in algorithm.parameters:
-        found.append({"gatherv": find("gatherv", "binomial"), "allgather": find("allgather", "ring")})
-    if "reduce" in algorithm.parameters:
-        found += [{"reduce": find("reduce", name)} for name in ("linear", "chain", "rabenseifner")]
-    if "startup_bytes" in algorithm.parameters:
-        found += [{"startup_bytes": 1}, {"startup_bytes": 10}]
-    if "reduce_scatter" in algorithm.parameters:
-        found += [{"reduce_scatter": find("reduce_scatter", name)} for name in ("recursive_halving", "reduce_scatterv")]
-    if "bcast" in algorithm.parameters and algorithm.name in ("wmpi", "joined"):
-        found += [{"bcast": find("bcast", name)} for name in ("scatter_ring_allgather", "linear", "circulant")]
-    if "barrier" in algorithm.parameters:
-        found += [{"barrier": find("barrier", name)} for name in ("recursive_doubling", "binomial_tree", "linear")]
-    return found
+from collectives import Algorithm, Case
+from collectives.verification.cases import PAIRED, REDUCING, ROOTED
+from collectives.verification.choices import parameter_choices
 
 
 @st.composite

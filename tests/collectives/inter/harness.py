@@ -7,8 +7,10 @@ from typing import Any
 
 import fakempi
 from collectives import Algorithm, Case
-from tests.collectives.inter.calls import Side, check, keywords, prepare
-from tests.collectives.ops import ops_of
+from collectives.verification.ops import ops_of
+from collectives.verification.side import Side
+from collectives.verification.two_groups import check, keywords, prepare
+from fakempi.laboratory import joined
 
 EXACT = fakempi.Hockney(t_s=0.0, t_w=1.0, eager_limit=0)  # the papers' model: times are whole numbers of bytes
 ROUNDS = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
@@ -16,18 +18,11 @@ ROUNDS = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
 Main = Callable[[Any, Any, bool], Any]
 
 
-def join(comm: Any, p: int) -> tuple[Any, Any]:
-    """The intercommunicator between ranks 0 .. p-1 and the others, and the own group; free in modelled time."""
-    in_a = comm.Get_rank() < p
-    local = comm.Split(0 if in_a else 1, comm.Get_rank())
-    return local.Create_intercomm(0, comm, p if in_a else 0), local
-
-
 def run_groups(main: Main, p: int, q: int, cost: Any = EXACT, **options: Any) -> Any:
     """Run main(inter, local, in_a) on p ranks of A and q of B; returns in the numbering of the claims."""
 
     def whole(comm: Any) -> Any:
-        inter, local = join(comm, p)
+        inter, local = joined(comm, p)
         return main(inter, local, comm.Get_rank() < p)
 
     return fakempi.run(whole, p + q, cost=cost, **options)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,17 +11,21 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find, fitting
-from collectives.catalogue.schedule import Served, Streams, Transfer, elapsed
-from collectives.tools.blocks import scratch
-from tests.collectives.cases import REDUCING
-from tests.collectives.inter.calls import Side, prepare
+from collectives.catalogue.schedule import Streams, Transfer
+from collectives.verification.cases import REDUCING
+from collectives.verification.fault import EXACT, ROUNDS
+from collectives.verification.faults import faults
+from collectives.verification.ops import ops_of
+from collectives.verification.paper import breach, disagreement
+from collectives.verification.side import Side
+from collectives.verification.two_groups import prepare
+from fakempi.laboratory import Emulator
 from tests.collectives.inter.cases import two_groups
-from tests.collectives.inter.harness import ROUNDS, calling, ghostly, run_groups
-from tests.collectives.ops import ops_of
+from tests.collectives.inter.harness import ghostly, run_groups
 
 INTER = [a for a in CATALOGUE if a.kind == "inter"]
-COST = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)  # powers of two: sums are exact
-WITH_COMBINING = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
+EMULATOR = Emulator()
+WITH_COMBINING = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)  # powers of two: sums are exact
 
 
 def every(algorithm: Algorithm) -> str:
@@ -34,27 +36,12 @@ def every(algorithm: Algorithm) -> str:
 @given(data=st.data())
 @settings(max_examples=12, deadline=None)
 def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
-    """The time, the bytes, the messages and the rounds are the claimed ones, with contents and without."""
+    """Messages, bytes, rounds, memory and time are the claimed ones; without contents and with combining too."""
     case = data.draw(two_groups(algorithm))
-    time, with_combining = algorithm.time(case, 8, 0.5), algorithm.time(case, 8, 0.5, 0.25)
-    if (plan := algorithm.plan(case)) is not None:
-        assert time == elapsed(plan, case.ranks, 8, 0.5)
-        assert with_combining == elapsed(algorithm.plan(case) or (), case.ranks, 8, 0.5, 0.25)
-    run = run_groups(calling(algorithm, case), case.p, case.q, COST)
-    assert time is None or run.time == time
-    ghost = run_groups(ghostly(algorithm, case), case.p, case.q, WITH_COMBINING)
-    assert time is None or ghost.time == with_combining
-    sent = [algorithm.sent(case, rank) for rank in range(case.ranks)]
-    assert None in sent or run.bytes == sum(count or 0 for count in sent)
-    rounds = algorithm.rounds(case)
-    assert rounds is None or run_groups(ghostly(algorithm, case), case.p, case.q, ROUNDS).time == rounds
-    if plan is not None:
-        transfers = [transfer for phase in algorithm.plan(case) or () for transfer in phase]
-        assert run.messages == len(transfers)
-        counted: Counter[int] = Counter()
-        for transfer in transfers:
-            counted[transfer.source] += transfer.nbytes
-        assert sent == [counted[rank] for rank in range(case.ranks)]
+    assert list(faults(algorithm, case, EMULATOR, [EXACT, ROUNDS])) == []
+    assert disagreement(algorithm, case) is None
+    time = algorithm.time(case, 8, 0.5, 0.25)
+    assert time is None or run_groups(ghostly(algorithm, case), case.p, case.q, WITH_COMBINING).time == time
 
 
 @pytest.mark.parametrize("algorithm", INTER, ids=every)
@@ -63,9 +50,7 @@ def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
 def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
     """The same on the other carrier."""
     case = data.draw(two_groups(algorithm, largest=6))
-    time = algorithm.time(case, 8, 0.5)
-    run = run_groups(calling(algorithm, case), case.p, case.q, COST, carrier="threads")
-    assert time is None or run.time == time
+    assert list(faults(algorithm, case, EMULATOR, [EXACT._replace(carrier="threads")])) == []
 
 
 @pytest.mark.parametrize("algorithm", INTER, ids=every)
@@ -74,7 +59,7 @@ def test_results_on_threads(algorithm: Algorithm, data: Any) -> None:
 def test_buffering_makes_no_difference_to_the_result(algorithm: Algorithm, data: Any) -> None:
     """Nor do messages that do not wait for their receives."""
     case = data.draw(two_groups(algorithm))
-    run_groups(calling(algorithm, case), case.p, case.q, fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=64))
+    assert list(faults(algorithm, case, EMULATOR, [EXACT._replace(eager_limit=64)])) == []
 
 
 @pytest.mark.parametrize("algorithm", INTER, ids=every)
@@ -83,37 +68,11 @@ def test_buffering_makes_no_difference_to_the_result(algorithm: Algorithm, data:
 def test_schedules_keep_to_the_model(algorithm: Algorithm, data: Any) -> None:
     """In a round a process sends at most once and receives at most once; never nothing, never to itself."""
     case = data.draw(two_groups(algorithm))
-    for transfers in algorithm.plan(case) or ():
-        assert algorithm.operation == "barrier" or all(t.nbytes > 0 for t in transfers)
-        assert algorithm.operation in REDUCING or not any(t.combined for t in transfers)
-        assert all(t.source != t.dest for t in transfers)
-        assert all(0 <= end < case.ranks for t in transfers for end in (t.source, t.dest))
-        if isinstance(transfers, Streams):
-            assert sorted((t.source, t.dest) for t in transfers) == sorted(transfers.received)
-            continue
-        if not isinstance(transfers, Served):
-            assert max(Counter(t.source for t in transfers).values(), default=0) <= 1
-        assert max(Counter(t.dest for t in transfers).values(), default=0) <= 1
-
-
-@pytest.mark.parametrize("algorithm", INTER, ids=every)
-@given(data=st.data())
-@settings(max_examples=5, deadline=None)
-def test_scratch_is_what_is_claimed(algorithm: Algorithm, data: Any) -> None:
-    """Counted where it is handed out, in every module that asks for it."""
-    case = data.draw(two_groups(algorithm, largest=7))
-    taken: Counter[int] = Counter()
-
-    def counting(like: Any, size: int) -> Any:
-        taken[fakempi.MPI.COMM_WORLD.Get_rank()] += size * like.itemsize
-        return scratch(like, size)
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in [sys.modules[name] for name in sorted(sys.modules) if name.startswith("collectives.")]:
-            for name in [name for name, value in vars(module).items() if value is scratch]:
-                patch.setattr(module, name, counting)
-        run_groups(calling(algorithm, case), case.p, case.q)
-    assert [taken[rank] for rank in range(case.ranks)] == [algorithm.scratch(case, r) for r in range(case.ranks)]
+    plan = list(algorithm.plan(case) or ())
+    assert breach(plan, case.ranks) is None
+    transfers = [transfer for transfers in plan for transfer in transfers]
+    assert algorithm.operation == "barrier" or all(t.nbytes > 0 for t in transfers)
+    assert algorithm.operation in REDUCING or not any(t.combined for t in transfers)
 
 
 def test_groups_that_are_alike_must_be_told_who_is_first() -> None:

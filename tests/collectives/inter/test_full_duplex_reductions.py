@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import fakempi
 from collectives import Algorithm, Case, find
 from collectives.tools.numbers import ceil_log2
+from collectives.verification.ops import ops_of
 from fakempi.compare.bounds import lower_bound
 from tests.collectives.inter.harness import modelled, run_groups
-from tests.collectives.ops import ops_of
 
 STARTUP_BYTES = 1000  # t_s / t_w in all times here
 EAGER, EXACT = (fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=limit) for limit in (10**6, 0))

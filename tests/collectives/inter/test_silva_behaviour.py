@@ -13,7 +13,7 @@ import fakempi
 from collectives import CATALOGUE, Algorithm, Case, DoesNotFit, find
 from collectives.between.groups import Part
 from collectives.catalogue.schedule import message
-from tests.collectives.cases import ROOTED
+from collectives.verification.cases import ROOTED
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import EXACT, calling, ghostly, run_groups
 

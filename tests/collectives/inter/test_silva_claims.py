@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import Algorithm, Case, find
-from tests.collectives.checks import run_phantom
 from tests.collectives.inter.harness import EXACT, ghostly, run_groups
-from tests.collectives.ops import ops_of
+from tests.collectives.phantoms import run_phantom
 
 TABLE_1 = (1445076, 1435866, 1439482, 1416597, 1471134, 1439796, 1443290, 1391354)  # microseconds, 2 MB, ranks 0 .. 7
 INTRA_MEAN = 1803691  # microseconds, 2 MB, the mean of eight
@@ -30,11 +29,8 @@ costs = st.tuples(*(st.integers(0, 50) for _ in range(3)))
 def within(algorithm: Algorithm, case: Case, cost: Any = EXACT) -> Any:
     """One call in one group; returns the times at which the ranks are done."""
 
-    def phantom(size: int, itemsize: int) -> Any:
-        return fakempi.phantom(size * itemsize, itemsize)
-
     def main(comm: Any) -> float:
-        run_phantom(algorithm, comm, case, phantom, ops_of(fakempi.MPI))
+        run_phantom(algorithm, comm, case)
         return float(fakempi.MPI.Wtime())
 
     return fakempi.run(main, case.p, cost=cost)

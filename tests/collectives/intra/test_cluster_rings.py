@@ -14,8 +14,8 @@ from collectives import Algorithm, Case, DoesNotFit, find
 from collectives.shapes.pipeline import OnPaper
 from collectives.simulation import irregular
 from collectives.tools.nodes import Nodes, Ranking
+from collectives.verification.choices import node_choices
 from fakempi import Hockney, TwoLevel
-from tests.collectives.cases import node_choices
 from tests.collectives.traced import allgatherv, gathered, messages
 
 RING, CLUSTER = find("allgather", "ring"), find("allgather", "cluster_ring")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from collectives.shapes.folding import Fold
 from collectives.shapes.pairs import meetings, partner
 from collectives.shapes.rabenseifner import span
-from tests.collectives.ops import compose
+from collectives.verification.ops import compose
 
 
 @pytest.mark.parametrize("p", range(1, 70))

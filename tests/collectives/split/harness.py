@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cmp_to_key
 from typing import Any
 
 import fakempi
 from collectives import CATALOGUE, Algorithm
-from collectives.chain import NOBODY
 from collectives.split import UNDEFINED
+from collectives.verification.chains import View, expected, view_of
 from tests.collectives.chain.harness import ROUNDS
 
-SPLITS = [algorithm for algorithm in CATALOGUE if algorithm.kind == "split"]
+__all__ = ["SPLITS", "every", "expected", "run_split", "splits", "view_of"]
 
-View = tuple[int, int, int, int] | None
-"""Rank, size, left and right neighbour."""
+SPLITS = [algorithm for algorithm in CATALOGUE if algorithm.kind == "split"]
 
 
 def every(algorithm: Algorithm) -> str:
@@ -31,34 +29,6 @@ def splits(colors: Sequence[Any], keys: Sequence[Any], compare: Any = None) -> l
         for each in SPLITS
         if (each.name != "radix" or (whole and compare is None)) and (not each.name.startswith("hash") or hashable)
     ]
-
-
-def expected(colors: Sequence[Any], keys: Sequence[Any], compare: Any = None) -> list[View]:
-    """By sorting in one place."""
-    for_colors, for_keys = compare if isinstance(compare, tuple) else (compare, compare)
-    views: list[View] = [None] * len(colors)
-    groups: list[tuple[Any, list[int]]] = []
-    for rank, color in enumerate(colors):
-        if color == UNDEFINED:
-            continue
-        for other, ranks in groups:
-            if for_colors(color, other) == 0 if for_colors and color is not None else color == other:
-                ranks.append(rank)
-                break
-        else:
-            groups.append((color, [rank]))
-    for _, ranks in groups:
-        if keys[0] is not None:
-            by = cmp_to_key(for_keys) if for_keys else (lambda key: key)
-            ranks.sort(key=lambda rank: by(keys[rank]))  # which keeps the order of ranks with equal keys
-        for at, rank in enumerate(ranks):
-            left = ranks[at - 1] if at else NOBODY
-            views[rank] = (at, len(ranks), left, ranks[at + 1] if at + 1 < len(ranks) else NOBODY)
-    return views
-
-
-def view_of(chain: Any) -> View:
-    return None if chain is None else (chain.rank, chain.size, chain.left, chain.right)
 
 
 def run_split(

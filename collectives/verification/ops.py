@@ -1,4 +1,4 @@
-"""Two ops to test reductions with: a sum, and one that is not commutative, so that the order of operands shows.
+"""Two ops to try reductions with: a sum, and one that is not commutative, so that the order of operands shows.
 
 The second composes affine maps x -> a x + b modulo 13; an element 13 a + b with 0 < a < 13 stands for a map. It works
 element by element on every dtype, since the numbers stay below 169.

@@ -1,4 +1,4 @@
-"""Run one algorithm on one case and compare with what numpy says; works on any communicator.
+"""One rank's call within a group, and what numpy says must come out; for any communicator.
 
 `prepare(operation, case, rank)` gives the arguments of a rank's call and what must come out; `check(algorithm, comm,
 case)` makes the call. A new operation needs one function, entered in PREPARE; the reductions have theirs next door.
@@ -11,36 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from collectives import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.case import Case
 from collectives.tools.protocol import Op
-from tests.collectives.calls import Array, Call, blank, contents, sizes
-from tests.collectives.ops import LOCAL
-from tests.collectives.reduction_checks import REDUCTIONS
+from collectives.verification.calls import Array, Call, blank, contents, gives, sizes
+from collectives.verification.ops import LOCAL
+from collectives.verification.reductions import REDUCTIONS
 
 
 def check(algorithm: Algorithm, comm: Any, case: Case, ops: Mapping[str, Op] = LOCAL) -> Call:
     """Run the algorithm on this rank and raise AssertionError if the result is wrong."""
     call = prepare(algorithm.operation, case, comm.Get_rank(), ops)
     algorithm.run(comm, *call.args, **call.kwargs, **case.parameters)
-    where = f"{algorithm!r} on rank {comm.Get_rank()} in {case}"
-    np.testing.assert_array_equal(call.result, call.expected, err_msg=where)
-    for buffer, before in call.untouched:
-        np.testing.assert_array_equal(buffer, before, err_msg=f"{where} changed its input")
+    return checked(call, f"{algorithm!r} on rank {comm.Get_rank()} in {case}")
+
+
+def checked(call: Call, where: str) -> Call:
+    """A call that has been made; raises AssertionError if the result is wrong or an input has changed."""
+    for wrong, what in ((call.wrong_result(), "has"), (call.changed_input(), "changed its input, which has")):
+        if wrong:
+            raise AssertionError(f"{where} {what} {wrong.words}")
     return call
-
-
-def run_phantom(
-    algorithm: Algorithm, comm: Any, case: Case, phantom: Callable[[int, int], Any], ops: Mapping[str, Op] = LOCAL
-) -> None:
-    """Run the algorithm on buffers without contents; `phantom(size, itemsize)` makes one."""
-
-    def emptied(argument: Any) -> Any:
-        if isinstance(argument, np.ndarray):
-            return phantom(argument.size, argument.itemsize)
-        return [emptied(part) for part in argument] if isinstance(argument, list) else argument
-
-    call = prepare(algorithm.operation, case, comm.Get_rank(), ops)
-    algorithm.run(comm, *map(emptied, call.args), **call.kwargs, **case.parameters)
 
 
 def prepare(operation: str, case: Case, rank: int, ops: Mapping[str, Op] = LOCAL) -> Call:
@@ -75,7 +66,7 @@ def prepare_bcast(case: Case, rank: int) -> Call:
 def prepare_gather(case: Case, rank: int) -> Call:
     mine, everything = contents(rank, sizes(case)[rank], case.itemsize), _all_blocks(case)
     if rank != case.root:
-        return Call((mine, None, *_counts(case)), {"root": case.root}, mine, mine.copy())
+        return gives((mine, None, *_counts(case)), {"root": case.root}, mine)
     sendbuf, recvbuf = _in_place(case, rank, mine)
     return Call((sendbuf, recvbuf, *_counts(case)), {"root": case.root}, recvbuf, everything, ((mine, mine.copy()),))
 
@@ -146,3 +137,5 @@ PREPARE: dict[str, Callable[[Case, int], Call]] = {
     "alltoallv": prepare_alltoall,
     "alltoallw": prepare_alltoallw,
 }
+
+OPERATIONS = {*PREPARE, *REDUCTIONS}

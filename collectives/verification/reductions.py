@@ -7,9 +7,9 @@ from functools import reduce
 
 import numpy as np
 
-from collectives import Case
-from tests.collectives.calls import Array, Call, blank, contents, sizes
-from tests.collectives.ops import FUNCTIONS, MODULUS
+from collectives.catalogue.case import Case
+from collectives.verification.calls import Array, Call, blank, contents, gives, sizes
+from collectives.verification.ops import FUNCTIONS, MODULUS
 
 
 def operand(case: Case, rank: int, size: int) -> Array:
@@ -31,7 +31,7 @@ def combination(case: Case, ranks: range, size: int) -> Array:
 def prepare_reduce(case: Case, rank: int) -> Call:
     mine, kwargs = operand(case, rank, case.elements), {"root": case.root}
     if rank != case.root:
-        return Call((mine, None), {**kwargs}, mine, mine.copy())
+        return gives((mine, None), {**kwargs}, mine)
     return _call(case, mine, combination(case, range(case.p), case.elements), kwargs)
 
 

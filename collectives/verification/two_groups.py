@@ -1,85 +1,30 @@
 """One rank's call of a collective between two groups, and what numpy says must come out; for any MPI.
 
-Rank i of A gives what `contents(i)` gives, rank j of B what `contents(100 + j)` gives. A rooted operation has its root in
-A. `prepare(operation, side, ops)` makes the call; a new operation needs one function, entered in PREPARE.
+A rooted operation has its root in A. `prepare(operation, side, ops)` makes the call; a new operation needs one function,
+entered in PREPARE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from collectives import Algorithm, Case
 from collectives.between.groups import Part
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.case import Case
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Op
-from tests.collectives.calls import Call, blank, contents
-from tests.collectives.cases import REDUCING
-from tests.collectives.ops import LOCAL
-from tests.collectives.reduction_checks import combination, operand
-
-
-@dataclass(frozen=True)
-class Side:
-    """A case as one rank sees it, and where its buffers come from."""
-
-    case: Case
-    in_a: bool
-    rank: int
-
-    @property
-    def own(self) -> Case:
-        return self.case.groups[0 if self.in_a else 1]
-
-    @property
-    def other(self) -> Case:
-        return self.case.groups[1 if self.in_a else 0]
-
-    @property
-    def number(self) -> int:
-        return self.rank + (0 if self.in_a else 100)
-
-    @property
-    def others(self) -> range:
-        """The numbers of the other group."""
-        first = 100 if self.in_a else 0
-        return range(first, first + self.other.p)
-
-    @property
-    def root(self) -> Part | int:
-        if not self.in_a:
-            return self.case.root
-        return Part.ROOT if self.rank == self.case.root else Part.PROC_NULL
-
-    def contents(self, number: int, size: int) -> Any:
-        """What a rank has to give."""
-        return contents(number, size, self.case.itemsize)
-
-    def operand(self, size: int) -> Any:
-        """What this rank gives to a reduction."""
-        return operand(self.case, self.number, size)
-
-    def combination(self, size: int) -> Any:
-        """What the other group's operands make together."""
-        return combination(self.case, self.others, size)
-
-    def blank(self, size: int) -> Any:
-        return blank(size, self.case.itemsize)
-
-    def join(self, blocks: Sequence[Any]) -> Any:
-        return np.concatenate(blocks)
-
-    def copy(self, buffer: Any) -> Any:
-        return buffer.copy()
+from collectives.verification.calls import Call, gives
+from collectives.verification.one_group import checked
+from collectives.verification.ops import LOCAL
+from collectives.verification.reductions import REDUCTIONS
+from collectives.verification.side import Side
 
 
 def prepare(operation: str, side: Side, ops: Mapping[str, Op] = LOCAL) -> Call:
     """The call of one rank."""
     call = PREPARE[operation](side)
-    if operation in REDUCING:
+    if operation in REDUCTIONS:
         call.kwargs["op"] = ops["sum" if side.case.commutative else "compose"]
     return call
 
@@ -96,11 +41,7 @@ def check(algorithm: Algorithm, inter: Any, local: Any, case: Case, in_a: bool, 
     """Run the algorithm on this rank and raise AssertionError if the result is wrong."""
     call = prepare(algorithm.operation, Side(case, in_a, local.Get_rank()), ops)
     algorithm.run(inter, local, *call.args, **call.kwargs, **keywords(case, in_a))
-    where = f"{algorithm!r} on rank {local.Get_rank()} of {'A' if in_a else 'B'} in {case}"
-    np.testing.assert_array_equal(call.result, call.expected, err_msg=where)
-    for buffer, before in call.untouched:
-        np.testing.assert_array_equal(buffer, before, err_msg=f"{where} changed its input")
-    return call
+    return checked(call, f"{algorithm!r} on rank {local.Get_rank()} of {'A' if in_a else 'B'} in {case}")
 
 
 def _call(side: Side, args: tuple[Any, ...], result: Any, expected: Any, mine: Any) -> Call:
@@ -134,7 +75,7 @@ def prepare_reduce(side: Side) -> Call:
         recvbuf = side.blank(size)
         return _rooted(side, (None, recvbuf), recvbuf, side.combination(size))
     mine = side.operand(size)
-    return _rooted(side, (mine, None), mine, side.copy(mine))
+    return gives((mine, None), {"root": side.root}, mine)
 
 
 def prepare_bcast(side: Side) -> Call:
@@ -154,7 +95,7 @@ def prepare_gather(side: Side) -> Call:
         recvbuf = side.blank(expected.size)
         return _rooted(side, (None, recvbuf, *counts), recvbuf, expected)
     mine = side.contents(side.number, side.own.layout.size(side.rank))
-    return _rooted(side, (mine, None, *(None for _ in counts)), mine, side.copy(mine))
+    return gives((mine, None, *(None for _ in counts)), {"root": side.root}, mine)
 
 
 def prepare_scatter(side: Side) -> Call:
@@ -165,7 +106,7 @@ def prepare_scatter(side: Side) -> Call:
         return _nothing(2 + len(counts), side)
     if side.root is Part.ROOT:
         sendbuf = side.join([side.contents(100 + rank, size) for rank, size in enumerate(sizes)])
-        return _rooted(side, (sendbuf, None, *counts), sendbuf, side.copy(sendbuf))
+        return gives((sendbuf, None, *counts), {"root": side.root}, sendbuf)
     recvbuf, expected = side.blank(sizes[side.rank]), side.contents(side.number, sizes[side.rank])
     return _rooted(side, (None, recvbuf, *(None for _ in counts)), recvbuf, expected)
 

@@ -1,0 +1,144 @@
+"""The same fault in a smaller case: fewer ranks first, then fewer bytes, then what is plainer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import lcm
+
+from collectives.catalogue.case import Case
+from collectives.verification.cases import Counts, Traffic, both_ways
+from collectives.verification.chains import SortCase, SplitCase
+
+TRIES = 400
+"""Smaller cases that are tried, at most; each takes a few milliseconds."""
+
+
+def weight(case: Case) -> tuple[int, ...]:
+    """What makes a case small: ranks, bytes, and then how plain it is."""
+    parameters = len(case.parameters), sum(value for value in case.parameters.values() if isinstance(value, int))
+    plain = case.root, case.in_place, not case.commutative, case.itemsize
+    spread = len({*(case.counts or ()), *(case.counts_b or ())})
+    return case.ranks, case.p, total_bytes(case), *parameters, *map(int, plain), spread
+
+
+def total_bytes(case: Case) -> int:
+    """All that ranks have to give, or as good as."""
+    rows = sum(map(sum, (*(case.traffic or ()), *(case.traffic_b or ()))))
+    elements = sum(case.counts or ()) + sum(case.counts_b or ()) + rows
+    return case.m * case.p + case.m_b * case.q + elements * case.itemsize
+
+
+def shrunk(case: Case, operation: str, fails: Callable[[Case], bool]) -> Case:
+    """The smallest case found that fails too."""
+    tries = 0
+    smaller: Case | None = case
+    while smaller is not None:
+        case, smaller = smaller, None
+        for candidate in candidates(case):
+            if tries >= TRIES:
+                return case
+            if weight(candidate) < weight(case) and possible(operation, candidate):
+                tries += 1
+                if fails(candidate):
+                    smaller = candidate
+                    break
+    return case
+
+
+def candidates(case: Case) -> Iterator[Case]:
+    """Cases that are like this one and may be smaller, the smallest first."""
+    for candidate in _alike(case):
+        yield candidate
+        if candidate.counts is not None and candidate.counts_b is not None:
+            yield replace(candidate, counts_b=(sum(candidate.counts), *(0,) * (candidate.q - 1)))  # as much as A
+        elif candidate.m and candidate.m_b:
+            unit = lcm(candidate.p, candidate.q) * candidate.itemsize
+            yield replace(candidate, m=unit // candidate.p, m_b=unit // candidate.q)
+
+
+def _alike(case: Case) -> Iterator[Case]:
+    yield from _fewer_ranks(case)
+    if isinstance(case, SplitCase | SortCase):
+        return
+    if case.m or case.m_b:
+        for elements in (0, 1, 2, case.m // case.itemsize // 2, case.m // case.itemsize - 1):
+            size = max(0, elements) * case.itemsize
+            yield replace(case, m=min(case.m, size), m_b=min(case.m_b, size))
+            yield replace(case, m=min(case.m, size))
+            yield replace(case, m_b=min(case.m_b, size))
+    yield from (replace(case, counts=counts) for counts in _less(case.counts))
+    yield from (replace(case, counts_b=counts) for counts in _less(case.counts_b))
+    yield from (replace(case, traffic=traffic) for traffic in _less_traffic(case.traffic))
+    yield from (replace(case, traffic_b=traffic) for traffic in _less_traffic(case.traffic_b))
+    for name in case.parameters:
+        yield replace(case, parameters={key: value for key, value in case.parameters.items() if key != name})
+    elements, elements_b = case.m // case.itemsize, case.m_b // case.itemsize
+    yield replace(case, itemsize=1, m=elements, m_b=elements_b)
+    yield replace(case, itemsize=1)
+    yield replace(case, root=0)
+    yield replace(case, root=min(case.root, 1))
+    yield replace(case, in_place=False)
+    yield replace(case, commutative=True)
+
+
+def _fewer_ranks(case: Case) -> Iterator[Case]:
+    pairs = [(p, q) for p in range(1, case.p + 1) for q in (range(1, case.q + 1) if case.q else (0,))]
+    for p, q in sorted(pairs, key=lambda pair: (sum(pair), pair))[:-1]:
+        for root in dict.fromkeys((min(case.root, p - 1), 0, p - 1)):
+            yield _cut(case, p, q, root)
+
+
+def _cut(case: Case, p: int, q: int, root: int) -> Case:
+    """The first p ranks of the case, and of the other group the first q."""
+    nodes = case.parameters.get("nodes")
+    parameters = case.parameters if nodes is None or isinstance(nodes, int) else {**case.parameters, "nodes": nodes[:p]}
+    if isinstance(case, SplitCase):
+        return replace(case, p=p, colors=case.colors[:p], keys=case.keys[:p])
+    if isinstance(case, SortCase):
+        order = tuple(rank for rank in case.order if rank < p)
+        return replace(case, p=p, numbers=case.numbers[:p], order=order)
+    others = q or p
+    return replace(
+        case,
+        p=p,
+        q=q,
+        root=root,
+        parameters=parameters,
+        counts=case.counts and case.counts[:p],
+        counts_b=case.counts_b and case.counts_b[:q],
+        traffic=case.traffic and tuple(row[:others] for row in case.traffic[:p]),
+        traffic_b=case.traffic_b and tuple(row[:p] for row in case.traffic_b[:q]),
+    )
+
+
+def _less(counts: Counts | None) -> Iterator[Counts]:
+    if not counts:
+        return
+    yield (0,) * len(counts)
+    yield tuple(min(count, 1) for count in counts)
+    yield tuple(count // 2 for count in counts)
+    for at, count in enumerate(counts):
+        for less in {0, 1, count // 2, count - 1}:
+            if 0 <= less < count:
+                yield (*counts[:at], less, *counts[at + 1 :])
+
+
+def _less_traffic(traffic: Traffic | None) -> Iterator[Traffic]:
+    if not traffic:
+        return
+    widths = [len(row) for row in traffic]
+    for counts in _less(tuple(count for row in traffic for count in row)):
+        rows = iter(counts)
+        yield tuple(tuple(next(rows) for _ in range(width)) for width in widths)
+
+
+def possible(operation: str, case: Case) -> bool:
+    """Whether such a call can be made: groups that give the same in all, exchanges in place that are as large back."""
+    if not case.q:
+        return not (case.in_place and case.traffic is not None) or both_ways(case.traffic) == case.traffic
+    if operation == "reduce_scatter":
+        return sum(case.counts or ()) == sum(case.counts_b or ())
+    if operation == "reduce_scatter_block":
+        return case.p * case.m == case.q * case.m_b
+    return operation != "allreduce" or case.m == case.m_b

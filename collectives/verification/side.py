@@ -1,0 +1,71 @@
+"""A case between two groups as one rank sees it.
+
+Rank i of A gives what `contents(i)` gives, rank j of B what `contents(100 + j)` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collectives.between.groups import Part
+from collectives.catalogue.case import Case
+from collectives.verification.calls import blank, contents
+from collectives.verification.reductions import combination, operand
+
+
+@dataclass(frozen=True)
+class Side:
+    """A case as one rank sees it, and where its buffers come from."""
+
+    case: Case
+    in_a: bool
+    rank: int
+
+    @property
+    def own(self) -> Case:
+        return self.case.groups[0 if self.in_a else 1]
+
+    @property
+    def other(self) -> Case:
+        return self.case.groups[1 if self.in_a else 0]
+
+    @property
+    def number(self) -> int:
+        return self.rank + (0 if self.in_a else 100)
+
+    @property
+    def others(self) -> range:
+        """The numbers of the other group."""
+        first = 100 if self.in_a else 0
+        return range(first, first + self.other.p)
+
+    @property
+    def root(self) -> Part | int:
+        if not self.in_a:
+            return self.case.root
+        return Part.ROOT if self.rank == self.case.root else Part.PROC_NULL
+
+    def contents(self, number: int, size: int) -> Any:
+        """What a rank has to give."""
+        return contents(number, size, self.case.itemsize)
+
+    def operand(self, size: int) -> Any:
+        """What this rank gives to a reduction."""
+        return operand(self.case, self.number, size)
+
+    def combination(self, size: int) -> Any:
+        """What the other group's operands make together."""
+        return combination(self.case, self.others, size)
+
+    def blank(self, size: int) -> Any:
+        return blank(size, self.case.itemsize)
+
+    def join(self, blocks: Sequence[Any]) -> Any:
+        return np.concatenate(blocks)
+
+    def copy(self, buffer: Any) -> Any:
+        return buffer.copy()
