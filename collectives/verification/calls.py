@@ -73,7 +73,7 @@ def shown(buffer: Array) -> str:
 def number(value: Any) -> str:
     """An element, as short as it can be said: all of ours are whole numbers."""
     whole = value.real
-    return str(int(whole)) if whole == int(whole) and value == whole else str(value)
+    return str(int(whole)) if np.isfinite(value) and value == int(whole) else str(value)
 
 
 def contents(rank: int, size: int, itemsize: int) -> Array:

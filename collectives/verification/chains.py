@@ -100,7 +100,7 @@ def _split(algorithm: Algorithm, case: Any, comm: Any) -> Prepared:
     # Claims are for items whose width everybody knows. Of radix they are for so many bits.
     known = {"widths": (0, 0)} if exact(case) and "widths" in signature(algorithm.run).parameters else {}
     bits = {"bits": (BITS, BITS)} if _of_numbers(algorithm) else {}
-    return (comm, case.colors[rank], case.keys[rank]), {**known, **bits}, lambda found: _other(view_of(found), must)
+    return (comm, case.colors[rank], case.keys[rank]), {**known, **bits}, lambda found: _other(_seen(found), must)
 
 
 def _sort(algorithm: Algorithm, case: Any, comm: Any) -> Prepared:
@@ -108,7 +108,7 @@ def _sort(algorithm: Algorithm, case: Any, comm: Any) -> Prepared:
     if _of_numbers(algorithm):
         ranked = sorted(range(case.p), key=lambda at: (case.numbers[at], at))
         place = ranked.index(chain.rank), case.p
-        return (chain, case.numbers[chain.rank]), {}, lambda found: _other((found.rank, found.size), place)
+        return (chain, case.numbers[chain.rank]), {}, lambda found: _other((_seen(found) or ())[:2], place)
     items = [item(number, at) for at, number in enumerate(case.numbers)]
     return (chain, items[chain.rank]), {}, lambda found: _other(found, sorted(items)[chain.rank])
 
@@ -116,6 +116,13 @@ def _sort(algorithm: Algorithm, case: Any, comm: Any) -> Prepared:
 def _of_numbers(algorithm: Algorithm) -> bool:
     """Whether it sorts processes by their numbers, and not items."""
     return algorithm.name == "radix"
+
+
+def _seen(returned: Any) -> Any:
+    try:
+        return view_of(returned)
+    except AttributeError:  # it is no chain
+        return (returned,)
 
 
 def _other(found: Any, expected: Any) -> Wrong | None:

@@ -22,13 +22,13 @@ def broken_claims(algorithm: Algorithm, case: Case, paper: Paper, trial: Trial) 
     if not exact(case):
         return
     if setting == ROUNDS:
-        yield from _number("rounds", "it takes {} rounds", paper.rounds(), outcome.time, setting)
+        yield from _number("rounds", "it takes {} round{s}", paper.rounds(), outcome.time, setting)
         return
     ranks = range(case.ranks)
-    yield from _by_rank("messages", "sends {} messages", map(paper.messages, ranks), outcome.messages, setting)
-    yield from _by_rank("bytes", "sends {} bytes", map(paper.sent, ranks), outcome.sent, setting)
+    yield from _by_rank("messages", "sends {} message{s}", map(paper.messages, ranks), outcome.messages, setting)
+    yield from _by_rank("bytes", "sends {} byte{s}", map(paper.sent, ranks), outcome.sent, setting)
     claims = paper.time(setting.t_s, setting.t_w, setting.c)
-    yield from _number("time", "it takes {} seconds of modelled time", claims, outcome.time, setting)
+    yield from _number("time", "it takes {} second{s} of modelled time", claims, outcome.time, setting)
 
 
 def _memory(algorithm: Algorithm, case: Case, trial: Trial) -> Iterator[Fault]:
@@ -36,7 +36,7 @@ def _memory(algorithm: Algorithm, case: Case, trial: Trial) -> Iterator[Fault]:
     if algorithm.kind in ("intra", "inter"):
         taken = [finding.scratch for finding in trial.findings]
         claimed = [[Claim(algorithm.scratch(case, rank), "the claim")] for rank in range(case.ranks)]
-        yield from _by_rank("scratch", "takes {} bytes of scratch memory", claimed, taken, trial.setting)
+        yield from _by_rank("scratch", "takes {} byte{s} of scratch memory", claimed, taken, trial.setting)
         return
     limit = algorithm.held(case)
     for rank, finding in enumerate(trial.findings):
@@ -55,7 +55,7 @@ def _number(what: str, words: str, claims: Iterable[Claim], found: Any, setting:
     for claim in told:
         if claim.value != found:
             others = "".join(f" ({other.by} says {other.value})" for other in told if other.by != claim.by)
-            line = f"{words.format(found)}, and {claim.by} says {claim.value}{others}"
+            line = f"{_counted(words, found)}, and {claim.by} says {claim.value}{others}"
             yield Fault(what, line, claim.value, found, setting)
             return
 
@@ -69,6 +69,10 @@ def _by_rank(
         for claim in claimed:
             if claim.value != number:
                 values = [" or ".join(dict.fromkeys(str(each.value) for each in one)) for one in told]
-                line = f"rank {rank} {words.format(number)}, and {claim.by} says {claim.value}"
+                line = f"rank {rank} {_counted(words, number)}, and {claim.by} says {claim.value}"
                 yield Fault(what, line, claim.value, number, setting, list(zip(values, map(str, found), strict=True)))
                 return
+
+
+def _counted(words: str, number: Any) -> str:
+    return words.format(number, s="" if number == 1 else "s")

@@ -12,7 +12,7 @@ from collectives.verification.claims import broken_claims
 from collectives.verification.fault import Fault
 from collectives.verification.machine import Failure, Machine, Setting
 from collectives.verification.paper import Paper, breach, unheard
-from collectives.verification.trial import Finding, Trial, attempt
+from collectives.verification.trial import Trial, attempt
 
 
 def faults(algorithm: Algorithm, case: Case, machine: Machine, settings: Sequence[Setting]) -> Iterator[Fault]:
@@ -57,8 +57,10 @@ def _said(error: BaseException) -> str:
 
 
 def _place(error: BaseException, file: str | None = None) -> str:
-    """The last line that led to it, of the given file if one is given."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if file in (None, frame.filename)]
+    """The last line that led to it: of the given file, or of any but ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = os.path.dirname(__file__)
+    own = [frame for frame in frames if (frame.filename == file if file else os.path.dirname(frame.filename) != ours)]
     return f" at {os.path.basename(own[-1].filename)}:{own[-1].lineno}" if own else ""
 
 
@@ -77,22 +79,17 @@ def _rules_broken(algorithm: Algorithm, case: Case, paper: Paper) -> Iterator[Fa
 
 def _not_refused(trial: Trial, reason: str) -> Iterator[Fault]:
     """A case that `fits` refuses: every rank must raise DoesNotFit, and nothing may be sent."""
-    calls = [_refusal_of(finding) for finding in trial.findings]
-    sent = sum(trial.outcome.messages)
+    failure, sent = trial.outcome.failure, sum(trial.outcome.messages)
     for rank, finding in enumerate(trial.findings):
         if finding.refused is None:
-            words = f"fits refuses the case ({reason}), and the call on rank {rank} {calls[rank]}"
-            yield Fault("fits", words, reason, calls[rank], trial.setting)
+            error = failure.error if failure else None
+            does = "is carried out" if finding.ended else f"raises {_said(error)}" if error else "does not raise DoesNotFit"
+            words = f"fits refuses the case ({reason}), and the call on rank {rank} {does}"
+            yield Fault("fits", words, reason, does, trial.setting)
             return
     if sent:
         words = f"fits refuses the case ({reason}), and {sent} messages were sent before the call did"
         yield Fault("fits", words, reason, sent, trial.setting)
-
-
-def _refusal_of(finding: Finding) -> str:
-    if finding.refused is not None:
-        return "refuses it"
-    return "is carried out" if finding.ended else "does not raise DoesNotFit"
 
 
 def _refused(trial: Trial) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from collectives.catalogue.algorithm import Algorithm
@@ -13,6 +13,9 @@ from collectives.catalogue.case import Case
 from collectives.catalogue.schedule import Round, Seconds, Served, Streams, elapsed, longest_chain
 
 BY_SCHEDULE, CLOSED_FORM = "the schedule", "the closed form"
+
+ROUNDS = 100_000
+"""More than any schedule of a small case has: one that has as many does not end."""
 
 
 class Claim(NamedTuple):
@@ -28,7 +31,9 @@ class Paper:
     def __init__(self, algorithm: Algorithm, case: Case) -> None:
         self.algorithm, self.case = algorithm, case
         plan = algorithm.plan(case)
-        self.plan: list[Round] | None = None if plan is None else list(plan)
+        self.plan: list[Round] | None = None if plan is None else list(islice(plan, ROUNDS))
+        if self.plan is not None and len(self.plan) == ROUNDS:
+            raise ValueError(f"it has {ROUNDS:,} rounds or more")
         self._messages: Counter[int] = Counter()
         self._bytes: Counter[int] = Counter()
         for transfer in chain.from_iterable(self.plan or ()):
@@ -38,15 +43,17 @@ class Paper:
     def time(self, t_s: Seconds, t_w: Seconds, c: Seconds = 0) -> Iterator[Claim]:
         """Modelled time until the last rank is done."""
         if self.algorithm.closed_time is not None:
-            closed = self.algorithm.time(self.case, t_s, t_w, c)
-            yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
+            closed = self.algorithm.closed_time(self.case, t_s, t_w)
+            combined = self.algorithm.closed_combined(self.case) if c else 0
+            if closed is not None and combined is not None:
+                yield Claim(closed + c * combined, CLOSED_FORM)
         if self.plan is not None:
             yield Claim(elapsed(self.plan, self.case.ranks, t_s, t_w, c), BY_SCHEDULE)
 
     def rounds(self) -> Iterator[Claim]:
         """Messages on the longest chain of messages that wait for each other."""
         if self.algorithm.closed_rounds is not None:
-            closed = self.algorithm.rounds(self.case)
+            closed = self.algorithm.closed_rounds(self.case)
             yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
         if self.plan is not None:
             yield Claim(longest_chain(self.plan, self.case.ranks), BY_SCHEDULE)

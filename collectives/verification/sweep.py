@@ -99,6 +99,8 @@ def examine(
     """The same, with how much was tried."""
     _known(algorithm)
     ranks = RANKS if ranks is None else ranks
+    if ranks < (2 if algorithm.kind == "inter" else 1):
+        raise ValueError(f"verify: ranks is {ranks}; there must be at least {2 if algorithm.kind == 'inter' else 1}")
     begun = time.monotonic()
     jobs = planned(algorithm, ranks, CASES if cases is None else cases, machine.carriers)
     first: dict[str, tuple[Case, Fault]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -181,6 +182,22 @@ def test_an_operation_that_nobody_knows_is_refused() -> None:
         found(replace(RING, operation="shout"))
     with pytest.raises(TypeError, match=r"^verify takes an Algorithm, not 'ring'$"):
         collectives.verify("ring", Emulator())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^verify: ranks is 1; there must be at least 2$"):
+        found(find("barrier", "wmpi", kind="inter"), ranks=1)
+
+
+def test_schedules_that_do_not_end_and_results_that_are_no_numbers_are_told() -> None:
+    """As any other mistake."""
+
+    def nothing_at_all(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
+        STAR.run(comm, buf, root=root, tag=tag)
+        if buf.dtype == "float64" and comm.Get_rank() == 1:
+            buf[:] = float("nan")
+
+    (endless,) = found(replace(STAR, schedule=lambda case: repeat([])), ranks=2, cases=4)
+    assert endless.line == "bcast star, claims: the schedule raised ValueError: it has 100,000 rounds or more"
+    (wrong,) = found(replace(STAR, run=nothing_at_all))
+    assert (wrong.what, wrong.p, wrong.found) == ("result", 2, "nan")
 
 
 def test_time_that_is_up_ends_the_search() -> None:
