@@ -57,10 +57,10 @@ def bcast_joined(
 ) -> None:
     """Leave the root's `buf` in the `buf` of everybody in the other group."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
     p, q = sides(inter, root)
     ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast, "startup_bytes": startup_bytes}))
+    if root is Part.PROC_NULL:
+        return
     buf = required(buf, "the root of a bcast" if isinstance(root, Part) else "a rank that receives a broadcast")
     comm = Unbuffered(Joined(inter, local, root))
     bcast.run(comm, buf, root=q, tag=tag, **_segments(bcast, buf.nbytes, q, startup_bytes))

@@ -51,10 +51,10 @@ def reduce_chain(
 ) -> None:
     """Leave the combination of the other group's operands in the root's `recvbuf`."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
     p, q = sides(inter, root)
     ALGORITHM.check(Case(p, q=q, parameters={"startup_bytes": startup_bytes}))
+    if root is Part.PROC_NULL:
+        return
     at_root = isinstance(root, Part)
     own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that gives its operand")
     pieces = segments(own.size, own.itemsize, segment_bytes(own.nbytes, q - 1, startup_bytes))

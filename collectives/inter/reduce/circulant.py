@@ -55,10 +55,10 @@ def reduce_circulant(
 ) -> None:
     """Leave the combination of the other group's operands in the root's `recvbuf`."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
-        return
     p, q = sides(inter, root)
     ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"startup_bytes": startup_bytes}))
+    if root is Part.PROC_NULL:
+        return
     comm, size = Unbuffered(Joined(inter, local, root)), q + 1
     if isinstance(root, Part):
         held = required(recvbuf, "the root of a reduce")
