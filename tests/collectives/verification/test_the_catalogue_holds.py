@@ -9,7 +9,6 @@ from collectives.verification.plan import planned
 from collectives.verification.sweep import examine
 from fakempi.laboratory import Emulator
 
-
 VERIFIED = [algorithm for algorithm in CATALOGUE if algorithm.kind != "making"]
 """Those that make communicators fill no buffers and return no data; tests/collectives/making holds their claims."""
 
