@@ -154,6 +154,7 @@ class Ports:
 
     def __init__(self, clock: Clock, cost: CostModel, onward: Callable[[Envelope], None]) -> None:
         self.clock, self.cost, self.onward = clock, cost, onward
+        self.node = cost.node
         self.out: list[Port] = []
         self.into: list[Port] = []
         self.nodes: dict[Any, tuple[Port, Port]] = {}
@@ -168,7 +169,7 @@ class Ports:
 
     def route(self, source: int, dest: int) -> tuple[Port, ...]:
         """The ports of a transfer in the order in which it takes them."""
-        here, there = self.cost.node(source), self.cost.node(dest)
+        here, there = self.node(source), self.node(dest)
         out, into = self.out[source], self.into[dest]
         ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
         return ports if self.cost.duplex else tuple(dict.fromkeys(ports))
