@@ -4,6 +4,7 @@ kernel/       time and tasks                    wire/    envelopes, mailboxes, p
 mpi/          what a rank's program touches     checks/  what is wrong with a program
 trace/        what happened, view/ pictures     world    builds all of it, starts the ranks: `run`
 MPI           the mpi4py-shaped namespace       errors   every exception of ours
+watch/        how far a run is, and time-outs   own_models  cost models from files
 
     >>> import fakempi
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
@@ -41,6 +42,7 @@ _HOMES = {
     "LivelockError": "fakempi.errors",
     "RankError": "fakempi.errors",
     "RunError": "fakempi.errors",
+    "RunTimeout": "fakempi.errors",
     "TraceError": "fakempi.errors",
 }
 __all__ = sorted([*_HOMES, "__version__"])
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from fakempi.errors import LivelockError as LivelockError
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
+    from fakempi.errors import RunTimeout as RunTimeout
     from fakempi.errors import TraceError as TraceError
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region

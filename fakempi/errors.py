@@ -1,8 +1,8 @@
 """Every exception of ours.
 
 `MPIError` is what programs know as `MPI.Exception`. The others speak about a whole run: `RankError` (a rank failed),
-`DeadlockError` and `LivelockError` (nothing can ever happen again). `TraceError` is about the record of a run, its file
-or its picture. `InternalError` means a bug in fakempi itself.
+`DeadlockError` and `LivelockError` (nothing can ever happen again), `RunTimeout` (it took too long). `TraceError` is about
+the record of a run, its file or its picture. `InternalError` means a bug in fakempi itself.
 """
 
 from __future__ import annotations
@@ -169,6 +169,23 @@ class DeadlockError(RunError):
 
 class LivelockError(DeadlockError):
     """All that can run polls, in vain: nothing can ever happen again."""
+
+
+class RunTimeout(RunError, TimeoutError):
+    """A run was not done in the seconds that `run(..., timeout=...)` gave it. The text says where every rank was.
+
+    Attributes
+    ----------
+    timeout : the seconds it had
+    time : the virtual time at which it was ended
+    places : where ranks were, in lines for people
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)  # and no more: an OSError takes further arguments for its own
+        self.timeout: float = 0
+        self.time: float = 0
+        self.places: list[str] = []
 
 
 class TraceError(ValueError):

@@ -24,6 +24,7 @@ from typing import Any
 from collectives.loading import is_path
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
+from fakempi.own_models import own_model
 from fakempi.wire.cost import CostModel
 from fakempi.wire.models.dragonfly import Dragonfly
 from fakempi.wire.models.fat_tree import FatTree
@@ -58,11 +59,17 @@ def unknown(what: str, name: str, known: Iterable[str]) -> MPIValueError:
 
 
 def cost_model(text: str) -> CostModel:
-    """A cost model from `name:parameter=value,...`; the models within a two-level one by `intra.t_s=...`."""
+    """A cost model from `name:parameter=value,...`; the models within a two-level one by `intra.t_s=...`.
+
+    One's own is `./tree.py:Tree(arity=4)`, or `./tree.py` if that defines only one, or `package.module:Tree(arity=4)`.
+    """
     name, _, rest = text.partition(":")
     name = name.strip().lower().replace("-", "_")
     if name not in MODELS:
-        raise unknown("cost model", name, MODELS)
+        own = own_model(text, number)
+        if own is None:
+            raise unknown("cost model", name, MODELS)
+        return own
     model = MODELS[name]
     known = _parameters(model)
     given: dict[str, Any] = {}

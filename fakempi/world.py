@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from inspect import iscoroutinefunction, isgeneratorfunction
+from numbers import Real
 from random import Random
 from threading import Lock
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
+from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
-from fakempi.mpi.base.current import here
+from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.threads import watch_threads
 from fakempi.mpi.comms.birth import new_world
@@ -30,6 +31,7 @@ from fakempi.traces import shown
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
+from fakempi.wire.guard import Guard, examine, failed, trusted
 from fakempi.wire.models.hockney import Hockney
 
 
@@ -76,18 +78,21 @@ def run(
     main: Callable[..., Any],
     nprocs: int,
     *args: Any,
-    cost: CostModel | None = None,
+    cost: CostModel | str | None = None,
     carrier: str = "auto",
     trace: bool = False,
     seed: int | None = None,
     algorithms: Any = None,
     strict: bool = False,
+    progress: bool | str = False,
+    timeout: float | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
     Parameters
     ----------
-    cost : the cost model; Hockney with 1 microsecond and 1 GB/s unless given
+    cost : the cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
+        Hockney with 1 microsecond and 1 GB/s unless given
     carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
     trace : whether to record what happens: messages, computing, and collectives, each with its place in the program
     seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
@@ -99,16 +104,24 @@ def run(
         "create_intercomm" and "merge", these; otherwise they take none
     strict : whether to complain of two things that MPI libraries let pass: a ready-mode send without a receive, and ends of
         a distributed graph that do not match
+    progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
+    timeout : seconds of real time after which the run is ended
 
     Raises
     ------
     RankError : a rank raised; it has the rank, the exception and the true traceback
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
+    RunTimeout : it was not done in time; it says where every rank was
     """
-    cost = _checked(main, nprocs, cost)
+    model = _checked(main, nprocs, cost)
+    watched = progress is not False or timeout is not None
+    if watched:
+        _check_watch(progress, timeout)
     loop = Loop(make_carrier(carrier))
     recorder = Recorder(loop, _not_the_program) if trace else None
-    universe = Universe(loop, make_wire(loop, cost, recorder), cost, algorithms, strict)
+    universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
+    if not trusted(model):
+        _guard(universe)
     universe.recorder, universe.launch, universe.program = recorder, _launch, _script
     returns: list[Any] = [None] * nprocs
     for process in new_world(universe, nprocs):
@@ -116,15 +129,24 @@ def run(
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
+    outer = current_process()
     before, here.loop = here.loop, loop
     try:
+        if outer is not None:
+            outer.universe.inner = universe
         with _patient_collector(nprocs), watch_threads():
-            _drive(universe)
+            if watched:
+                with _watch(universe, progress, timeout):
+                    _drive(universe)
+            else:
+                _drive(universe)
     except RunError as error:
         error.trace = _trace(universe, recorder)
         raise
     finally:
         here.loop = before
+        if outer is not None:
+            outer.universe.inner = None
     return Run(universe, returns, recorder)
 
 
@@ -138,8 +160,8 @@ def _not_the_program(frame: FrameType) -> bool:
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
 
 
-def _checked(main: Any, nprocs: Any, cost: CostModel | None) -> CostModel:
-    """Complain about arguments that do not fit; the default cost model if there is none."""
+def _checked(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
+    """Complain about arguments that do not fit; the cost model that is meant."""
     if not callable(main):
         raise MPITypeError(ERR_ARG, f"run: main must be a function that takes a communicator, not {main!r}.")
     if iscoroutinefunction(main) or isgeneratorfunction(main):
@@ -150,11 +172,54 @@ def _checked(main: Any, nprocs: Any, cost: CostModel | None) -> CostModel:
         raise MPIValueError(ERR_ARG, f"run: nprocs is {nprocs}; there must be at least 1 rank.")
     if cost is None:
         return Hockney()
+    if isinstance(cost, str):
+        from fakempi.options import cost_model  # not before it is needed
+
+        cost = cost_model(cost)
     if not isinstance(cost, CostModel):
         raise MPITypeError(ERR_ARG, f"run: cost must be a cost model such as Hockney(...), not {cost!r}.")
-    cost.validate()
-    cost.node(nprocs - 1)  # a placement must name everybody's node
+    examine(cost)
+    try:
+        cost.node(nprocs - 1)  # a placement must name everybody's node
+    except MPIError:
+        raise
+    except Exception as error:
+        raise MPIValueError(ERR_ARG, failed(cost, f"node({nprocs - 1})", error)) from error
     return cost
+
+
+def _check_watch(progress: Any, timeout: Any) -> None:
+    """Complain about what cannot be shown or waited for."""
+    if progress not in (False, True, "always"):
+        raise MPIValueError(ERR_ARG, f"run: progress must be True, False or 'always', not {progress!r}.")
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, Real):
+        raise MPITypeError(ERR_ARG, f"run: timeout must be a number of seconds, not {timeout!r}.")
+    if not float(timeout) > 0:
+        raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
+
+
+def _watch(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
+    """What looks after the run."""
+    from fakempi.watch.watching import Watch  # not before it is needed
+
+    return Watch(universe, timeout, progress)
+
+
+def _guard(universe: Universe) -> None:
+    """Look at what a model of somebody's own says. If that makes no sense the run is over, and no rank is to blame."""
+
+    def refuse(sentence: str, error: BaseException | None) -> NoReturn:
+        verdict = RunError(sentence)
+        verdict.__cause__ = error
+        universe.end(verdict)
+        raise Ended
+
+    guard = Guard(universe.cost, refuse)
+    ports = universe.wire.ports
+    universe.wire.price, ports.node = guard.transfer, guard.node
+    ports.links_of, ports.link_of = guard.route, guard.link
 
 
 def make_carrier(name: str) -> Carrier:
@@ -224,23 +289,33 @@ def _script(command: Sequence[str]) -> Callable[[Any], Any]:
 def _drive(universe: Universe) -> None:
     """Run to the end; where that is not reached, end all that is left and raise what there is to say."""
     loop = universe.loop
-    verdict: BaseException | None = None
     try:
         loop.carrier.drive(loop)
-        if loop.tasks and not universe.failures:
-            verdict = diagnose(universe)
+        if loop.tasks and not universe.failures and universe.verdict is None:
+            universe.verdict = diagnose(universe)
+    except Ended:
+        pass  # something ended the run while no rank had the baton
     finally:
         universe.close()
-        loop.unwind()
-        loop.carrier.close()
-    if verdict is not None:
-        raise verdict
+        _unwind(loop)
+    if universe.verdict is not None:
+        raise universe.verdict
     if universe.failures:
         (process, error), *others = universe.failures
         if isinstance(error, KeyboardInterrupt):
             raise error
         names = {one.number: one.name for one, _ in universe.failures}
         raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
+
+
+def _unwind(loop: Loop) -> None:
+    """End all that is left, though somebody may be told to end by its time-out in the middle of it."""
+    while True:
+        try:
+            loop.unwind()
+            return loop.carrier.close()
+        except Ended:
+            continue
 
 
 class _Patience:

@@ -18,6 +18,8 @@ cost models (--cost), in seconds and seconds a byte:
   free                                        everything takes no time
   cori:ranks_per_node=32                      a machine; also dawn, sierra, sx8,
                                               blue_gene_p, gigabit (estimates)
+  './tree.py:Tree(arity=4)'                   your own: a file, or an installed
+                                              module, and a CostModel in it
 """
 
 EXAMPLES = """\
@@ -39,6 +41,7 @@ examples:
   fakempi run -n 8 --seed 3 work.py      another order among ranks that tie
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
                                          does it rely on buffering?
+  fakempi run -n 8 --timeout 60 work.py  where are they, if it takes so long?
   fakempi run -n 64 --algorithms mpich,allgather=ring work.py
   fakempi run -n 64 --algorithms 'bcast=./knomial.py(k=3)' work.py
                                          an algorithm of your own
@@ -153,6 +156,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
+    run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--prefix", "--tag-output", action="store_true", help="put the rank before each line")
     run.add_argument("--summary", action="store_true", help="say at the end what it took; on a terminal it does so anyway")
     run.add_argument("--quiet", "-q", action="store_true", help="no live line and no summary")

@@ -11,8 +11,8 @@ from operator import or_
 from typing import Any
 
 from fakempi import options as typed
-from fakempi.cli.watching import TIMED_OUT, Watch
-from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
+from fakempi.cli.watching import TIMED_OUT, Interrupts
+from fakempi.errors import Aborted, DeadlockError, MPIError, RankError, RunTimeout
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
@@ -32,6 +32,7 @@ def run_script(options: Namespace) -> int:
         "cost": typed.cost_model(options.cost),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
+        "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):
         raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
@@ -42,12 +43,17 @@ def run_script(options: Namespace) -> int:
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILED
-    watch = Watch(script, nprocs, options.timeout, live=not options.quiet)
+    interrupts = Interrupts(script, nprocs, options.timeout)
     try:
-        with watch:
+        with interrupts:
             result = run(script, nprocs, **arguments)
     except KeyboardInterrupt:
-        return _interrupted(script, watch, options.timeout)
+        _say("\n  ".join([f"fakempi: interrupted{interrupts.how_far()}", *interrupts.places]))
+        return INTERRUPTED
+    except RunTimeout as error:
+        _save(error.trace, options.trace)
+        _say(f"fakempi: {error}")
+        return TIMED_OUT
     except RankError as error:
         _save(error.trace, options.trace)
         return _failed(error, nprocs)
@@ -96,15 +102,6 @@ def _say(text: str) -> None:
     sys.stdout.flush()
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
-
-
-def _interrupted(script: Program, watch: Watch, timeout: float | None) -> int:
-    now = f" at t = {seconds(script.universe.loop.now)}" if script.universe is not None else ""
-    why = f"not done after {timeout:g} s" if watch.timed_out else "interrupted"
-    _say(f"fakempi: {why}{now}, {watch.ended()}")
-    for line in watch.places:
-        _say(f"  {line}")
-    return TIMED_OUT if watch.timed_out else INTERRUPTED
 
 
 def _failed(error: RankError, nprocs: int) -> int:

@@ -23,9 +23,23 @@ class Link(NamedTuple):
 class CostModel:
     """Base of all cost models; a model of your own overrides `transfer`, and the rest where it differs.
 
-    >>> class Constant(CostModel):
+    A network that is a tree with the processes as its leaves: the further two are apart, the longer it takes.
+
+    >>> class Tree(CostModel):
+    ...     def __init__(self, arity=2, hop=1e-6, t_w=1e-9):
+    ...         self.arity, self.hop, self.t_w = arity, hop, t_w
+    ...
     ...     def transfer(self, source, dest, nbytes):
-    ...         return 5, 5, 5
+    ...         levels = 0
+    ...         while source != dest:  # up to where the two ways meet
+    ...             source, dest, levels = source // self.arity, dest // self.arity, levels + 1
+    ...         seconds = 2 * levels * self.hop + nbytes * self.t_w
+    ...         return seconds, seconds, seconds  # ports, sender, receiver
+
+    >>> [Tree(arity=4, hop=1, t_w=0).transfer(0, dest, 8)[0] for dest in (1, 3, 4, 15, 16)]
+    [2, 2, 4, 4, 6]
+
+    `run(main, 64, cost=Tree(arity=4))` uses it, and from a file `fakempi run --cost './tree.py:Tree(arity=4)'`.
 
     Attributes
     ----------
@@ -88,5 +102,5 @@ def check(model: str, minimum: float = 0, **numbers: Any) -> None:
         if not isinstance(number, Real):
             raise MPITypeError(ERR_ARG, f"{model}: {name}={number!r} is not a number.")
         if not float(number) >= minimum:
-            what = "is negative" if minimum == 0 else f"is less than {minimum}"
+            what = "is not a number" if number != number else "is negative" if minimum == 0 else f"is less than {minimum}"
             raise MPIValueError(ERR_ARG, f"{model}: {name}={number!r} {what}.")

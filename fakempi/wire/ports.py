@@ -214,6 +214,7 @@ class Ports:
 
     def __init__(self, clock: Clock, cost: CostModel, onward: Callable[[Envelope], None]) -> None:
         self.clock, self.cost, self.onward = clock, cost, onward
+        self.node, self.links_of, self.link_of = cost.node, cost.route, cost.link
         self.out: list[Port] = []
         self.into: list[Port] = []
         self.nodes: dict[Any, tuple[Port, Port]] = {}
@@ -231,12 +232,12 @@ class Ports:
     def route(self, source: int, dest: int) -> tuple[Port, ...]:
         """The ports of a transfer in the order in which it takes them."""
         out, into = self.out[source], self.into[dest]
-        names = self.cost.route(source, dest) if self.named else None
+        names = self.links_of(source, dest) if self.named else None
         if names is not None:
             links = self.links
             ports = (out, *[links[name] if name in links else self._link(name) for name in names], into)
         else:
-            here, there = self.cost.node(source), self.cost.node(dest)
+            here, there = self.node(source), self.node(dest)
             ports = (out, into) if here == there else (out, self._node(here)[0], self._node(there)[1], into)
         return ports if self.cost.duplex else tuple(dict.fromkeys(ports))
 
@@ -254,7 +255,7 @@ class Ports:
         return self.nodes[node]
 
     def _link(self, name: Any) -> Port:
-        link = self.cost.link(name)
+        link = self.link_of(name)
         check(f"{type(self.cost).__name__}: link {name!r}", t_w=link.t_w, gap=link.gap)
         check(f"{type(self.cost).__name__}: link {name!r}", minimum=1, width=link.width)
         kind = LinkPort if self.cost.duplex else SharedLink

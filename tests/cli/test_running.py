@@ -257,7 +257,43 @@ def test_a_timeout_ends_a_run(tmp_path: Path, carrier: str) -> None:
     (tmp_path / "work.py").write_text("while True: pass\n")
     found = command("run", "-n", "6", "--timeout", "0.5", "--carrier", carrier, str(tmp_path / "work.py"))
     assert found.returncode == 124
-    assert found.stderr.startswith("fakempi: not done after 0.5 s")
+    lines = found.stderr.splitlines()
+    assert lines[0].startswith("fakempi: not done after 0.5 s, at t = 0 s: 0 of 6 ranks have ended.")
+    assert lines[1:] in (["  rank 0: runs at work.py:1", "  ranks 1-5: not begun"], ["  ranks 0-5: not begun"])
+
+
+def test_a_timeout_leaves_the_trace_as_far_as_it_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """And everything in this process as it was."""
+    (tmp_path / "work.py").write_text(BEGINNING + "comm.barrier()\nwhile True: comm.barrier()\n")
+    monkeypatch.chdir(tmp_path)
+    streams = sys.stdout, sys.stderr, sys.argv
+    assert main(["run", "-n", "2", "--timeout", "0.2", "--trace", "t.npz", "work.py"]) == 124
+    assert (sys.stdout, sys.stderr, sys.argv) == streams
+    assert "fakempi: not done after 0.2 s, at t = " in capsys.readouterr().err
+    assert len(load("t.npz").transfers) >= 2
+
+
+def test_a_cost_model_of_ones_own_comes_from_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """In `run` and in `compare`; what is wrong with it is said in a sentence."""
+    monkeypatch.chdir(tmp_path)
+    Path("work.py").write_text(BEGINNING + "comm.barrier()\nif comm.rank == 0: print(MPI.Wtime())\n")
+    Path("flat.py").write_text(
+        "import fakempi\nclass Flat(fakempi.CostModel):\n    def __init__(self, each=1):\n        self.each = each\n"
+        "    def transfer(self, source, dest, nbytes):\n        return (self.each / (self.each - 3),) * 3\n"
+    )
+    assert main(["run", "-n", "2", "--cost", "./flat.py:Flat(each=4)", "work.py"]) == 0
+    assert capsys.readouterr().out == "4.0\n"
+    assert main(["compare", "bcast", "-n", "2", "--algorithms", "binomial", "--cost", "./flat.py:Flat(4)", "--no-plot"]) == 0
+    assert "4 s •*" in capsys.readouterr().out
+    for each, words in (("3", "raised ZeroDivisionError at flat.py:6: "), ("2", "at flat.py:5 gave -2.0 seconds until ")):
+        assert main(["run", "-n", "2", "--cost", f"./flat.py:Flat(each={each})", "work.py"]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("fakempi run: cost model Flat: transfer(0, 1, 0) ")
+        assert words in said
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:

@@ -141,7 +141,14 @@ def test_a_model_can_be_used_again(carrier: str) -> None:
     assert clocks == [[5] * 4] * 2
 
 
-@pytest.mark.parametrize("cost", ["hockney", 3, Hockney])
+def test_a_model_may_be_typed_as_on_the_command_line(carrier: str) -> None:
+    """Read by the same reader, which says the same of what it cannot read."""
+    assert fakempi.run(one_way, 2, 6, cost="hockney:t_s=1,t_w=2", carrier=carrier).clocks == [13, 13]
+    with pytest.raises(ValueError, match=r"^cost model 'hockny' is unknown: did you mean hockney\? There are hockney, "):
+        fakempi.run(one_way, 2, 6, cost="hockny", carrier=carrier)
+
+
+@pytest.mark.parametrize("cost", [3, Hockney])
 def test_what_is_not_a_model_is_refused(cost: Any) -> None:
     """Before anything runs."""
     with pytest.raises(TypeError, match=r"^run: cost must be a cost model such as Hockney\(\.\.\.\), not "):

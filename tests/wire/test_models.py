@@ -73,7 +73,7 @@ def test_a_placement_that_is_too_short_is_refused_before_the_run() -> None:
     [
         (lambda: Hockney(t_s=-1), r"^Hockney: t_s=-1 is negative\.$"),
         (lambda: Hockney(t_w=-0.5), r"^Hockney: t_w=-0\.5 is negative\.$"),
-        (lambda: Hockney(t_s=float("nan")), r"^Hockney: t_s=nan is negative\.$"),
+        (lambda: Hockney(t_s=float("nan")), r"^Hockney: t_s=nan is not a number\.$"),
         (lambda: Hockney(eager_limit=-1), r"^Hockney: eager_limit=-1 is negative\.$"),
         (lambda: Hockney(ports=0), r"^Hockney: ports=0 is less than 1\.$"),
         (lambda: Hockney(compute_per_byte=-1), r"^Hockney: compute_per_byte=-1 is negative\.$"),

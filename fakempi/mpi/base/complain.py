@@ -48,6 +48,19 @@ def is_ours(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] in _OURS
 
 
+def is_library(frame: FrameType) -> bool:
+    """Whether a frame is the standard library's."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
+
+
+def program_frame(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program that led to a frame; that frame itself if there is none."""
+    found = frame
+    while found is not None and (is_ours(found) or is_library(found)):
+        found = found.f_back
+    return found or frame
+
+
 def public_call_name() -> str:
     """The name of what the program called."""
     return public_call(sys._getframe(1))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any
 from weakref import WeakSet
 
@@ -29,6 +30,9 @@ class Universe:
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
         self.failures: list[tuple[Process, BaseException]] = []
+        self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
+        self.inner: Universe | None = None  # another run, which one of these processes is carrying out
+        self.driver = get_ident()  # the OS thread that carries out this one
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been
@@ -62,6 +66,16 @@ class Universe:
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""
         self.failures.append((process, error))
+        self.close()
+
+    def decide(self, verdict: BaseException) -> None:
+        """This is why the run ends, unless there is a reason already."""
+        if self.verdict is None and not self.failures:
+            self.verdict = verdict
+
+    def end(self, verdict: BaseException) -> None:
+        """The run ends now, and this is why."""
+        self.decide(verdict)
         self.close()
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from fakempi.errors import DeadlockError
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.agreement import PREPARED, TAGS, absent
 from fakempi.mpi.base.child import Child
-from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.mpi.base.complain import program_frame, public_call, site_of
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.process import Universe
@@ -46,9 +46,10 @@ def diagnose(universe: Universe) -> DeadlockError:
 def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
     """Where every rank is at this moment, in lines for people; `frame` is where the running one was interrupted."""
     loop = universe.loop
-    tasks = [task for task in loop.tasks.values() if not _is_waited_for(task)]
-    running = [task for task in tasks if task is loop.running]
-    if isinstance(loop.running, Task) and (found := loop.carrier.frames([loop.running]).get(loop.running)) is not None:
+    tasks = [task for task in list(loop.tasks.values()) if not _is_waited_for(task)]
+    runs = loop.running  # looked at once: who asks may be another thread, while it goes on
+    running = [task for task in tasks if task is runs]
+    if isinstance(runs, Task) and (found := loop.carrier.frames([runs]).get(runs)) is not None:
         frame = found  # on threads it is not the interrupted one
     waiting = [task for task in tasks if task.handle is not None and task not in running]
     frames = loop.carrier.frames(waiting)
@@ -56,7 +57,7 @@ def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
     stuck = [one if one.wants else replace(one, since=loop.now) for one in stuck]  # it is about to go on
     return places_in_words(
         sorted(stuck, key=lambda one: one.rank),
-        [_stuck(universe, task, frame, True) for task in running],
+        [_stuck(universe, task, program_frame(frame), True) for task in running],
         [task.owner.number for task in tasks if task.handle is None],
         universe.names,
     )

@@ -1,0 +1,196 @@
+"""How a run is ended from outside, whatever its ranks are doing.
+
+Nothing of a run may change while one of its ranks is in the middle of it, so whoever has the baton ends the run itself: as
+soon as it asks for anything, to wait, to send, or who is next (`halt`). A rank that computes and asks for nothing is told to
+end where it is, by an exception in its thread (`Knocks`). Those that have something in a `finally` have a second for it. A
+rank that catches everything and goes on is told again, and at last is left where it stands and never goes on.
+
+In the main thread that exception comes by a signal, which also reaches a rank in a call that waits: SIGURG, for that means
+nothing to anybody who did not ask for it. In other threads it has to wait until such a call returns. A rank that has a
+thread to itself is left behind then. One that shares the caller's thread cannot be, and the run ends when the call does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from fakempi.kernel.loop import REFUSALS, Ended, Loop
+from fakempi.mpi.base.complain import is_library, is_ours
+from fakempi.mpi.base.current import here
+from fakempi.mpi.base.process import Universe
+
+GRACE = 1.0
+"""Seconds that a rank has to come to its end, each time that it is told to."""
+
+KNOCKS = 3
+"""How often it is told before it is left where it stands."""
+
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", "script.stage", "script.place", "script.patches"))
+"""Where nobody is told to end: where the baton changes hands, and where the interpreter is changed for a script."""
+
+SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
+
+
+def halt(universe: Universe, verdict: Callable[[], BaseException]) -> None:
+    """Have whoever asks a run's loop or its wire for anything end the run first. Called from any thread."""
+    loop = universe.loop
+
+    def end() -> None:
+        for name in ("wait", "defer", "next"):
+            vars(loop).pop(name, None)
+        universe.end(verdict())
+
+    def refuse(*_: Any) -> Any:
+        end()
+        if loop.running is None:
+            raise Ended
+        loop.refuse(loop.running)
+
+    def nobody() -> Any:
+        end()
+        return loop.next()
+
+    loop.wait = loop.defer = refuse  # type: ignore[assignment, method-assign]
+    loop.next = nobody  # type: ignore[method-assign]
+    universe.wire.close(refuse)
+
+
+class Left(Ended):
+    """Leaves a rank where it stands: when the interpreter makes one, in that rank's thread, the rank hands the baton on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        loop: Loop = here.loop
+        task: Any = loop.running
+        if not isinstance(task.handle, threading.Thread):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to end when it is collected
+        loop.tasks.pop(task.number, None)
+        task.refusals = REFUSALS
+        loop.refuse(task)
+
+
+class Knocks:
+    """Tells a run's ranks to end that do not do so by themselves. Looks at them again and again from another thread."""
+
+    def __init__(self) -> None:
+        self.task: Any = None  # which runs
+        self.grace = 0.0  # none for whoever computes when the time is up: it is in no `finally`
+        self.since = self.first = 0.0  # when it was told last, and when it was first seen
+        self.knocks = 0
+        self.left = self.knocked = False  # whether it is left behind; whether any thread was ever told
+        self.order: type[Ended] | None = None  # what the signal is to raise,
+        self.missed = False  # and that it came at a bad moment
+        self.before: Any = None  # who got the signal
+        self.catches = False
+
+    def look(self, universe: Universe, now: float) -> bool:
+        """Whoever runs and has had its time is told to end; False if it was, in vain, and shares the caller's thread."""
+        task: Any = universe.loop.running
+        if task is not self.task:
+            if self.task is not None:
+                self.grace = GRACE
+            self.task, self.since, self.first, self.knocks, self.left = task, now, now, 0, False
+        if self.missed:
+            self.missed, self.knocks, self.grace = False, self.knocks - 1, 0.0
+        handle: Any = getattr(task, "handle", None)
+        has_thread = isinstance(handle, threading.Thread)
+        if handle is None or (has_thread and handle.ident is None) or self.left:
+            return True  # it has not begun, or we wait for others to go on
+        if has_thread and not handle.is_alive():
+            self._leave(universe, task)  # it was told to end just after its last step, and has not handed the baton on
+        elif now - self.since >= self.grace:
+            out_of_reach = self.knocks > KNOCKS or (not self.knocks and now - self.first > KNOCKS * GRACE)
+            if out_of_reach and has_thread:
+                self._leave(universe, task)
+                return True
+            if self._knock(handle.ident if has_thread else universe.driver, Ended if self.knocks < KNOCKS else Left):
+                self.knocks, self.since, self.grace = self.knocks + 1, now, GRACE
+            return not out_of_reach
+        return True
+
+    def _leave(self, universe: Universe, task: Any) -> None:
+        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends then."""
+        self.left = True
+        if task.handle.is_alive():
+            _raise(Ended, task.handle.ident)
+        universe.loop.tasks.pop(task.number, None)
+        universe.loop.carrier.to_hub()
+
+    def _knock(self, thread: int, order: type[Ended]) -> bool:
+        """Raise it in a thread, unless that is in the middle of something that must be whole."""
+        if not _may_end(frame_of(thread)):
+            return False
+        if self.catches and thread == threading.main_thread().ident:
+            self.order = order
+            assert SIGNAL is not None
+            signal.pthread_kill(thread, SIGNAL)
+        else:
+            _raise(order, thread)
+        self.knocked = True
+        return True
+
+    def open(self) -> None:
+        """In the thread that carries out the run: if it is the one that gets signals, take ours."""
+        if SIGNAL is None or threading.get_ident() != threading.main_thread().ident:
+            return
+        if signal.getsignal(SIGNAL) is not None:  # else somebody has it who is not Python, and it could not be put back
+            self.before = signal.signal(SIGNAL, self._signalled)
+            self.catches = True
+
+    def close(self) -> None:
+        """In that same thread: nobody knocks any more, and nothing is left of it."""
+        if self.catches:
+            assert SIGNAL is not None
+            signal.signal(SIGNAL, self.before)
+        elif self.knocked:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)
+
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        order, self.order = self.order, None
+        if order is None:
+            if callable(self.before):
+                self.before(number, frame)
+        elif _may_end(frame):
+            raise order
+        else:
+            self.missed = True
+
+
+def _raise(kind: type[Ended], thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
+
+
+def frame_of(thread: int) -> FrameType | None:
+    """Where a thread is."""
+    collects = gc.isenabled()
+    gc.disable()  # if a collection in the midst of it ends a thread, it hangs (seen on 3.11)
+    frame = sys._current_frames().get(thread)
+    if collects:
+        gc.enable()
+    return frame
+
+
+def _may_end(frame: FrameType | None) -> bool:
+    """Whether a rank may be told to end there: not in the middle of what must be whole, nor while we import something."""
+    imports, caller = False, frame
+    while caller is not None and is_library(caller):
+        if _module(caller) == "_weakrefset":  # it is called by the interpreter, which would print the exception and go on
+            return False
+        imports = imports or _module(caller).startswith("importlib.")
+        caller = caller.f_back
+    if caller is None or (is_ours(caller) and (imports or _module(caller).startswith(WHOLE))):
+        return False
+    while caller is not None and caller.f_code is not Loop.begin.__code__:
+        caller = caller.f_back
+    return caller is not None
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))

@@ -1,0 +1,117 @@
+"""A thread beside a run that looks at it now and then: to show how far it is, and to end it when its time is up."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from _thread import start_new_thread
+from contextlib import suppress
+from time import monotonic
+from types import FrameType, TracebackType
+
+from fakempi.errors import RunTimeout
+from fakempi.kernel.loop import Ended
+from fakempi.mpi.base.current import here
+from fakempi.mpi.base.process import Universe
+from fakempi.watch.ending import Knocks, frame_of, halt
+from fakempi.watch.lines import LiveLine, line_for
+from fakempi.watch.words import how_far, took_too_long
+
+MOMENT = 0.05
+"""Seconds in which ranks that communicate come by and end by themselves; if nobody does, somebody computes."""
+
+OFTEN = 0.01
+"""Seconds between looks at a run that is to end."""
+
+_one_line = threading.Lock()
+"""There is room for one line at a time: the first run that wants it has it."""
+
+
+class Watch:
+    """Looks after a run. A context manager around it, in the thread that carries it out.
+
+    Its own thread is one that `threading` does not know, or it would be taken for a thread that a rank has started, if it is
+    a rank that carries out this run.
+    """
+
+    def __init__(self, universe: Universe, timeout: float | None, progress: bool | str) -> None:
+        self.universe = universe
+        self.timeout = float("inf") if timeout is None else float(timeout)
+        self.stream = sys.stderr
+        self.line = line_for(progress, self.stream)
+        if isinstance(self.line, LiveLine) and not _one_line.acquire(blocking=False):
+            self.line = None
+        self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
+        self.knocks = Knocks()
+        self.error: RunTimeout | None = None
+
+    def __enter__(self) -> None:
+        if self.line is not None:
+            self.line.open()
+        self.knocks.open()
+        self.looks.acquire()
+        start_new_thread(self._look, ())
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            self._join()
+        finally:
+            if self.line is not None:
+                self.line.close()
+                if isinstance(self.line, LiveLine):
+                    _one_line.release()
+
+    def _join(self) -> None:
+        while True:
+            try:
+                self.over.set()
+                with self.looks:
+                    self.knocks.close()
+                return
+            except Ended:  # somebody knocked just before
+                continue
+
+    # -- in the thread of its own -------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        here.loop = self.universe.loop  # it is part of the run
+        start, elapsed = monotonic(), 0.0
+        try:
+            while elapsed < self.timeout:
+                pause = self.timeout - elapsed
+                if self.line is not None:
+                    pause = min(pause, self.line.pause(elapsed))
+                if self.over.wait(min(pause, threading.TIMEOUT_MAX)):
+                    return
+                elapsed = monotonic() - start
+                if self.line is not None and elapsed < self.timeout:
+                    with suppress(OSError, ValueError):  # nobody reads it any more
+                        self.line.show(how_far(self.universe))
+            self._end()
+        finally:
+            self.looks.release()
+
+    def _end(self) -> None:
+        """The time is up: see to it that everybody ends."""
+        universe, ending, told = self.universe, [self.universe], False
+        halt(universe, lambda: self._report(sys._getframe()))
+        if not self.over.wait(MOMENT):
+            universe.decide(self._report(frame_of(universe.driver)))
+        while not self.over.wait(OFTEN):
+            inner = universe
+            while inner.inner is not None:
+                inner = inner.inner
+                if inner not in ending:
+                    ending.append(inner)
+                    inner.decide(Ended())
+                    halt(inner, Ended)
+            if not self.knocks.look(inner, monotonic()) and not told:
+                told = True
+                self.stream.write(f"fakempi: {self.error}\n  whoever runs is in a call that cannot be ended from outside\n")
+
+    def _report(self, frame: FrameType | None) -> RunTimeout:
+        """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""
+        with self.lock:
+            if self.error is None:
+                self.error = took_too_long(self.universe, self.timeout, frame)
+            return self.error

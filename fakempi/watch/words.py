@@ -1,0 +1,45 @@
+"""How far a run is, and where its ranks are, in words."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from fakempi.errors import RunTimeout
+from fakempi.mpi.base.process import Universe
+from fakempi.mpi.evidence.waits import whereabouts
+from fakempi.view.numbers import seconds
+
+TRIES = 3
+"""Looks at ranks that go on meanwhile, which may be seen in the middle of something."""
+
+
+def have_ended(count: int, there: int) -> str:
+    """So many ranks, of so many."""
+    return f"{count:,} of {there:,} ranks {'has' if count == 1 else 'have'} ended"
+
+
+def ended(universe: Universe) -> str:
+    """How many ranks have ended, of all that there are, spawned ones among them."""
+    tasks, there = universe.loop.tasks, list(universe.processes)
+    return have_ended(sum(one.task is not None and one.task.number not in tasks for one in there), len(there))
+
+
+def how_far(universe: Universe) -> str:
+    """Modelled time, messages, ranks that have ended."""
+    messages = sum(port.sent for port in universe.wire.out)
+    return f"t = {seconds(universe.loop.now)}, {messages:,} messages, {ended(universe)}"
+
+
+def took_too_long(universe: Universe, timeout: float, frame: Any) -> RunTimeout:
+    """The error to raise. `frame` is where the running rank is, if it runs in a thread that others share."""
+    places = ["where ranks were could not be seen: they were too fast"]
+    for _ in range(TRIES):
+        with suppress(Exception):
+            places = whereabouts(universe, frame)
+            break
+    now = universe.loop.now
+    head = f"not done after {timeout:g} s, at t = {float(now):.6g} s: {ended(universe)}."
+    error = RunTimeout("\n  ".join([head, *places]))
+    error.timeout, error.time, error.places = timeout, now, places
+    return error
