@@ -9,7 +9,7 @@ from typing import Any
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
 from collectives.verification.cases import PAIRED, REDUCING, ROOTED, UNEVEN
-from collectives.verification.chains import SortCase, SplitCase
+from collectives.verification.chains import SortCase, SplitCase, exact
 from collectives.verification.fault import FAILURES, Fault
 from collectives.verification.machine import Machine, Message, Setting
 from collectives.verification.paper import Paper, breach
@@ -105,7 +105,8 @@ def _picture(algorithm: Algorithm, case: Case, fault: Fault, machine: Machine) -
     """Where paper and run part; what else there is to see, rank by rank; and the machine's own words."""
     if fault.setting is not None and fault.what not in ("fits", "endless"):
         transfers = attempt(algorithm, case, machine, fault.setting, trace=True).outcome.transfers
-        yield from _rounds(fault, Paper(algorithm, case).plan, transfers, case.ranks, fault.setting)
+        plan = Paper(algorithm, case).plan if exact(case) else None
+        yield from _rounds(fault, plan, transfers, case.ranks, fault.setting)
     if fault.by_rank:
         heads = ("must have", "has") if fault.what in ("result", "input") else ("claimed", "in the run")
         cells = [[str(rank), *pair] for rank, pair in enumerate(fault.by_rank) if pair[0] != pair[1]]
