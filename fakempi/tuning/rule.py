@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from collectives import Algorithm, Case
+from collectives.between.joined import STARTUP_BYTES
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -17,6 +18,9 @@ TOTALS: Final = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "al
 
 UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
 """Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
+
+REDUCING: Final = frozenset({"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"})
+"""Operations that have an op."""
 
 COMBINING: Final = frozenset({"reduce", "allreduce", "scan", "exscan"})
 """Reductions that there are for objects."""
@@ -29,6 +33,40 @@ BETWEEN_GROUPS: Final = tuple(
     )
 )  # fmt: skip
 """What an intercommunicator does: everything but scan and exscan."""
+
+LEAST: Final = 256
+MOST: Final = 1 << 40
+"""Bounds of `startup_bytes`. Where starts cost nothing, messages would be cut into single bytes, and emulated like that."""
+
+
+class Placement:
+    """The nodes of a communicator's ranks. Compared by identity, since it is part of a key that is looked up for each call."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Sequence[Hashable]) -> None:
+        self.names = tuple(names)
+
+    @classmethod
+    def of(cls, names: Sequence[Hashable]) -> Placement | None:
+        """None where all ranks are on one node, or each on its own: then nodes make no difference.
+
+        >>> Placement.of([0, 0, 1, 1]).names, Placement.of([0, 1, 2]), Placement.of([0, 0, 0])
+        ((0, 0, 1, 1), None, None)
+        """
+        return cls(names) if 1 < len(set(names)) < len(names) else None
+
+
+def startup_bytes(costs: tuple[Any, Any] | None) -> int:
+    """What travels while a message starts, t_s / t_w; where not all messages cost the same, a usual number.
+
+    >>> startup_bytes((1e-6, 1e-9)), startup_bytes((0, 1)), startup_bytes((1, 0)), startup_bytes(None)
+    (1000, 256, 1099511627776, 1000)
+    """
+    if costs is None:
+        return STARTUP_BYTES
+    t_s, t_w = costs
+    return min(max(LEAST, round(t_s / t_w)), MOST) if t_w else MOST
 
 
 class Facts(NamedTuple):
@@ -44,6 +82,9 @@ class Facts(NamedTuple):
 
     Between two groups (kind "inter") p and nbytes are those of the group with the root, or, where there is none, of the one
     that comes first in the communicator; q and nbytes_b those of the other. They are 0 where not all ranks know them.
+
+    `largest` and `smallest` are bytes of blocks of different sizes; `all_know` is whether all ranks know all of these.
+    `startup_bytes` is t_s / t_w of the machine: a message is short or long beside that. `nodes` is where the ranks are.
     """
 
     operation: str
@@ -57,6 +98,11 @@ class Facts(NamedTuple):
     q: int = 0
     nbytes_b: int = 0
     objects: bool = False
+    largest: int = 0
+    smallest: int = 0
+    all_know: bool = False
+    startup_bytes: int = STARTUP_BYTES
+    nodes: Placement | None = None
 
     @property
     def total(self) -> int:
@@ -112,11 +158,21 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
 """What each condition asks; a rule has a field for each."""
 
 
+class Computed(NamedTuple):
+    """A parameter's value that depends on the facts; the words say how."""
+
+    words: str
+    of: Callable[[Facts], Any]
+
+    def __repr__(self) -> str:
+        return self.words
+
+
 @dataclass(frozen=True)
 class Rule:
     """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
 
-    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`.
+    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`, or `Computed`.
 
     >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
     >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))

@@ -130,7 +130,7 @@ def test_every_condition_has_a_field_in_a_rule() -> None:
         ("allgather", 10, 8191, "bruck"),
         ("allgather", 10, 8192, "ring"),
         ("allgatherv", 10, 81919, "bruck"),
-        ("allgatherv", 10, 81920, "ring"),
+        ("allgatherv", 10, 81920, "blocked_ring"),
         ("alltoall", 7, 256, "linear"),
         ("alltoall", 8, 256, "bruck"),
         ("alltoall", 8, 257, "linear"),

@@ -155,7 +155,7 @@ class CollectivePlans(CollectiveCalls):
             agreed = {**self._said_of("the list of sizes in bytes", self._there, into.sizes), **_kind(into)}
             # All ranks of a group say the same of the other one, so it is enough that rank 0 hears of each.
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
-        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects)
+        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_alltoall(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
