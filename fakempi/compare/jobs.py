@@ -19,6 +19,7 @@ from collectives import CATALOGUE, Algorithm, Case, find
 from collectives.loading import load
 from fakempi.compare.timing import Figure, as_called, figure
 from fakempi.options import cost_model
+from fakempi.tuning.parts import BY_TABLE
 from fakempi.wire.cost import CostModel
 
 
@@ -41,7 +42,8 @@ class Job(NamedTuple):
         if self.key is not None:
             algorithm, case = as_called(self.algorithm, self.key, self.case, cost)
             found = figure(algorithm, case, cost, self.measure)
-            return found if self.algorithm else replace(found, taken=algorithm.name)
+            parts = tuple(name for name, value in case.parameters.items() if getattr(value, "name", "") == BY_TABLE)
+            return replace(found, parts=parts, taken="" if self.algorithm else algorithm.name)
         if self.algorithm is None:
             raise TypeError("a job without an algorithm has to say of which operation.")
         return figure(self.algorithm, self.case, cost, self.measure)

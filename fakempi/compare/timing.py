@@ -25,13 +25,14 @@ ROUNDING = Fraction(1, 10**9)
 class Figure:
     """A time in the model's seconds: `claimed` on paper, `measured` on the emulator, or both; or why there is none.
 
-    `taken` is the algorithm's name, where it was not said which.
+    `taken` is the algorithm's name, where it was not said which; `parts` are operations inside of it that are by the table.
     """
 
     claimed: Any = None
     measured: Any = None
     refused: str = ""
     taken: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> Any:
@@ -72,7 +73,8 @@ def as_called(algorithm: Algorithm | None, key: Key, case: Case, cost: CostModel
     facts = facts_of(kind, operation, case, startup_bytes(cost.linear), nodes)
     if algorithm is None:
         choice = table.choose(facts)
-        return choice.algorithm, replace(case, parameters={**case.parameters, **choice.parameters})
+        roles = {"first": True} if "first" in choice.algorithm.parameters else {}
+        return choice.algorithm, replace(case, parameters={**roles, **case.parameters, **choice.parameters})
     return algorithm, replace(case, parameters=table.completed(algorithm, case.parameters, facts))
 
 

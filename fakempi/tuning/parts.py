@@ -11,14 +11,14 @@ are to be cut, which is meant for the part that cuts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from collectives import Algorithm, Case
 from collectives.between.joined import STARTUP_BYTES
 from collectives.catalogue.bound import bound
 from fakempi.errors import MPIValueError
-from fakempi.tuning.rule import BLOCKS, REDUCING, TOTALS, UNSHARED, Facts, Placement
+from fakempi.tuning.rule import BLOCKS, REDUCING, TOTALS, UNSHARED, Facts, Placement, Sizes
 
 Taken: TypeAlias = tuple[Algorithm, Mapping[str, Any]]
 Take: TypeAlias = Callable[[Facts], Taken]
@@ -52,7 +52,7 @@ def completed(
         elif name == "nodes" and facts.nodes is not None:
             made[name] = facts.nodes.names
         elif name == "startup_bytes":
-            made[name] = facts.startup_bytes
+            made[name] = facts.cut_bytes
     return made
 
 
@@ -113,7 +113,7 @@ def _handed(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str,
     first, second = args[0], args[1] if len(args) > 1 else None
     if operation in TOTALS:
         data = second if first is None else first
-        known |= of_sizes(args[2], data.itemsize)
+        known |= _of_counts(args[2], data.itemsize)
     else:
         # What is surely one block, or the message; and what is all blocks, if that is all there is.
         data, whole = (first, second) if operation in ("bcast", "gather", "reduce") else (second, first)
@@ -151,7 +151,7 @@ def _on_paper(operation: str, case: Case) -> dict[str, Any]:
     if operation == "barrier":
         return known
     if case.counts is not None:
-        known |= of_sizes(case.counts, case.itemsize)
+        known |= _of_counts(case.counts, case.itemsize)
     else:
         known["nbytes"] = case.m
     if operation in REDUCING:
@@ -159,9 +159,6 @@ def _on_paper(operation: str, case: Case) -> dict[str, Any]:
     return known
 
 
-def of_sizes(counts: Any, itemsize: int = 1) -> dict[str, Any]:
-    """What everybody knows who knows all counts."""
-    if not len(counts):
-        return {"all_know": True}
-    total, largest, smallest = (int(each) * itemsize for each in (sum(counts), max(counts), min(counts)))
-    return {"nbytes": total, "largest": largest, "smallest": smallest, "all_know": True}
+def _of_counts(counts: Iterable[int], itemsize: int) -> dict[str, Any]:
+    sizes = Sizes.of(int(count) * itemsize for count in counts)
+    return {"nbytes": sizes.total, "sizes": sizes}

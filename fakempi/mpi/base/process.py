@@ -42,6 +42,9 @@ class Universe:
         """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
         if self._table is None:
             self._look_up_table()
+        sizes = facts.pop("sizes", None)
+        if sizes is not None:
+            facts["sizes"] = self._sizes(sizes)
         return self._table.choose(self._facts(startup_bytes=self._startup_bytes, **facts))
 
     def placement(self, side: Any) -> Any:
@@ -65,10 +68,10 @@ class Universe:
         return self.choose(kind="split", operation="split", p=p)
 
     def _look_up_table(self) -> None:
-        from fakempi.tuning import Facts, Placement, resolve, startup_bytes  # only if needed: that imports all algorithms
+        from fakempi.tuning import Facts, Placement, Sizes, resolve, startup_bytes  # if needed: that imports all algorithms
 
         self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
-        self._startup_bytes, self._place = startup_bytes(self.cost.linear), Placement.of
+        self._startup_bytes, self._place, self._sizes = startup_bytes(self.cost.linear), Placement.of, Sizes.of
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""

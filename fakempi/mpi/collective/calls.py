@@ -86,7 +86,7 @@ class CollectiveCalls(CommState):
         in_place: bool = False,
         traffic: Traffic | None = None,
         objects: bool = False,
-        sizes: Sequence[int] = (),
+        sizes: Sequence[int] | None = None,
     ) -> Callable[..., Any]:
         """Enter the call in the roll and choose the algorithm: a function of the buffers.
 
@@ -109,8 +109,7 @@ class CollectiveCalls(CommState):
             options["first"] = side is first
         else:
             facts["nodes"] = self._process.universe.placement(side)
-            if sizes:
-                facts.update(largest=max(sizes), smallest=min(sizes), all_know=True)
+            facts["sizes"] = sizes
         if op is not None:
             facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
             options["op"] = bound

@@ -270,7 +270,9 @@ class CollectivePlans(CollectiveCalls):
         bound, agreed = self._bind(op, whole)
         agreed = {"recvcounts": "left out" if recvcounts is None else "given", **agreed}
         agreed |= self._said_of("the list of counts", self._side, counts)
-        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count)
+        each = whole.nbytes // whole.count if whole.count else 0
+        sizes = [count * each for count in counts]
+        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count, sizes=sizes)
         return _reducing(whole, share, lambda *arrays: run(*arrays, counts), in_place=in_place)
 
 
