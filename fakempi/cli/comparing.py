@@ -22,7 +22,7 @@ from fakempi.cli.tables import ranks_of, show
 from fakempi.cli.workers import workers
 from fakempi.compare.machine import Machine, read_machine
 from fakempi.compare.rows import rows, to_csv, to_json
-from fakempi.compare.sweep import Contender, Sweep, contenders, sweep
+from fakempi.compare.sweep import DEFAULT, Contender, Sweep, contenders, sweep
 from fakempi.compare.timing import claims_hold
 
 MESSAGE = 1e-5
@@ -48,8 +48,10 @@ def compare(options: Namespace) -> int:
     machine = read_machine(options.beside, operation, kind) if options.beside else None
     asked = typed.algorithm_names(options.algorithms or (",".join(machine.algorithms) if machine else ""))
     among = contenders(operation, kind, asked, typed.cost_model(options.cost).linear)
+    if options.default and kind != "split":
+        among.append(DEFAULT)
     if machine:
-        machine = machine.renamed({_text(*each): contender.label for each, contender in zip(asked, among, strict=True)})
+        machine = machine.renamed({_text(*each): contender.label for each, contender in zip(asked, among, strict=False)})
     parts = list(_counted(options, operation, kind) if options.counts else _sized(options, operation, kind, machine))
     out, made = console(), []
     with workers(options.jobs, *_work(options, parts, len(among))) as executor:

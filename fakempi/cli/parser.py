@@ -81,7 +81,7 @@ examples:
                   --algorithms 'binomial,chain(segment_bytes=4k),./knomial.py'
   fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
   fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
-  fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k
+  fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k --default
   fakempi compare allgather -n 2..64 --measure --csv figures.csv
   fakempi compare allgatherv --counts counts.txt
   mpiexec -n 8 python -m collectives.measure bcast --csv measured.csv
@@ -185,6 +185,7 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("-n", dest="ranks", metavar="LIST", help="ranks: 16, 2..64, 6+2 (default 16)")
     compare.add_argument("--bytes", metavar="LIST", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
     compare.add_argument("--algorithms", metavar="LIST", help="only these: ring, chain(segment_bytes=4k), ./file.py")
+    compare.add_argument("--default", action="store_true", help="also what a call takes by itself, in each column")
     compare.add_argument("--distribution", metavar="LIST", help="how blocks differ, for operations that end in v; or all")
     compare.add_argument("--counts", metavar="FILE", help="blocks of one's own, in bytes; for two groups two lists")
     compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="what messages cost; see below")

@@ -85,6 +85,7 @@ def _agreement(columns: list[Column], there: dict[str, list[float | None]]) -> s
 def _remarks(made: Sweep, x_is_bytes: bool) -> Iterator[Text]:
     """Below the table: why some refuse, and where what is claimed and what is measured are two things."""
     columns = made.columns
+    yield from _choices(made, x_is_bytes)
     for name in made.names:
         reasons = list(dict.fromkeys(column.refused[name] for column in columns if name in column.refused))
         if reasons:
@@ -99,6 +100,22 @@ def _remarks(made: Sweep, x_is_bytes: bool) -> Iterator[Text]:
             yield Text(f"  {name} {DIFFER} they differ in {len(wrong) - MOST} more columns", "red")
     if {figure.differ for column in columns for figure in column.figures.values()} in ({False}, {False, None}):
         yield Text("  claimed and measured agree, wherever something is claimed", "dim")
+
+
+def _choices(made: Sweep, x_is_bytes: bool) -> Iterator[Text]:
+    """What the default is, and where, if that is not the same in all columns."""
+    for name in made.names:
+        places: dict[str, list[str]] = {}
+        for column in made.columns:
+            if taken := column.figures[name].taken:
+                places.setdefault(taken, []).append(_bytes(column.nbytes) if x_is_bytes else ranks_of(column))
+        one = len(places) == 1
+        words = [taken if one else f"{taken} ({', '.join(where)})" for taken, where in places.items()]
+        if words:
+            yield Text(f"  {name}: {', '.join(words)}", "cyan")
+    parts = {part for name in made.names for column in made.columns for part in column.figures[name].parts}
+    if parts:
+        yield Text(f"  {', '.join(sorted(parts))} inside others: as the default table takes them there", "dim")
 
 
 def ranks_of(thing: Column | Case) -> str:

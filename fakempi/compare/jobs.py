@@ -12,26 +12,40 @@ import pickle
 import sys
 from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from collectives import CATALOGUE, Algorithm, Case, find
 from collectives.loading import load
-from fakempi.compare.timing import Figure, figure
+from fakempi.compare.timing import Figure, as_called, figure
 from fakempi.options import cost_model
+from fakempi.tuning.parts import BY_TABLE
 from fakempi.wire.cost import CostModel
 
 
 class Job(NamedTuple):
-    """One algorithm in one case. The cost model may be as one types it: the text travels even if the model could not."""
+    """One algorithm in one case. The cost model may be as one types it: the text travels even if the model could not.
 
-    algorithm: Algorithm
+    With a key, kind and operation, it is meant as a call would have it: parts that the case does not name are what the
+    default table takes, and so is the algorithm, if it is None.
+    """
+
+    algorithm: Algorithm | None
     case: Case
     cost: CostModel | str
     measure: bool = False
+    key: tuple[str, str] | None = None
 
     def do(self) -> Figure:
         """Find the figure."""
         cost = cost_model(self.cost) if isinstance(self.cost, str) else self.cost
+        if self.key is not None:
+            algorithm, case = as_called(self.algorithm, self.key, self.case, cost)
+            found = figure(algorithm, case, cost, self.measure)
+            parts = tuple(name for name, value in case.parameters.items() if getattr(value, "name", "") == BY_TABLE)
+            return replace(found, parts=parts, taken="" if self.algorithm else algorithm.name)
+        if self.algorithm is None:
+            raise TypeError("a job without an algorithm has to say of which operation.")
         return figure(self.algorithm, self.case, cost, self.measure)
 
 

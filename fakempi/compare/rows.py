@@ -26,7 +26,7 @@ def rows(*sweeps: Sweep) -> list[dict[str, Any]]:
         {
             "operation": made.operation,
             "kind": made.kind,
-            "algorithm": name,
+            "algorithm": f"{name}: {figure.taken}" if figure.taken else name,
             "p": column.p,
             "q": column.q,
             "bytes": column.nbytes,

@@ -67,11 +67,15 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm with parameters, and what to call it."""
+    """An algorithm with parameters, and what to call it; None is what a call takes by default."""
 
     label: str
-    algorithm: Algorithm
+    algorithm: Algorithm | None
     parameters: Mapping[str, Any]
+
+
+DEFAULT = Contender("default", None, {})
+"""What runs unless something is asked for: in each column what the table takes there."""
 
 
 def contenders(
@@ -135,7 +139,8 @@ def sweep(
             cases = [(nbytes, make_case(operation, p, q, nbytes, spread)) for p, q in pairs for nbytes in sizes]
     except ValueError as error:
         raise MPIValueError(ERR_ARG, str(error)) from None
-    jobs = [Job(each.algorithm, _own(each, case), cost, measure) for _, case in cases for each in among]
+    key = None if kind == "split" else (kind, operation)
+    jobs = [Job(each.algorithm, _own(each, case), cost, measure, key) for _, case in cases for each in among]
     made = Sweep(operation, kind, name, cost if isinstance(cost, str) else repr(cost), [each.label for each in among])
     model = cost_model(cost) if isinstance(cost, str) else cost
     with closing(carry_out(jobs, executor)) as figures:
@@ -151,7 +156,8 @@ def sweep(
 
 def _own(contender: Contender, case: Case) -> Case:
     """The case with an algorithm's parameters; of two groups A comes first."""
-    roles = {"first": True} if "first" in contender.algorithm.parameters else {}
+    algorithm = contender.algorithm
+    roles = {"first": True} if algorithm is not None and "first" in algorithm.parameters else {}
     return replace(case, parameters={**roles, **contender.parameters})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,9 @@ from collectives.trials.calls import prepared, two_groups
 from fakempi.errors import RankError
 from fakempi.mpi.buffers.phantom import phantom
 from fakempi.mpi.operations.op import SUM
+from fakempi.tuning import Placement, resolve, startup_bytes
+from fakempi.tuning.parts import facts_of
+from fakempi.tuning.words import Key
 from fakempi.wire.cost import CostModel
 from fakempi.world import run
 
@@ -20,11 +23,16 @@ ROUNDING = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Figure:
-    """A time in the model's seconds: `claimed` on paper, `measured` on the emulator, or both; or why there is none."""
+    """A time in the model's seconds: `claimed` on paper, `measured` on the emulator, or both; or why there is none.
+
+    `taken` is the algorithm's name, where it was not said which; `parts` are operations inside of it that are by the table.
+    """
 
     claimed: Any = None
     measured: Any = None
     refused: str = ""
+    taken: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> Any:
@@ -55,6 +63,19 @@ def figure(algorithm: Algorithm, case: Case, cost: CostModel, measure: bool = Fa
         return Figure(claimed)
     except DoesNotFit as reason:
         return Figure(refused=str(reason).partition(": ")[2])
+
+
+def as_called(algorithm: Algorithm | None, key: Key, case: Case, cost: CostModel) -> tuple[Algorithm, Case]:
+    """The algorithm and its case with all parameters that a call on a communicator would give it; None is the default."""
+    kind, operation = key
+    table = resolve()
+    nodes = None if kind == "inter" else Placement.of([cost.node(rank) for rank in range(case.p)])
+    facts = facts_of(kind, operation, case, startup_bytes(cost.linear), nodes)
+    if algorithm is None:
+        choice = table.choose(facts)
+        roles = {"first": True} if "first" in choice.algorithm.parameters else {}
+        return choice.algorithm, replace(case, parameters={**roles, **case.parameters, **choice.parameters})
+    return algorithm, replace(case, parameters=table.completed(algorithm, case.parameters, facts))
 
 
 def claims_hold(cost: CostModel) -> bool:

@@ -4,7 +4,8 @@ The map:
     words       operations, names and values in sentences
     hints       what a parameter takes, by the annotation of the function that has it
     asked       what somebody asks for, as an algorithm and its parameters
-    rule        Facts of a call; Rule: a name and its conditions, as data
+    rule        Facts of a call; Rule: a name and its conditions, as data; Computed: a parameter that depends on the facts
+    parts       what nobody asked for: parts by the table, nodes and costs of the machine
     objects     which algorithms serve Python objects, and how those are asked for
     table       Table: the rules by operation; choose(facts) gives a Choice, or refuses and says what fits
     plain       one simple good choice an operation: what runs unless asked otherwise
@@ -25,11 +26,11 @@ from fakempi.tuning.asked import Costs, chosen
 from fakempi.tuning.mpich import MPICH
 from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.plain import PLAIN
-from fakempi.tuning.rule import Facts, Rule
+from fakempi.tuning.rule import Facts, Placement, Rule, Sizes, startup_bytes
 from fakempi.tuning.table import Choice, Table
 from fakempi.tuning.words import Key, unknown
 
-__all__ = ["TABLES", "Choice", "Facts", "Rule", "Table", "resolve"]
+__all__ = ["TABLES", "Choice", "Facts", "Placement", "Rule", "Sizes", "Table", "resolve", "startup_bytes"]
 
 TABLES: Final = {table.name: table for table in (PLAIN, MPICH, OPENMPI)}
 

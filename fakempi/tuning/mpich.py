@@ -8,7 +8,6 @@ count is in src/mpi/coll/src/csel.c: the bytes of one message or block, and p ti
 Algorithms that the catalogue lacks, and what is taken in their place:
     anything by nodes (`smp`)                       the one for flat groups
     allgatherv recursive doubling                   bruck: as many rounds and bytes where p is a power of two
-    allgatherv ring, in pieces of 32768 bytes       ring, blocks whole (MPIR_CVAR_ALLGATHERV_PIPELINE_MSG_SIZE)
     alltoall(v, w) scattered, 32 at a time          linear, all at once (MPIR_CVAR_ALLTOALL_THROTTLE)
     reduce_scatter(_block) noncommutative           reduce_scatterv, which keeps to rank order too
     reduce_scatter(_block) recursive doubling       likewise
@@ -31,13 +30,14 @@ from typing import Final
 
 from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
-from fakempi.tuning.table import Table
+from fakempi.tuning.table import PARTS_BY, Table
 
 BCAST_MIN_PROCS: Final = 8  # MPIR_CVAR_BCAST_MIN_PROCS
 BCAST_SHORT: Final = 12288  # MPIR_CVAR_BCAST_SHORT_MSG_SIZE
 BCAST_LONG: Final = 524288  # MPIR_CVAR_BCAST_LONG_MSG_SIZE
 ALLGATHER_SHORT: Final = 81920  # MPIR_CVAR_ALLGATHER_SHORT_MSG_SIZE; allgatherv too
 ALLGATHER_LONG: Final = 524288  # MPIR_CVAR_ALLGATHER_LONG_MSG_SIZE; allgatherv too
+ALLGATHERV_PIECE: Final = 32768  # MPIR_CVAR_ALLGATHERV_PIPELINE_MSG_SIZE
 ALLTOALL_MIN_PROCS: Final = 8  # `comm_size<8`; csel.c compares with <=, so p = 8 itself goes the other way there
 ALLTOALL_SHORT: Final = 256  # MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE
 ALLTOALL_MEDIUM: Final = 32768  # MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE
@@ -48,7 +48,8 @@ REDUCE_SCATTER_LONG: Final = 524288  # MPIR_CVAR_REDUCE_SCATTER_COMMUTATIVE_LONG
 ALLGATHERV: Final = (
     Rule("bruck", power_of_two=True, total_below=ALLGATHER_LONG),
     Rule("bruck", total_below=ALLGATHER_SHORT),
-    Rule("ring"),
+    # allgatherv/allgatherv_intra_ring.c sends pieces of the smallest block, but not of less than that.
+    Rule("blocked_ring", {"block_bytes": ("smallest", {"at_least": ALLGATHERV_PIECE})}),
 )
 
 REDUCE_SCATTER: Final = (
@@ -107,3 +108,5 @@ MPICH: Final = Table(
         ("inter", "allgatherv"): (Rule("root_gathering_mpich"),),
     },
 )
+
+PARTS_BY["root_gathering_mpich"] = MPICH

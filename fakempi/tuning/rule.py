@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+
 from collectives import Algorithm, Case
+from collectives.between.joined import STARTUP_BYTES
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -17,6 +20,12 @@ TOTALS: Final = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "al
 
 UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
 """Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
+
+ROOTED: Final = frozenset({"bcast", "gather", "gatherv", "scatter", "scatterv", "reduce"})
+"""Operations with a root."""
+
+REDUCING: Final = frozenset({"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"})
+"""Operations that have an op."""
 
 COMBINING: Final = frozenset({"reduce", "allreduce", "scan", "exscan"})
 """Reductions that there are for objects."""
@@ -29,6 +38,94 @@ BETWEEN_GROUPS: Final = tuple(
     )
 )  # fmt: skip
 """What an intercommunicator does: everything but scan and exscan."""
+
+MOST: Final = 1 << 40
+"""The most that `startup_bytes` is: where bytes cost nothing."""
+
+LEAST: Final = 256
+"""The least that it counts for where messages are cut: if starts were free, into single bytes, which are emulated each."""
+
+
+class Placement:
+    """The nodes of a communicator's ranks. Compared by identity, since it is part of a key that is looked up for each call."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Sequence[Hashable]) -> None:
+        self.names = tuple(names)
+
+    @classmethod
+    def of(cls, names: Sequence[Hashable]) -> Placement | None:
+        """None where all ranks are on one node, or each on its own: then nodes make no difference.
+
+        >>> Placement.of([0, 0, 1, 1]).names, Placement.of([0, 1, 2]), Placement.of([0, 0, 0])
+        ((0, 0, 1, 1), None, None)
+        """
+        return cls(names) if 1 < len(set(names)) < len(names) else None
+
+
+class Sizes:
+    """The bytes of all blocks, where these differ and all ranks know them. Compared by identity, for the same reason.
+
+    >>> sizes = Sizes.of([6, 0, 1, 1])
+    >>> sizes.total, sizes.largest, sizes.smallest, sizes.first, sizes.empty, sizes.runs, sizes is Sizes.of([6, 0, 1, 1])
+    (8, 6, 0, 6, 1, 13, True)
+    """
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self.all = sizes
+
+    @staticmethod
+    def of(sizes: Iterable[int]) -> Sizes:
+        """One object for equal sizes, so that what is worked out once serves all ranks."""
+        return _sizes(tuple(sizes))
+
+    @cached_property
+    def total(self) -> int:
+        return sum(self.all)
+
+    @cached_property
+    def largest(self) -> int:
+        return max(self.all)
+
+    @cached_property
+    def smallest(self) -> int:
+        return min(self.all)
+
+    @property
+    def first(self) -> int:
+        """Rank 0's."""
+        return self.all[0]
+
+    @cached_property
+    def empty(self) -> int:
+        """How many have nothing."""
+        return self.all.count(0)
+
+    @cached_property
+    def runs(self) -> int:
+        """The bytes of the longest run of one block, and of 2, 4 ... one after the other, as long as there are more."""
+        p = len(self.all)
+        sums = np.concatenate(([0], np.cumsum(self.all * 2)))
+        lengths = [min(1 << k, p - (1 << k)) for k in range((p - 1).bit_length())]
+        return int(sum((sums[length : length + p] - sums[:p]).max() for length in lengths))
+
+
+@lru_cache(maxsize=64)
+def _sizes(sizes: tuple[int, ...]) -> Sizes:
+    return Sizes(sizes)
+
+
+def startup_bytes(costs: tuple[Any, Any] | None) -> int:
+    """What travels while a message starts, t_s / t_w; where not all messages cost the same, a usual number.
+
+    >>> startup_bytes((1e-6, 1e-9)), startup_bytes((0, 1)), startup_bytes((1, 0)), startup_bytes(None)
+    (1000, 0, 1099511627776, 1000)
+    """
+    if costs is None:
+        return STARTUP_BYTES
+    t_s, t_w = costs
+    return min(round(t_s / t_w), MOST) if t_w else MOST
 
 
 class Facts(NamedTuple):
@@ -44,6 +141,9 @@ class Facts(NamedTuple):
 
     Between two groups (kind "inter") p and nbytes are those of the group with the root, or, where there is none, of the one
     that comes first in the communicator; q and nbytes_b those of the other. They are 0 where not all ranks know them.
+
+    `sizes` are those of blocks that differ in size, where all ranks know all of them.
+    `startup_bytes` is t_s / t_w of the machine: a message is short or long beside that. `nodes` is where the ranks are.
     """
 
     operation: str
@@ -57,6 +157,21 @@ class Facts(NamedTuple):
     q: int = 0
     nbytes_b: int = 0
     objects: bool = False
+    sizes: Sizes | None = None
+    startup_bytes: int = STARTUP_BYTES
+    nodes: Placement | None = None
+
+    @property
+    def cut_bytes(self) -> int:
+        """`startup_bytes` for whoever cuts messages."""
+        return max(self.startup_bytes, LEAST)
+
+    @property
+    def ranks(self) -> int:
+        """How many take part: of a call with a root between groups, the root and the other group."""
+        if not self.q:
+            return self.p
+        return self.q + 1 if self.operation in ROOTED else self.p + self.q
 
     @property
     def total(self) -> int:
@@ -103,20 +218,51 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
     "nbytes_at_most": lambda facts, bound: facts.nbytes <= bound,
     "total_below": lambda facts, bound: facts.total < bound,
     "block_below": lambda facts, bound: facts.block < bound,
+    "startups_below": lambda facts, bound: facts.nbytes < bound * facts.startup_bytes,
+    "startups_a_rank_below": lambda facts, bound: facts.nbytes < bound * facts.cut_bytes * facts.ranks,
+    "block_startups_below": lambda facts, bound: facts.block < bound * facts.startup_bytes,
+    "placed": lambda facts, wanted: (facts.nodes is not None) == wanted,
+    "sizes_known": lambda facts, wanted: (facts.sizes is not None) == wanted,
+    "when": lambda facts, when: when.of(facts),
+    "divides": lambda facts, wanted: (max(facts.p, facts.q) % min(facts.p, facts.q) == 0) == wanted,
     "count_at_least": _enough,
     "commutative": lambda facts, wanted: facts.commutative == wanted,
     "predefined_op": lambda facts, wanted: facts.predefined_op == wanted,
     "in_place": lambda facts, wanted: facts.in_place == wanted,
     "objects": lambda facts, wanted: facts.objects == wanted,
 }
-"""What each condition asks; a rule has a field for each."""
+"""What each condition asks; a rule has a field for each.
+
+Those with `startups` compare bytes with `startup_bytes`: a message, a block, or a message with as many start-ups as there
+are ranks. `divides` is of the sizes of two groups. `when` is for what takes a formula.
+"""
+
+
+class When(NamedTuple):
+    """A condition that takes a formula; the words say it."""
+
+    words: str
+    of: Callable[[Facts], bool]
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+class Computed(NamedTuple):
+    """A parameter's value that depends on the facts; the words say how."""
+
+    words: str
+    of: Callable[[Facts], Any]
+
+    def __repr__(self) -> str:
+        return self.words
 
 
 @dataclass(frozen=True)
 class Rule:
     """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
 
-    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`.
+    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`, or `Computed`.
 
     >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
     >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))
@@ -133,6 +279,13 @@ class Rule:
     nbytes_at_most: int | None = None
     total_below: int | None = None
     block_below: int | None = None
+    startups_below: float | None = None
+    startups_a_rank_below: float | None = None
+    block_startups_below: float | None = None
+    placed: bool | None = None
+    sizes_known: bool | None = None
+    divides: bool | None = None
+    when: When | None = None
     count_at_least: int | Literal["p", "power of two"] | None = None
     commutative: bool | None = None
     predefined_op: bool | None = None

@@ -22,11 +22,15 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.tuning.asked import chosen
 from fakempi.tuning.objects import for_pickles, unsuited
-from fakempi.tuning.rule import Facts, Rule
+from fakempi.tuning.parts import by_table, completed
+from fakempi.tuning.rule import Computed, Facts, Rule
 from fakempi.tuning.words import SPLIT, Key, listed, spelled
 
 REMEMBERED: Final = 4096
 """Choices that a table keeps at hand; then it starts anew. Programs have few different calls, or any number."""
+
+PARTS_BY: Final[dict[str, Table]] = {}
+"""Algorithms whose names promise the parts of one table, whichever table is in use."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Choice:
 
     algorithm: Algorithm
     parameters: Mapping[str, Any]
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The parameters that no facts are needed for."""
+        return {name: value for name, value in self.parameters.items() if not isinstance(value, Computed)}
 
     def on(self, comms: Sequence[Any], *, first: bool = True, **options: Any) -> Callable[..., Any]:
         """The algorithm on a communicator, or on those between two groups and of the own one: a function of the buffers.
@@ -107,6 +116,7 @@ class Table:
     forced: frozenset[Key] = frozenset()
     _choices: dict[Key, list[tuple[Rule, Choice]]] = field(init=False, repr=False, default_factory=dict)
     _made: dict[Facts, Choice] = field(init=False, repr=False, default_factory=dict)
+    _parts: dict[Any, Algorithm] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for key, rules in self.rules.items():
@@ -136,18 +146,38 @@ class Table:
         holding = (choice for rule, choice in self._choices[key] if rule.holds(facts))
         choice = next(holding)
         if facts.objects:
-            served = (each for each in (choice, *holding) if not unsuited(each.algorithm, each.parameters, facts))
+            served = (each for each in (choice, *holding) if not unsuited(each.algorithm, each.fixed, facts))
             pickles = self._for_pickles(key)
             if pickles is None or pickles.algorithm.operation != facts.operation:
                 pickles = next(served, choice)
             choice = pickles
         algorithm, parameters = choice.algorithm, choice.parameters
+        parameters = {name: value.of(facts) if isinstance(value, Computed) else value for name, value in parameters.items()}
+        parameters = self.completed(algorithm, parameters, facts)
         if reason := unsuited(algorithm, parameters, facts) or algorithm.fits(facts.case(parameters=parameters)):
             asker = "was asked for" if key in self.forced else f"is what table {self.name} takes here"
             fit = [each for each in fitting(facts.operation, facts.case(), facts.kind) if not unsuited(each, {}, facts)]
             names = [each.name for each in fit if each.name != algorithm.name]
             raise refusal(key, f"{algorithm.name} {asker}", reason, names, objects=facts.combines_objects)
-        return choice
+        return Choice(algorithm, parameters)
+
+    def completed(self, algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+        """The parameters that are asked for, and in place of all others what suits the call (`tuning.parts`)."""
+        return completed(algorithm, parameters, facts, PARTS_BY.get(algorithm.name, self)._part)
+
+    def _part(self, part: Algorithm, whole: Facts) -> Algorithm:
+        """What stands in place of a part: this table's choice, if it has rules for that."""
+        key = part.kind, part.operation
+        if key not in self._choices:
+            return part
+        known = key, whole.predefined_op, whole.startup_bytes
+        if known not in self._parts:
+            self._parts[known] = by_table(part, whole, self._take)
+        return self._parts[known]
+
+    def _take(self, facts: Facts) -> tuple[Algorithm, Mapping[str, Any]]:
+        choice = self.choose(facts)
+        return choice.algorithm, choice.parameters
 
     def _for_pickles(self, key: Key) -> Choice | None:
         """How the pickles of objects go, if allgather was asked for and allgatherv was not; the key is that of either."""
@@ -175,5 +205,8 @@ def refusal(key: Key, asked: str, reason: str, fit: Sequence[str], *, objects: b
 
 
 def choice_of(key: Key, rule: Rule) -> Choice:
-    """What a rule names."""
-    return Choice(*chosen(key, (rule.name, rule.parameters)))
+    """What a rule names; what it computes is computed for each call."""
+    computed = {name: value for name, value in rule.parameters.items() if isinstance(value, Computed)}
+    fixed = {name: value for name, value in rule.parameters.items() if name not in computed}
+    algorithm, parameters = chosen(key, (rule.name, fixed))
+    return Choice(algorithm, {**parameters, **computed})

@@ -127,7 +127,8 @@ def test_a_file_that_cannot_be_loaded_is_told_with_the_operation() -> None:
 def test_a_part_has_parameters_of_its_own(block: int, carrier: str) -> None:
     """As deep as one likes: with blocks as long as all there is, it is the ring."""
     nested = {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": block})})}
-    run, plain = (fakempi.run(between, 8, algorithms=asked, cost=EXACT, carrier=carrier) for asked in (nested, None))
+    flat = {"inter:allgather": ("full_duplex", {"allgatherv": "ring"})}
+    run, plain = (fakempi.run(between, 8, algorithms=asked, cost=EXACT, carrier=carrier) for asked in (nested, flat))
     assert run.returns == plain.returns
     part = chosen(("inter", "allgather"), ("full_duplex", nested["inter:allgather"][1]))[1]["allgatherv"]
     case = Case(5, 400, q=3, m_b=400, parameters={"allgatherv": part})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from fakempi.checks.ranks import Names
 from fakempi.kernel.loop import Loop
@@ -20,6 +20,8 @@ class Universe:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
         self.algorithms = algorithms  # as given to `run`
         self._table: Any = None
+        self._placements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by side
+        self._placed: dict[tuple[Any, ...], Any] = {}  # the same by the names of the nodes
         if algorithms is not None:
             self._look_up_table()
         self.processes: list[Process] = []
@@ -44,7 +46,24 @@ class Universe:
         """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
         if self._table is None:
             self._look_up_table()
-        return self._table.choose(self._facts(**facts))
+        sizes = facts.pop("sizes", None)
+        if sizes is not None:
+            facts["sizes"] = self._sizes(sizes)
+        return self._table.choose(self._facts(startup_bytes=self._startup_bytes, **facts))
+
+    def placement(self, side: Any) -> Any:
+        """Where the ranks of a communicator are, as far as that makes a difference; one object for all who are alike."""
+        if type(self.cost).node is CostModel.node:
+            return None
+        found = self._placements.get(side, self)
+        if found is self:
+            if self._table is None:
+                self._look_up_table()
+            names = tuple(self.cost.node(process) for process in side.members)
+            if names not in self._placed:
+                self._placed[names] = self._place(names)
+            found = self._placements[side] = self._placed[names]
+        return found
 
     def choose_split(self, p: int) -> Any:
         """The algorithm that makes communicators of `p` ranks, if one was asked for; otherwise that is free."""
@@ -59,9 +78,10 @@ class Universe:
         return self.choose(kind="making", operation=operation, p=p)
 
     def _look_up_table(self) -> None:
-        from fakempi.tuning import Facts, resolve  # not before it is needed: importing all algorithms takes time
+        from fakempi.tuning import Facts, Placement, Sizes, resolve, startup_bytes  # if needed: that imports all algorithms
 
         self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
+        self._startup_bytes, self._place, self._sizes = startup_bytes(self.cost.linear), Placement.of, Sizes.of
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,10 +86,12 @@ class CollectiveCalls(CommState):
         in_place: bool = False,
         traffic: Traffic | None = None,
         objects: bool = False,
+        sizes: Sequence[int] | None = None,
     ) -> Callable[..., Any]:
         """Enter the call in the roll and choose the algorithm: a function of the buffers.
 
         Between two groups `nbytes` is what this one sends, and `other` what the other one does, if that is not the same.
+        `sizes` are bytes of all blocks, where these differ and all ranks know them.
         With `objects` it is about pickles; of those that an operation combines each rank knows the size of its own alone.
         """
         combining, shown = objects and op is not None, nbytes
@@ -105,6 +107,9 @@ class CollectiveCalls(CommState):
             (p, m), (q, m_b) = (own, theirs) if in_a else (theirs, own)
             facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
             options["first"] = side is first
+        else:
+            facts["nodes"] = self._process.universe.placement(side)
+            facts["sizes"] = sizes
         if op is not None:
             facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
             options["op"] = bound

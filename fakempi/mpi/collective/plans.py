@@ -155,7 +155,7 @@ class CollectivePlans(CollectiveCalls):
             agreed = {**self._said_of("the list of sizes in bytes", self._there, into.sizes), **_kind(into)}
             # All ranks of a group say the same of the other one, so it is enough that rank 0 hears of each.
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
-        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects)
+        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_alltoall(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
@@ -270,7 +270,9 @@ class CollectivePlans(CollectiveCalls):
         bound, agreed = self._bind(op, whole)
         agreed = {"recvcounts": "left out" if recvcounts is None else "given", **agreed}
         agreed |= self._said_of("the list of counts", self._side, counts)
-        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count)
+        each = whole.nbytes // whole.count if whole.count else 0
+        sizes = [count * each for count in counts]
+        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count, sizes=sizes)
         return _reducing(whole, share, lambda *arrays: run(*arrays, counts), in_place=in_place)
 
 

@@ -1,0 +1,164 @@
+"""What an algorithm is given besides what was asked for: parts by the table, nodes and costs by the machine.
+
+A part is a parameter that is an algorithm. One that nobody asked for is not the one that the algorithm's file names, which
+is for direct calls, but what the table would take for such a call. So in its place stands an algorithm that looks at what
+it is handed, describes it as facts, asks the table, and does as that says; on paper it does the same with the case. All
+ranks of the part know these facts alike, and what is emulated and what is claimed come from one choice.
+
+Where a name promises a part, it stays: `root_gathering_ring` gathers around a ring. Likewise if somebody says how messages
+are to be cut, which is meant for the part that cuts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from collectives import Algorithm, Case
+from collectives.between.joined import STARTUP_BYTES
+from collectives.catalogue.bound import bound
+from fakempi.errors import MPIValueError
+from fakempi.tuning.rule import BLOCKS, REDUCING, TOTALS, UNSHARED, Facts, Placement, Sizes
+
+Taken: TypeAlias = tuple[Algorithm, Mapping[str, Any]]
+Take: TypeAlias = Callable[[Facts], Taken]
+"""What a table takes for such facts; raises, if that does not fit."""
+
+PROMISED: Final = {("root_gathering_ring", "gatherv")}
+"""Parts that an algorithm is named after."""
+
+CUTTING: Final = ("segment_bytes", "startup_bytes")
+"""Parameters that say how a broadcast inside is to cut its message."""
+
+
+def completed(
+    algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts, part: Callable[[Algorithm, Facts], Algorithm]
+) -> dict[str, Any]:
+    """The parameters, and those that nobody asked for but that depend on the call: parts, nodes, and the cost of a start.
+
+    `part` says what stands in place of a part.
+    """
+    made = dict(parameters)
+    # Objects go as mpi4py sends them, and splits as their papers have it, by the parts that their files name.
+    if facts.combines_objects or algorithm.kind == "split":
+        return made
+    cut = any(name in parameters for name in CUTTING)
+    for name, default in algorithm.parameters.items():
+        if name in parameters or (algorithm.name, name) in PROMISED:
+            continue
+        if isinstance(default, Algorithm):
+            if not (cut and default.operation == "bcast"):
+                made[name] = part(default, facts)
+        elif name == "nodes" and facts.nodes is not None:
+            made[name] = facts.nodes.names
+        elif name == "startup_bytes":
+            made[name] = facts.cut_bytes
+    return made
+
+
+def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
+    """An algorithm for the operation of `part` that is whatever the table takes for what it is handed."""
+    operation = part.operation
+
+    def facts(p: int, **known: Any) -> Facts:
+        if operation in REDUCING:
+            known["predefined_op"] = whole.predefined_op
+        return Facts(operation, p, kind=part.kind, startup_bytes=whole.startup_bytes, **known)
+
+    def run(comm: Any, *args: Any, **options: Any) -> Any:
+        p = comm.Get_size()
+        algorithm, parameters = take(facts(p, **_handed(operation, p, args, options)))
+        return algorithm.run(comm, *args, **{**parameters, **options})
+
+    def taken(case: Case) -> Algorithm:
+        return bound(*take(facts(case.p, **_on_paper(operation, case))))
+
+    def fits(case: Case) -> str | None:
+        try:
+            return taken(case).fits(case)
+        except MPIValueError as error:
+            return str(error)
+
+    def closed(claim: str) -> Callable[..., Any]:
+        def of_case(case: Case, *rest: Any) -> Any:
+            found = getattr(taken(case), claim)
+            return None if found is None else found(case, *rest)
+
+        return of_case
+
+    return Algorithm(
+        operation=operation,
+        name=BY_TABLE,
+        run=run,
+        schedule=lambda case: taken(case).plan(case),
+        scratch=lambda case, rank: taken(case).scratch(case, rank),
+        fits=fits,
+        closed_rounds=closed("closed_rounds"),
+        closed_sent=closed("closed_sent"),
+        closed_time=closed("closed_time"),
+        closed_combined=lambda case: taken(case).closed_combined(case),
+        kind=part.kind,
+    )
+
+
+BY_TABLE: Final = "by the table"
+"""What such a part is called."""
+
+
+def _handed(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that are in the arguments of a call."""
+    known: dict[str, Any] = {"commutative": options["op"].Is_commutative()} if "op" in options else {}
+    if operation == "barrier":
+        return known
+    first, second = args[0], args[1] if len(args) > 1 else None
+    if operation in TOTALS:
+        data = second if first is None else first
+        known |= _of_counts(args[2], data.itemsize)
+    else:
+        # What is surely one block, or the message; and what is all blocks, if that is all there is.
+        data, whole = (first, second) if operation in ("bcast", "gather", "reduce") else (second, first)
+        if operation in ("allgather", "alltoall"):
+            data, whole = None, second
+        elif operation not in BLOCKS and data is None:
+            data = whole
+        known["nbytes"] = whole.nbytes // p if data is None else data.nbytes
+        data = whole if data is None else data
+    if operation in REDUCING:
+        known["count"] = known["nbytes"] // data.itemsize
+    return known
+
+
+def facts_of(kind: str, operation: str, case: Case, startup: int = STARTUP_BYTES, nodes: Placement | None = None) -> Facts:
+    """The facts of a call on a communicator that the case is about: what is not known to all ranks there is left out."""
+    known: dict[str, Any] = {"kind": kind, "startup_bytes": startup, "in_place": case.in_place}
+    if kind == "inter":
+        known |= {"q": case.q, "nbytes": case.m, "nbytes_b": case.m_b}
+        if operation in ("allreduce", "bcast", "gather", "reduce", "scatter"):
+            known["nbytes"] = known["nbytes_b"] = max(case.m, case.m_b)
+        if operation == "reduce_scatter":
+            known["nbytes"] = known["nbytes_b"] = sum(case.counts or ()) * case.itemsize
+        if operation in REDUCING:
+            known["commutative"] = case.commutative
+            known["count"] = known["nbytes"] * (case.p if operation == "reduce_scatter_block" else 1) // case.itemsize
+    elif operation not in UNSHARED:
+        known |= {"nodes": nodes, **_on_paper(operation, case)}
+    return Facts(operation, case.p, **known)
+
+
+def _on_paper(operation: str, case: Case) -> dict[str, Any]:
+    """The same facts, of a case."""
+    known: dict[str, Any] = {"commutative": case.commutative} if operation in REDUCING else {}
+    if operation == "barrier":
+        return known
+    if case.counts is not None:
+        known |= _of_counts(case.counts, case.itemsize)
+    else:
+        known["nbytes"] = case.m
+    if operation in REDUCING:
+        known["count"] = known["nbytes"] // case.itemsize
+    return known
+
+
+def _of_counts(counts: Iterable[int], itemsize: int) -> dict[str, Any]:
+    sizes = Sizes.of(int(count) * itemsize for count in counts)
+    return {"nbytes": sizes.total, "sizes": sizes}
