@@ -286,7 +286,7 @@ def test_a_link_that_makes_no_sense_is_refused_when_a_message_comes_to_it() -> N
         def link(self, name: Any) -> Link:
             return Link(t_w=0, width=0)
 
-    with pytest.raises(fakempi.RunError, match=r"^cost model Odd: link\('a'\) raised .*Odd must say what its links are: override"):
+    with pytest.raises(fakempi.RunError, match=r"^cost model Odd: link\('a'\) raised .*Odd must say what its links are"):
         time(Odd(), 2, [(0, 1, 1)])
     with pytest.raises(fakempi.RunError, match=r"^cost model Narrow: .* link 'a': width=0 is less than 1\.$"):
         time(Narrow(), 2, [(0, 1, 1)])
