@@ -2,9 +2,10 @@
 
 No algorithm of the catalogue is more than 1.25 times faster than what it takes, in the papers' model, for p up to 64 and for
 p + q up to 64, from 8 bytes to 8 MiB, evenly spread or not, with t_s / t_w = 1000 and 20000 bytes. The greater part of that
-is swept on paper by tests/tuning/test_plain.py. Limits are counted in start-ups, that is, in multiples of t_s / t_w, which a call knows of the
-run's cost model (1000 bytes where messages do not all cost the same). Where one limit does not do, closed forms are compared
-(`estimates`). Segments and blocks are as long as the same number has it; where starts are cheap, as if it were 256.
+is swept on paper by tests/tuning/test_plain.py. Limits are counted in start-ups, that is, in multiples of t_s / t_w, which a
+call knows of the run's cost model (1000 bytes where messages do not all cost the same). Where one limit does not do, closed
+forms are compared (`estimates`). Segments and blocks are as long as the same number has it; where starts are cheap, as if it
+were 256.
 
 Where something may be faster, and why it is not taken:
     gatherv, scatterv, alltoallv, alltoallw, and allgatherv between groups: not all ranks know the sizes, so no rule may look
@@ -174,8 +175,12 @@ PLAIN: Final = Table(
         ("inter", "alltoall"): (Rule("bruck", when=ONE_GROUP_PAYS), Rule("pairwise")),
         ("inter", "alltoallv"): (Rule("pairwise"),),
         ("inter", "alltoallw"): (Rule("pairwise"),),
-        ("inter", "reduce"): (Rule("circulant", commutative=True), Rule("chain")),
-        ("inter", "allreduce"): (Rule("reduce_exchange_bcast", when=PIECES_DO_NOT_PAY), Rule("even_cut")),
+        ("inter", "reduce"): (Rule("wmpi", objects=True), Rule("circulant", commutative=True), Rule("chain")),
+        ("inter", "allreduce"): (
+            Rule("wmpi", objects=True),
+            Rule("reduce_exchange_bcast", when=PIECES_DO_NOT_PAY),
+            Rule("even_cut"),
+        ),
         ("inter", "reduce_scatter"): (Rule("even_cut"),),
         ("inter", "reduce_scatter_block"): (Rule("even_cut"),),
     },
