@@ -115,7 +115,7 @@ def _choices(made: Sweep, x_is_bytes: bool) -> Iterator[Text]:
             yield Text(f"  {name}: {', '.join(words)}", "cyan")
     parts = {part for name in made.names for column in made.columns for part in column.figures[name].parts}
     if parts:
-        yield Text(f"  {', '.join(sorted(parts))} inside others: as the default table takes them there", "dim")
+        yield Text(f"  parts ({', '.join(sorted(parts))}) are what the default table takes there", "dim")
 
 
 def ranks_of(thing: Column | Case) -> str:

@@ -104,7 +104,7 @@ def _largest(facts: Facts) -> float:
 
 
 def across(facts: Facts) -> float:
-    """Allgather between groups by an even cut or full duplex: a rank of the smaller group talks to many, then both gather."""
+    """Allgather between groups by an even cut or full duplex: one of the smaller group talks to many, then both gather."""
     (q, k_b), (p, k_a) = sorted(((facts.p, facts.nbytes), (facts.q, facts.nbytes_b)))
     starts = ceil_div(p, q) + ceil_log2(p)
     return starts * facts.startup_bytes + max(p * k_a, q * k_b) + k_b * (p - 1) // p

@@ -18,7 +18,7 @@ from collectives import Algorithm, Case
 from collectives.between.joined import STARTUP_BYTES
 from collectives.catalogue.bound import bound
 from fakempi.errors import MPIValueError
-from fakempi.tuning.rule import BLOCKS, REDUCING, TOTALS, UNSHARED, Facts, Placement, Sizes
+from fakempi.tuning.rule import REDUCING, UNSHARED, Facts, Placement, Sizes
 
 Taken: TypeAlias = tuple[Algorithm, Mapping[str, Any]]
 Take: TypeAlias = Callable[[Facts], Taken]
@@ -110,19 +110,22 @@ def _handed(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str,
     known: dict[str, Any] = {"commutative": options["op"].Is_commutative()} if "op" in options else {}
     if operation == "barrier":
         return known
-    first, second = args[0], args[1] if len(args) > 1 else None
-    if operation in TOTALS:
-        data = second if first is None else first
-        known |= _of_counts(args[2], data.itemsize)
-    else:
-        # What is surely one block, or the message; and what is all blocks, if that is all there is.
-        data, whole = (first, second) if operation in ("bcast", "gather", "reduce") else (second, first)
-        if operation in ("allgather", "alltoall"):
-            data, whole = None, second
-        elif operation not in BLOCKS and data is None:
-            data = whole
-        known["nbytes"] = whole.nbytes // p if data is None else data.nbytes
-        data = whole if data is None else data
+    out: Any = args[0]
+    into: Any = args[1] if len(args) > 1 else None
+    data = into if out is None else out
+    match operation:
+        case "gatherv" | "scatterv" | "allgatherv" | "reduce_scatter":
+            known |= _of_counts(args[2], data.itemsize)
+        case "allgather" | "alltoall":
+            known["nbytes"] = into.nbytes // p
+        case "gather":
+            known["nbytes"] = into.nbytes // p if out is None else out.nbytes
+        case "scatter":
+            known["nbytes"] = out.nbytes // p if into is None else into.nbytes
+        case "reduce_scatter_block":
+            known["nbytes"] = into.nbytes
+        case _:
+            known["nbytes"] = data.nbytes
     if operation in REDUCING:
         known["count"] = known["nbytes"] // data.itemsize
     return known

@@ -1,17 +1,20 @@
 """The plain table: what runs unless somebody asks for something else.
 
 No algorithm of the catalogue is more than 1.25 times faster than what it takes, in the papers' model, for p up to 64 and for
-p + q up to 64, from 8 bytes to 8 MiB, evenly spread or not, with t_s / t_w = 1000 and 20000 bytes: tests/tuning/test_plain.py
-sweeps that on paper. Limits are counted in start-ups, that is, in multiples of t_s / t_w, which a call knows of the run's cost
-model (1000 bytes where messages do not all cost the same). Where one limit does not do, closed forms are compared
-(`estimates`). Segments and blocks are as long as the same number has it, but not of less than 256 bytes.
+p + q up to 64, from 8 bytes to 8 MiB, evenly spread or not, with t_s / t_w = 1000 and 20000 bytes. The greater part of that
+is swept on paper by tests/tuning/test_plain.py. Limits are counted in start-ups, that is, in multiples of t_s / t_w, which a
+call knows of the run's cost model (1000 bytes where messages do not all cost the same). Where one limit does not do, closed
+forms are compared (`estimates`). Segments and blocks are as long as the same number has it; where starts are cheap, as if it
+were 256.
 
 Where something may be faster, and why it is not taken:
     gatherv, scatterv, alltoallv, alltoallw, and allgatherv between groups: not all ranks know the sizes, so no rule may look
-        at them; a tree would have to tell them first. As parts of others, where sizes are known, gatherv and scatterv are trees
-    reduce of long messages on more than 64 ranks: a chain takes half as long, but has more than 2 p^2 messages to emulate
+        at them; a tree would have to tell them first. As parts of others, where sizes are known, they may be trees
+    reduce of long messages on more than 64 ranks: a chain takes half as long, but that is over 2 p^2 messages to emulate
     allgather(v) of long blocks: Bruck's algorithm takes up to 1.25 times less, but needs room for all blocks twice
     alltoall in place: Bruck's algorithm has fewer rounds, but needs room for all blocks
+    reduce_scatter between groups, blocks of different sizes: a group does not know how the other one cuts
+    messages that are buffered: up to 1.5 on groups of a few ranks, where they overtake each other
     objects: they are combined in rank order and not cut, as mpi4py does it
     ops that are not commutative: what keeps to rank order
 """
@@ -150,7 +153,7 @@ PLAIN: Final = Table(
             Rule("recursive_halving", commutative=True, power_of_two=True),
             Rule("recursive_halving", commutative=True, p_at_least=32, block_startups_below=0.75),
             Rule("recursive_halving", commutative=True, p_at_least=8, block_startups_below=0.5),
-            Rule("recursive_halving", commutative=True, p_at_least=5, block_startups_below=0.2),
+            Rule("recursive_halving", commutative=True, p_at_least=6, block_startups_below=0.2),
             Rule("ring", commutative=True),
             Rule("reduce_scatterv"),
         ),
@@ -160,8 +163,8 @@ PLAIN: Final = Table(
         ("inter", "bcast"): (Rule("joined"),),
         ("inter", "gather"): (Rule("binomial"),),
         ("inter", "scatter"): (Rule("binomial"),),
-        # At most M + k_A + k_B + p + q bytes, start-ups apart, whatever the groups' sizes. Kang et al.'s Algorithm 1 is within
-        # one block of the lower bound M where q divides p; elsewhere it takes up to 2 M, and an even cut does not.
+        # At most M + k_A + k_B + p + q bytes, start-ups apart, whatever the groups' sizes. Kang et al.'s Algorithm 1 is
+        # within one block of the lower bound M where q divides p; elsewhere it takes up to 2 M, and an even cut does not.
         ("inter", "allgather"): (
             Rule("root_gathering_best", when=ROOTS_HAVE_FEWER_STARTS),
             Rule("unsegmented", when=CUTTING_DOES_NOT_PAY),
@@ -172,8 +175,12 @@ PLAIN: Final = Table(
         ("inter", "alltoall"): (Rule("bruck", when=ONE_GROUP_PAYS), Rule("pairwise")),
         ("inter", "alltoallv"): (Rule("pairwise"),),
         ("inter", "alltoallw"): (Rule("pairwise"),),
-        ("inter", "reduce"): (Rule("circulant", commutative=True), Rule("chain")),
-        ("inter", "allreduce"): (Rule("reduce_exchange_bcast", when=PIECES_DO_NOT_PAY), Rule("even_cut")),
+        ("inter", "reduce"): (Rule("wmpi", objects=True), Rule("circulant", commutative=True), Rule("chain")),
+        ("inter", "allreduce"): (
+            Rule("wmpi", objects=True),
+            Rule("reduce_exchange_bcast", when=PIECES_DO_NOT_PAY),
+            Rule("even_cut"),
+        ),
         ("inter", "reduce_scatter"): (Rule("even_cut"),),
         ("inter", "reduce_scatter_block"): (Rule("even_cut"),),
     },

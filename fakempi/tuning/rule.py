@@ -47,7 +47,7 @@ LEAST: Final = 256
 
 
 class Placement:
-    """The nodes of a communicator's ranks. Compared by identity, since it is part of a key that is looked up for each call."""
+    """The nodes of a communicator's ranks. Compared by identity, since it is part of a key that each call looks up."""
 
     __slots__ = ("names",)
 

@@ -72,6 +72,7 @@ def test_a_comparison_has_a_table_a_plot_and_the_winner(capsys: Capture, width: 
         "ring                1 s ◦*  3 s ◦   5 s ◦",
         "",
         "lower bound         1 s     2 s     3 s",
+        "  parts (bcast, gather) are what the default table takes there",
         "  recursive_doubling - p = 6 is not a power of two",
     ]
     assert "  * the fastest   ◦ claimed, on paper" in lines
@@ -99,6 +100,21 @@ def test_groups_are_compared(capsys: Capture) -> None:
     lines = printed(capsys, "compare", "inter:allgather", "-n", "6+2,4+4", "--cost", "free", "--no-plot")
     assert lines[1].split() == ["ranks", "6+2", "4+4"]
     assert not any("lower bound" in line for line in lines)
+
+
+def test_the_default_is_shown_with_what_it_takes(capsys: Capture) -> None:
+    """A row of its own, and below the table which algorithm that is in which column."""
+    lines = printed(capsys, "compare", "inter:allgather", "-n", "17+16", "--bytes", "64k", "--default", "--no-plot")
+    assert "default               1.13 ms ◦*" in lines
+    assert "  default: even_cut" in lines
+    words = ["compare", "bcast", "-n", "8", "--bytes", "8,64,64k", "--algorithms", "binomial", "--default", "--no-plot"]
+    assert "  default: binomial (8 B, 64 B), circulant (64 KiB)" in printed(capsys, *words)
+
+
+def test_the_default_of_a_file_says_what_it_is(capsys: Capture) -> None:
+    """In place of the name of an algorithm."""
+    lines = printed(capsys, "compare", "bcast", "-n", "8", "--algorithms", "chain", "--default", "--csv", "-")
+    assert [line.split(",")[2] for line in lines] == ["algorithm", "chain", "default: circulant"]
 
 
 def liar(operation: str, kind: str, *asked: Any) -> list[Contender]:

@@ -28,7 +28,7 @@ def every(algorithm: Algorithm) -> str:
 
 @pytest.mark.parametrize("algorithm", INTRA, ids=every)
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
     """numpy's answer, in exactly the claimed time, with the claimed messages, bytes, rounds and memory; phantoms alike."""
     case = data.draw(drawn_cases(algorithm))

@@ -81,7 +81,7 @@ def test_an_allgather_between_groups_is_near_the_bound_for_all_sizes(p: int, q: 
 
 @pytest.mark.parametrize(("setting", "k_a", "k_b", "ratio"), [(2, 1, 1, 4.84), (3, 4, 1, 4.21), (4, 1, 4, 6.68)])
 def test_plain_calls_reach_the_papers_ratios(setting: int, k_a: int, k_b: int, ratio: float) -> None:
-    """Kang et al.'s settings 2 to 4 on 200 + 56 ranks, by inter.Allgather: root gathering as in MPICH against the default."""
+    """Kang et al.'s settings 2 to 4 on 200 + 56 ranks, by inter.Allgather: MPICH's root gathering against it."""
     unit = 60_000
 
     def program(comm: fakempi.MPI.Intracomm) -> None:

@@ -19,7 +19,7 @@ Rounds   p/q + its parts'    Sent per rank   own block + its parts'    Scratch  
 Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), where q | p and (p/q) | k_B, beside startups (Theorem 1); for any
          sizes by the schedule's recurrence, exact
 Fits     any p and q; blocks of equal size within a group
-Best     long blocks: the lower bound max(p k_A, q k_B) t_w but for one block
+Best     long blocks where q divides p: the lower bound max(p k_A, q k_B) t_w but for one block; elsewhere up to twice that
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
          Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Algorithm 1
 """

@@ -20,6 +20,7 @@ class Universe:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
         self.algorithms = algorithms  # as given to `run`
         self._table: Any = None
+        self.has_nodes = type(cost).node is not CostModel.node
         self._placements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by side
         self._placed: dict[tuple[Any, ...], Any] = {}  # the same by the names of the nodes
         if algorithms is not None:
@@ -46,15 +47,16 @@ class Universe:
         """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
         if self._table is None:
             self._look_up_table()
-        sizes = facts.pop("sizes", None)
-        if sizes is not None:
-            facts["sizes"] = self._sizes(sizes)
         return self._table.choose(self._facts(startup_bytes=self._startup_bytes, **facts))
+
+    def sizes(self, sizes: Sequence[int]) -> Any:
+        """The sizes of blocks as a fact."""
+        if self._table is None:
+            self._look_up_table()
+        return self._sizes(sizes)
 
     def placement(self, side: Any) -> Any:
         """Where the ranks of a communicator are, as far as that makes a difference; one object for all who are alike."""
-        if type(self.cost).node is CostModel.node:
-            return None
         found = self._placements.get(side, self)
         if found is self:
             if self._table is None:

@@ -108,8 +108,10 @@ class CollectiveCalls(CommState):
             facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
             options["first"] = side is first
         else:
-            facts["nodes"] = self._process.universe.placement(side)
-            facts["sizes"] = sizes
+            if self._process.universe.has_nodes:
+                facts["nodes"] = self._process.universe.placement(side)
+            if sizes is not None:
+                facts["sizes"] = self._process.universe.sizes(sizes)
         if op is not None:
             facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
             options["op"] = bound

@@ -34,7 +34,7 @@ def every(algorithm: Algorithm) -> str:
 
 @pytest.mark.parametrize("algorithm", INTER, ids=every)
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_results_and_claims(algorithm: Algorithm, data: Any) -> None:
     """Messages, bytes, rounds, memory and time are the claimed ones; without contents and with combining too."""
     case = data.draw(two_groups(algorithm))

@@ -68,9 +68,10 @@ def test_communication_overlaps_with_what_the_rank_does(carrier: str, seconds: f
         request.Wait()
         return into[0], MPI.Wtime()
 
-    alone = fakempi.run(blocking, 8, cost=EXACT, carrier=carrier).time
+    doubling = {"allreduce": "recursive_doubling"}
+    alone = fakempi.run(blocking, 8, cost=EXACT, carrier=carrier, algorithms=doubling).time
     assert alone == 3 * (8 + 400)
-    result = fakempi.run(overlapping, 8, cost=EXACT, carrier=carrier)
+    result = fakempi.run(overlapping, 8, cost=EXACT, carrier=carrier, algorithms=doubling)
     assert result.returns == [(8.0, max(alone, seconds))] * 8
 
 
@@ -86,7 +87,8 @@ def test_two_at_once_share_the_ports() -> None:
         MPI.Request.Waitall([first, second])
         return MPI.Wtime()
 
-    together, apart = (run(main, 4, args=(at_once,), cost=EXACT) for at_once in (True, False))
+    doubling = {"allreduce": "recursive_doubling"}
+    together, apart = (run(main, 4, args=(at_once,), cost=EXACT, algorithms=doubling) for at_once in (True, False))
     assert together == apart == [2 * 2 * (8 + 40)] * 4
 
 

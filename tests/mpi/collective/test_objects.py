@@ -217,7 +217,8 @@ def test_large_objects_take_their_time() -> None:
     """The modelled time is that of their pickles: first the size, 8 bytes, then the bytes, along a binomial tree."""
     cost = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
     data = bytes(10_000)
-    result = fakempi.run(lambda comm: len(comm.bcast(data if comm.rank == 0 else None)), 4, cost=cost)
+    asked = {"bcast": "binomial"}
+    result = fakempi.run(lambda comm: len(comm.bcast(data if comm.rank == 0 else None)), 4, cost=cost, algorithms=asked)
     pickled = 10_000 + 6 + 12  # opcode and length, and what stands around them
     assert result.returns == [10_000] * 4
     assert result.time == 2 * (8 + 4) + 2 * (8 + pickled * 0.5)
