@@ -100,6 +100,8 @@ class Aborted(BaseException):
 class RunError(RuntimeError):
     """Base of what `fakempi.run` raises when a run cannot be brought to its end.
 
+    By itself it means that a cost model of somebody's own has failed or given no sensible time; the text says where.
+
     Attributes
     ----------
     trace : what happened until then, if it was asked for, else None

@@ -293,8 +293,8 @@ def _drive(universe: Universe) -> None:
         loop.carrier.drive(loop)
         if loop.tasks and not universe.failures and universe.verdict is None:
             universe.verdict = diagnose(universe)
-    except Ended:
-        pass  # something ended the run while no rank had the baton
+    except Ended as ended:  # while no rank had the baton
+        universe.decide(ended)
     finally:
         universe.close()
         _unwind(loop)

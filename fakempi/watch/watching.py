@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from _thread import start_new_thread
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from time import monotonic
 from types import FrameType, TracebackType
 
@@ -39,27 +39,34 @@ class Watch:
         self.timeout = float("inf") if timeout is None else float(timeout)
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
-        if isinstance(self.line, LiveLine) and not _one_line.acquire(blocking=False):
-            self.line = None
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
         self.knocks = Knocks()
         self.error: RunTimeout | None = None
 
     def __enter__(self) -> None:
-        if self.line is not None:
-            self.line.open()
-        self.knocks.open()
-        self.looks.acquire()
-        start_new_thread(self._look, ())
+        if isinstance(self.line, LiveLine) and not _one_line.acquire(blocking=False):
+            self.line = None
+        with ExitStack() as undo:  # whatever comes between, Ctrl-C or a thread that cannot be started
+            undo.callback(self._close_line)
+            if self.line is not None:
+                self.line.open()
+            undo.callback(self.knocks.close)
+            self.knocks.open()
+            self.looks.acquire()
+            start_new_thread(self._look, ())
+            undo.pop_all()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             self._join()
         finally:
-            if self.line is not None:
-                self.line.close()
-                if isinstance(self.line, LiveLine):
-                    _one_line.release()
+            self._close_line()
+
+    def _close_line(self) -> None:
+        if self.line is not None:
+            self.line.close()
+            if isinstance(self.line, LiveLine):
+                _one_line.release()
 
     def _join(self) -> None:
         while True:
