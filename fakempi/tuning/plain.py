@@ -119,6 +119,7 @@ PLAIN: Final = Table(
         # A tree takes log2 p (S + m), Rabenseifner's 2 log2 p S + 2 m and more if p is no power of two, a chain about
         # m + p S + 2 sqrt(m p S).
         ("intra", "reduce"): (
+            by_mpi4py("reduce"),
             Rule("binomial", p_below=3),
             Rule("binomial", p_below=16, startups_below=3),
             Rule("binomial", startups_below=1.5),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
+from itertools import accumulate
+from operator import sub
 from typing import Any, Final, Literal, NamedTuple
-
-import numpy as np
 
 from collectives import Algorithm, Case
 from collectives.between.joined import STARTUP_BYTES
@@ -82,14 +82,17 @@ class Sizes:
 
     @cached_property
     def total(self) -> int:
+        """Of all."""
         return sum(self.all)
 
     @cached_property
     def largest(self) -> int:
+        """The most that a rank has."""
         return max(self.all)
 
     @cached_property
     def smallest(self) -> int:
+        """The least."""
         return min(self.all)
 
     @property
@@ -106,9 +109,9 @@ class Sizes:
     def runs(self) -> int:
         """The bytes of the longest run of one block, and of 2, 4 ... one after the other, as long as there are more."""
         p = len(self.all)
-        sums = np.concatenate(([0], np.cumsum(self.all * 2)))
+        sums = list(accumulate(self.all * 2, initial=0))
         lengths = [min(1 << k, p - (1 << k)) for k in range((p - 1).bit_length())]
-        return int(sum((sums[length : length + p] - sums[:p]).max() for length in lengths))
+        return sum(max(map(sub, sums[length : length + p], sums)) for length in lengths)
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,8 @@ def busy(comm: Any, messages: list[tuple[int, int, int]]) -> None:
 
 def traced(ranks: int = 3, messages: list[tuple[int, int, int]] | None = None) -> Trace:
     """The trace of that."""
-    found = fakempi.run(busy, ranks, messages or [(0, 1, 9), (0, 2, 5), (2, 1, 7)], cost=Hockney(1, 1), trace=True).trace
+    messages = messages or [(0, 1, 9), (0, 2, 5), (2, 1, 7)]
+    found = fakempi.run(busy, ranks, messages, cost=Hockney(1, 1), trace=True, algorithms={"bcast": "binomial"}).trace
     assert found is not None
     return found
 
