@@ -28,7 +28,10 @@ class TimeIsUp(KeyboardInterrupt):
 
 
 class Watch(threading.Thread):
-    """Interrupts the thread that started it whenever a run there takes longer than it may."""
+    """Interrupts the thread that started it whenever a run there takes longer than it may.
+
+    One for thousands of runs of a few ranks: `run(timeout=...)` starts a thread for each, which would double their time.
+    """
 
     def __init__(self, patience: float) -> None:
         super().__init__(name="fakempi laboratory", daemon=True)
