@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,14 +12,21 @@ from collectives.catalogue.algorithm import Algorithm
 
 FOLDER = Path(__file__).resolve().parent
 
+ROOMS = ("chain", "inter", "intra", "making", "split")
+"""Where algorithms are."""
+
 
 @cache
 def ours() -> tuple[Algorithm, ...]:
     """All of them, in order of kind, operation and name."""
-    modules = pkgutil.walk_packages([str(FOLDER)], "collectives.")
-    names = sorted(module.name for module in modules if not module.ispkg and module.name.count(".") > 1)
+    names = sorted(name for room in ROOMS for name in _modules(room))
     found = (getattr(importlib.import_module(name), "ALGORITHM", None) for name in names)
     return tuple(algorithm for algorithm in found if isinstance(algorithm, Algorithm))
+
+
+def _modules(room: str) -> Iterator[str]:
+    found = pkgutil.walk_packages([str(FOLDER / room)], f"collectives.{room}.")
+    return (module.name for module in found if not module.ispkg)
 
 
 @cache

@@ -62,13 +62,25 @@ def halt(universe: Universe, verdict: Callable[[], BaseException]) -> None:
     universe.wire.close(refuse)
 
 
-class Left(Ended):
-    """Leaves a rank where it stands: when the interpreter makes one, in that rank's thread, the rank hands the baton on."""
+class Told(Ended):
+    """Tells a rank to end, and notes that it has heard: when the interpreter makes one, in that rank's thread."""
 
     def __init__(self) -> None:
         super().__init__()
-        loop: Loop = here.loop
-        task: Any = loop.running
+        loop: Loop | None = here.loop
+        if loop is not None and loop.running is not None:  # else it came too late
+            loop.running.refusals += 1
+            self.act(loop, loop.running)
+
+    def act(self, loop: Loop, task: Any) -> None:
+        """No more than that."""
+
+
+class Left(Told):
+    """Leaves a rank where it stands, which hands the baton on and never gets it again."""
+
+    def act(self, loop: Loop, task: Any) -> None:
+        """Be refused for the last time."""
         if not isinstance(task.handle, threading.Thread):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to end when it is collected
         loop.tasks.pop(task.number, None)
@@ -79,49 +91,58 @@ class Left(Ended):
 class Knocks:
     """Tells a run's ranks to end that do not do so by themselves. Looks at them again and again from another thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: threading.Event) -> None:
+        self.over = over  # set when the run is
         self.task: Any = None  # which runs
         self.grace = 0.0  # none for whoever computes when the time is up: it is in no `finally`
-        self.since = self.first = 0.0  # when it was told last, and when it was first seen
-        self.knocks = 0
-        self.left = self.knocked = False  # whether it is left behind; whether any thread was ever told
+        self.knocked = self.alive = 0.0  # when it was told last, and when it last gave a sign of having heard
+        self.heard = self.heard_before = 0  # how often it has, and had when it was first seen
+        self.left = False  # whether it is left behind
         self.order: type[Ended] | None = None  # what the signal is to raise,
         self.missed = False  # and that it came at a bad moment
         self.before: Any = None  # who got the signal
         self.catches = False
 
     def look(self, universe: Universe, now: float) -> bool:
-        """Whoever runs and has had its time is told to end; False if it was, in vain, and shares the caller's thread."""
+        """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
+        handle: Any = getattr(task, "handle", None)
+        has_thread = isinstance(handle, threading.Thread)
+        if handle is None or (has_thread and handle.ident is None):
+            return True  # nobody, or who has not begun
         if task is not self.task:
             if self.task is not None:
                 self.grace = GRACE
-            self.task, self.since, self.first, self.knocks, self.left = task, now, now, 0, False
+            self.task, self.knocked, self.alive, self.left = task, now, now, False
+            self.heard = self.heard_before = task.refusals
+        if task.refusals != self.heard:
+            self.heard, self.alive = task.refusals, now
         if self.missed:
-            self.missed, self.knocks, self.grace = False, self.knocks - 1, 0.0
-        handle: Any = getattr(task, "handle", None)
-        has_thread = isinstance(handle, threading.Thread)
-        if handle is None or (has_thread and handle.ident is None) or self.left:
-            return True  # it has not begun, or we wait for others to go on
-        if has_thread and not handle.is_alive():
-            self._leave(universe, task)  # it was told to end just after its last step, and has not handed the baton on
-        elif now - self.since >= self.grace:
-            out_of_reach = self.knocks > KNOCKS or (not self.knocks and now - self.first > KNOCKS * GRACE)
-            if out_of_reach and has_thread:
+            self.missed, self.grace = False, 0.0
+        out_of_reach = now - self.alive > (KNOCKS + 1) * GRACE
+        if has_thread and (out_of_reach or not handle.is_alive()):  # it may be gone without having handed the baton on
+            if not self.left:
                 self._leave(universe, task)
-                return True
-            if self._knock(handle.ident if has_thread else universe.driver, Ended if self.knocks < KNOCKS else Left):
-                self.knocks, self.since, self.grace = self.knocks + 1, now, GRACE
-            return not out_of_reach
-        return True
+        elif now - self.knocked >= self.grace:
+            order = Told if self.heard - self.heard_before < KNOCKS else Left
+            if self._knock(handle.ident if has_thread else universe.driver, order):
+                self.knocked, self.grace = now, GRACE
+        return has_thread or not out_of_reach
 
     def _leave(self, universe: Universe, task: Any) -> None:
-        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends then."""
+        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run."""
+        over = self.over
+
+        class Late(Ended):
+            def __init__(self) -> None:
+                super().__init__()
+                over.wait()  # until then others have the baton
+
         self.left = True
-        if task.handle.is_alive():
-            _raise(Ended, task.handle.ident)
-        universe.loop.tasks.pop(task.number, None)
-        universe.loop.carrier.to_hub()
+        if universe.loop.tasks.pop(task.number, None) is not None:  # else it has ended just now
+            if task.handle.is_alive():
+                _raise(Late, task.handle.ident)
+            universe.loop.carrier.to_hub()
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""
@@ -133,7 +154,6 @@ class Knocks:
             signal.pthread_kill(thread, SIGNAL)
         else:
             _raise(order, thread)
-        self.knocked = True
         return True
 
     def open(self) -> None:
@@ -149,7 +169,7 @@ class Knocks:
         if self.catches:
             assert SIGNAL is not None
             signal.signal(SIGNAL, self.before)
-        elif self.knocked:
+        elif self.task is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:

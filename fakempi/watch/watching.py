@@ -23,6 +23,8 @@ MOMENT = 0.05
 OFTEN = 0.01
 """Seconds between looks at a run that is to end."""
 
+OUT_OF_REACH = "whoever runs is in a call that cannot be ended from outside"
+
 _one_line = threading.Lock()
 """There is room for one line at a time: the first run that wants it has it."""
 
@@ -40,7 +42,7 @@ class Watch:
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
-        self.knocks = Knocks()
+        self.knocks = Knocks(self.over)
         self.error: RunTimeout | None = None
 
     def __enter__(self) -> None:
@@ -82,18 +84,19 @@ class Watch:
 
     def _look(self) -> None:
         here.loop = self.universe.loop  # it is part of the run
-        start, elapsed = monotonic(), 0.0
+        start, elapsed, took = monotonic(), 0.0, 0.0
         try:
             while elapsed < self.timeout:
                 pause = self.timeout - elapsed
                 if self.line is not None:
-                    pause = min(pause, self.line.pause(elapsed))
+                    pause = min(pause, max(self.line.pause(elapsed), 50 * took))  # with many ranks, a look takes its time
                 if self.over.wait(min(pause, threading.TIMEOUT_MAX)):
                     return
                 elapsed = monotonic() - start
                 if self.line is not None and elapsed < self.timeout:
                     with suppress(OSError, ValueError):  # nobody reads it any more
                         self.line.show(how_far(self.universe))
+                    took = monotonic() - start - elapsed
             self._end()
         finally:
             self.looks.release()
@@ -106,15 +109,16 @@ class Watch:
             universe.decide(self._report(frame_of(universe.driver)))
         while not self.over.wait(OFTEN):
             inner = universe
-            while inner.inner is not None:
-                inner = inner.inner
+            while (within := inner.inner) is not None:  # looked at once: it may be over at any moment
+                inner = within
                 if inner not in ending:
                     ending.append(inner)
                     inner.decide(Ended())
                     halt(inner, Ended)
             if not self.knocks.look(inner, monotonic()) and not told:
                 told = True
-                self.stream.write(f"fakempi: {self.error}\n  whoever runs is in a call that cannot be ended from outside\n")
+                with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it
+                    self.stream.write(f"fakempi: {self.error}\n  {OUT_OF_REACH}\n")
 
     def _report(self, frame: FrameType | None) -> RunTimeout:
         """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""

@@ -18,6 +18,7 @@ def test_a_thousand_ranks_are_split(algorithm: Algorithm) -> None:
     assert run_split(algorithm, colors, keys).returns == expected(colors, keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
 def test_a_thousand_threads_are_split_as_greenlets_are(algorithm: Algorithm) -> None:
     """The same groups at the same times."""
@@ -27,6 +28,7 @@ def test_a_thousand_threads_are_split_as_greenlets_are(algorithm: Algorithm) -> 
     assert runs[0].clocks == runs[1].clocks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
 def test_four_thousand_ranks_are_split(algorithm: Algorithm) -> None:
     """By host name, or by its number where names do not fit; hashes, which would sort by bitonic then, without keys."""
