@@ -22,7 +22,7 @@ from fakempi.tuning.rule import Facts, Rule
 AT_ROOT: Final = {"gatherv": "linear", "scatterv": "linear"}
 """Within a group only the root knows the sizes of the pickles, which is enough for these alone."""
 
-LONG: Final = 1 << 30
+LONG: Final = 1 << 24
 """Bytes of a message on paper: an algorithm that cuts long messages will cut this one."""
 
 _BY_MPI4PY: Final = {
