@@ -195,5 +195,5 @@ def test_a_reduction_whose_part_cuts_is_refused() -> None:
         return str(caught.value)
 
     found = run_joined(main, 2, 3, algorithms={"inter:allreduce": ("wmpi", {"reduce": "rabenseifner"})})
-    words = "inter:allreduce: wmpi was asked for, but an object cannot be cut into pieces; reduce_exchange_bcast serves objects."
-    assert found[3] == f"allreduce on rank 3: {words}"
+    words = "wmpi was asked for, but an object cannot be cut into pieces; reduce_exchange_bcast serves objects."
+    assert found[3] == f"allreduce on rank 3: inter:allreduce: {words}"
