@@ -24,6 +24,7 @@ from collectives import Algorithm, find
 from collectives.between.groups import Subset
 from collectives.shapes.binomial import scatter_pieces
 from collectives.tools.blocks import Layout
+from collectives.tools.unbuffered import Unbuffered
 from fakempi import MPI, TwoLevel
 
 Bytes = npt.NDArray[np.int64]
@@ -105,13 +106,12 @@ class ShortRings:
 
     def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]]) -> None:
         """Let the running rank come out of a ring when it would."""
-        subset = isinstance(comm, Subset)
         process, rank = MPI.COMM_WORLD.Get_rank(), comm.Get_rank()
         first = process - rank
         key = (first, self.turns[process])
         self.turns[process] += 1
         self.entered[key][rank] = MPI.Wtime()
-        (comm._comm if subset else comm).Split(0, 0).Free()
+        (comm._comm if isinstance(comm, (Subset, Unbuffered)) else comm).Split(0, 0).Free()
         if key not in self.ends:
             entered = self.entered.pop(key)
             clocks = np.array([entered[r] for r in range(len(entered))])

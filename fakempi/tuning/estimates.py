@@ -138,6 +138,51 @@ def reduced_and_broadcast(facts: Facts) -> float:
     return reduced(m, larger, S) + S + m + broadcast(m, larger, S)
 
 
+def one_led(facts: Facts) -> float:
+    """Allreduce between groups by one leader of the smaller group."""
+    larger, smaller, S, m = max(facts.p, facts.q), min(facts.p, facts.q), facts.startup_bytes, facts.nbytes
+    return reduced(m, smaller, S) + 2 * piped(m, ceil_log2(larger + 1) - 1, S) + broadcast(m, smaller, S)
+
+
+def delivered(facts: Facts) -> float:
+    """Reduce_scatter(_block) between groups by an even cut: pieces are reduced in both groups, and go to their owners."""
+    larger, smaller, S, m = max(facts.p, facts.q), min(facts.p, facts.q), facts.startup_bytes, _operand(facts)
+    told = 0 if facts.operation == "reduce_scatter_block" else S + 8 * larger + broadcast(8 * larger, smaller, S)
+    return max(_cut(m, larger, S), _cut(m, smaller, S)) + ceil_div(larger, smaller) * S + m / smaller + told
+
+
+def reduced_and_scattered(facts: Facts) -> float:
+    """The same by a reduce, one message and a scatter."""
+    larger, S, m = max(facts.p, facts.q), facts.startup_bytes, _operand(facts)
+    return reduced(m, larger, S) + S + m + _dealt(m, larger, S)
+
+
+def dealt_by_one(facts: Facts) -> float:
+    """The same by one leader of the smaller group: up a chain of the larger one in segments, and down to each rank."""
+    larger, smaller, S, m = max(facts.p, facts.q), min(facts.p, facts.q), facts.startup_bytes, _operand(facts)
+    told = 0 if facts.operation == "reduce_scatter_block" else S + 8 * larger
+    hops = max(1, larger - 1)
+    pieces = max(1, int(sqrt(m / (hops * S))))
+    rounds = (pieces + 1) * larger - 1 - (larger == 2)  # two ranks' last slot is empty
+    return reduced(m, smaller, S) + told + rounds * (S + m / (pieces * hops)) + _dealt(m, smaller, S)
+
+
+def _operand(facts: Facts) -> float:
+    return facts.nbytes * (facts.p if facts.operation == "reduce_scatter_block" else 1)
+
+
+def _cut(nbytes: float, p: int, startup_bytes: int) -> float:
+    """Reduce_scatter of nearly equal pieces, by halving or a ring."""
+    odd = p & (p - 1) != 0
+    halved = (ceil_log2(p) + odd) * startup_bytes + (1 - 1 / p + odd) * nbytes
+    return min(halved, (p - 1) * (startup_bytes + nbytes / p))
+
+
+def _dealt(nbytes: float, p: int, startup_bytes: int) -> float:
+    """Scatterv of nearly equal blocks, by a tree."""
+    return ceil_log2(p) * startup_bytes + nbytes * (p - 1) / p
+
+
 def as_one_group(facts: Facts) -> float:
     """Alltoall between groups by Bruck's algorithm on both as one: about so many blocks, as the sizes of groups differ."""
     larger, smaller = max(facts.p, facts.q), min(facts.p, facts.q)

@@ -81,7 +81,14 @@ ROOTS_HAVE_FEWER_STARTS: Final = When(
     "roots have fewer start-ups", lambda f: about.by_both_roots(f) < min(about.across(f), about.across_whole(f))
 )
 CUTTING_DOES_NOT_PAY: Final = When("cutting does not pay", lambda f: about.across_whole(f) < 0.9 * about.across(f))
-PIECES_DO_NOT_PAY: Final = When("pieces do not pay", lambda f: about.reduced_and_broadcast(f) < about.in_pieces(f))
+PIECES_DO_NOT_PAY: Final = When(
+    "pieces do not pay", lambda f: about.reduced_and_broadcast(f) < min(about.in_pieces(f), about.one_led(f))
+)
+ONE_LEADER_PAYS: Final = When("one leader does as well", lambda f: about.one_led(f) < about.in_pieces(f))
+ROOTS_REDUCE: Final = When(
+    "pieces do not pay", lambda f: about.reduced_and_scattered(f) < min(about.delivered(f), about.dealt_by_one(f))
+)
+ONE_LEADER_DEALS: Final = When("one leader does as well", lambda f: about.dealt_by_one(f) < about.delivered(f))
 ONE_GROUP_PAYS: Final = When("few rounds pay", lambda f: about.as_one_group(f) < about.in_pairs(f))
 
 PLAIN: Final = Table(
@@ -180,9 +187,16 @@ PLAIN: Final = Table(
         ("inter", "allreduce"): (
             Rule("wmpi", objects=True),
             Rule("reduce_exchange_bcast", when=PIECES_DO_NOT_PAY),
+            Rule("one_leader", commutative=True, when=ONE_LEADER_PAYS),
             Rule("even_cut"),
         ),
-        ("inter", "reduce_scatter"): (Rule("even_cut"),),
-        ("inter", "reduce_scatter_block"): (Rule("even_cut"),),
+        **dict.fromkeys(
+            [("inter", "reduce_scatter"), ("inter", "reduce_scatter_block")],
+            (
+                Rule("reduce_exchange_scatter", when=ROOTS_REDUCE),
+                Rule("one_leader", when=ONE_LEADER_DEALS),
+                Rule("even_cut"),
+            ),
+        ),
     },
 )

@@ -52,14 +52,21 @@ DRAWN = st.lists(
 )  # fmt: skip
 
 
+def coarse(drawn: list[Drawn]) -> int:
+    """More than all that tells messages apart."""
+    return 1 << (5 * len(drawn))
+
+
 def plan(drawn: list[Drawn]) -> list[Planned]:
-    """Give every number a bit of its own, far below what was drawn."""
-    unit = 1 << (3 * len(drawn))
-    bits = [[1 << (part * len(drawn) + i) for i in range(len(drawn))] for part in range(3)]
+    """Give every number a bit of its own, far below what was drawn, and sizes three: several slow links may add one up."""
+    unit = coarse(drawn)
     return [
-        Planned(one.source, one.dest, one.size * unit + a, one.sent * unit + b, one.awaited * unit + c)
-        for one, a, b, c in zip(drawn, *bits, strict=True)
-    ]
+        Planned(
+            one.source, one.dest, one.size * unit + (1 << 5 * i), one.sent * unit + (8 << 5 * i),
+            one.awaited * unit + (16 << 5 * i),
+        )
+        for i, one in enumerate(drawn)
+    ]  # fmt: skip
 
 
 def simulated(
@@ -199,7 +206,7 @@ def test_a_network_port_is_held_for_bytes_and_a_gap_while_the_transfer_takes_lon
     carrier: str, drawn: list[Drawn], eager_limit: int, network_ports: int, gap: int, start_up: int
 ) -> None:
     """Of n t_w + gap, from when it was taken; the processes' ports until t_s + n t_w after the last was."""
-    unit = 1 << (3 * len(drawn) + 2)  # coarser than the bits that tell messages apart
+    unit = coarse(drawn)
 
     def route(one: Planned) -> tuple[Any, ...]:
         here, there = one.source // 2, one.dest // 2
@@ -224,7 +231,7 @@ def test_messages_on_a_ring_of_links_are_those_of_the_simulator(
     carrier: str, drawn: list[Drawn], eager_limit: int, links: int, gap: int, ports: int
 ) -> None:
     """Four nodes, up or down the shorter way, one or two links between neighbours, each held for gap + n t_w."""
-    unit = 1 << (3 * len(drawn) + 2)
+    unit = coarse(drawn)
 
     def route(one: Planned) -> tuple[Any, ...]:
         up = (one.dest - one.source) % RANKS
@@ -257,13 +264,12 @@ class Ways(CostModel):
         return self.routes[source, dest]
 
     def link(self, name: Any) -> Link:
-        """Wider and slower with the number."""
-        return Link(t_w=1 + name // 2, width=1 + name % 2)
+        """Each of its own pace, so that no message leaves two of them at once; every other one double."""
+        return Link(t_w=1 + name, width=1 + name % 2)
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
-        """At the pace of the slowest."""
-        seconds = nbytes * max([1, *(self.link(name).t_w for name in self.routes[source, dest])])
-        return seconds, seconds, seconds
+        """Slower than any link, for the same reason."""
+        return 5 * nbytes, 5 * nbytes, 5 * nbytes
 
 
 PAIRS = [(source, dest) for source in range(RANKS) for dest in range(RANKS)]

@@ -302,7 +302,7 @@ def test_an_algorithm_that_does_not_fit_is_refused() -> None:
     assert (code, words) == (
         MPI.ERR_ARG,
         "Allgather on rank 3: inter:allgather: full_duplex was asked for, but allgather recursive_doubling: p = 3 is not a "
-        "power of two; root_gathering_best, root_gathering_mpich, two_stage, unsegmented and wmpi fit.",
+        "power of two; even_cut, root_gathering_best, root_gathering_mpich, two_stage, unsegmented and wmpi fit.",
     )
 
 
