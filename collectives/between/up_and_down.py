@@ -1,13 +1,14 @@
 """Up a chain and down in stars, at once: the leaves' combination climbs to the root while the root deals out its blocks.
 
 The leaves are a chain, from the last, q-1, to leaf 0 and on to the root; the leaves' operands climb it in n segments, each
-combined with the next leaf's on its way. What enters the chain at its end is a row of slots, one a round: q-1 segments, then
-an empty one, and so on. The empty slot climbs like the others, and where it passes, a leaf's receiving port is free for a
-round: then the root sends it a piece of its block. With blocks of c pieces and n = c (q-1) segments all is over after
-(c+1) q rounds; c = sqrt(K / ((q-1) S)), where S = `startup_bytes` is t_s / t_w.
+combined with the next leaf's on its way. What enters the chain at its end is a row of slots, one a round: q segments and an
+empty slot, and so on. The empty slot climbs like the others, and where it passes, a leaf's receiving port is free for a
+round: then the root sends it a piece of its block. With blocks of c pieces and n = c q segments all is over after
+c (q+1) + q - 1 rounds, in each of which K / (c q) go; c = sqrt(K / ((q+1) S)), where S = `startup_bytes` is t_s / t_w. So it
+takes about (1 + 1/q) K, the least that a leaf can do with which all operands pass by.
 
-    q = 3, c = 1, n = 2, slots 0 . 1     round 0    1        2        3        4
-    b_2 to b_1, b_1 to b_0, b_0 to a     0          . 0      1 . 0    . 1 .    . . 1
+    q = 3, c = 1, n = 3, slots 0 . 1 2   round 0    1        2        3        4        5
+    b_2 to b_1, b_1 to b_0, b_0 to a     0          . 0      1 . 0    2 1 .    . 2 1    . . 2
     a sends to                           b_2        b_1      b_0
 """
 
@@ -34,9 +35,8 @@ class Slots(NamedTuple):
     @classmethod
     def of(cls, leaves: int, elements: int, itemsize: int, startup_bytes: int) -> Slots:
         """The best number of pieces for so many elements in all."""
-        hops = max(1, leaves - 1)
-        pieces = max(1, isqrt(elements * itemsize // (hops * startup_bytes)))
-        return cls(leaves, pieces, Layout.nearly_equal(elements, pieces * hops))
+        pieces = max(1, isqrt(elements * itemsize // ((leaves + 1) * startup_bytes)))
+        return cls(leaves, pieces, Layout.nearly_equal(elements, pieces * leaves))
 
     @property
     def rounds(self) -> int:
@@ -44,12 +44,12 @@ class Slots(NamedTuple):
 
     def piece(self, slot: int) -> int | None:
         """Which piece of a block an empty slot is for; None if the slot is none."""
-        width = max(2, self.leaves)
+        width = self.leaves + 1
         return slot // width if 0 <= slot < width * self.pieces and slot % width == 1 else None
 
     def segment(self, slot: int) -> int | None:
         """Which segment a slot holds, if any."""
-        width = max(2, self.leaves)
+        width = self.leaves + 1
         if not 0 <= slot < width * self.pieces or slot % width == 1:
             return None
         return slot // width * (width - 1) + (slot % width > 0) * (slot % width - 1)
@@ -96,8 +96,7 @@ def deal(comm: Comm, whole: Buffer, blocks: Layout, into: Buffer, slots: Slots, 
 
 def _served(slots: Slots, t: int) -> tuple[int, int | None]:
     """Whom the root serves in round t, and with which piece of its block; None if nobody is."""
-    width = max(2, slots.leaves)
-    wave, turn = divmod(t, width)
+    wave, turn = divmod(t, slots.leaves + 1)
     if wave < slots.pieces and turn < slots.leaves:
         return slots.leaves - 1 - turn, wave
     return 0, None

@@ -161,10 +161,9 @@ def dealt_by_one(facts: Facts) -> float:
     """The same by one leader of the smaller group: up a chain of the larger one in segments, and down to each rank."""
     larger, smaller, S, m = max(facts.p, facts.q), min(facts.p, facts.q), facts.startup_bytes, _operand(facts)
     told = 0 if facts.operation == "reduce_scatter_block" else S + 8 * larger
-    hops = max(1, larger - 1)
-    pieces = max(1, int(sqrt(m / (hops * S))))
-    rounds = (pieces + 1) * larger - 1 - (larger == 2)  # two ranks' last slot is empty
-    return reduced(m, smaller, S) + told + rounds * (S + m / (pieces * hops)) + _dealt(m, smaller, S)
+    pieces = max(1, int(sqrt(m / ((larger + 1) * S))))
+    rounds = pieces * (larger + 1) + larger - 1
+    return reduced(m, smaller, S) + told + rounds * (S + m / (pieces * larger)) + _dealt(m, smaller, S)
 
 
 def _operand(facts: Facts) -> float:

@@ -8,7 +8,7 @@ sizes of its group's blocks, 8 bytes a rank.
 Rounds   as scheduled    Sent per rank   its parts'; the chain K, the leader K    Scratch   2 segments; the leader 2 K
 Time     by the schedule's recurrence; as reduce_scatter_block's, and t_s + 8 q t_w, if no block is longer than others
 Fits     any p and q; any op, in rank order; what its parts fit; startup_bytes > 0; groups of one size need `first`
-Best     long blocks between one rank and four or more: the lower bound is K t_w, and an even cut takes 2 K
+Best     long blocks between one rank and three or more: the lower bound is K t_w, and an even cut takes 2 K
 Source   ours
 """
 

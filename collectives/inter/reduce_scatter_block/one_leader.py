@@ -6,17 +6,17 @@ nothing else (`between.up_and_down`). At last the leader scatters what it receiv
 groups of one size, the caller says `first=False` in the one that is to have the leader, and `first=True` in the other. That
 all operands have one length, as MPI demands, is not checked. Operands are combined in the order that `reduce` keeps to.
 
-    p = 3, q = 1 (p = 4 is alike), one piece a block, two segments     a_2 to a_1   a_1 to a_0   a_0 to b_0     b_0 sends to
-    round 0                                                            0                                        a_2
-    round 1                                                                         0                           a_1
-    round 2                                                            1                         0              a_0
-    rounds 3 and 4                                                                  1            then 1
+    p = 3, q = 1, one piece a block, three segments     a_2 to a_1   a_1 to a_0   a_0 to b_0     b_0 sends to
+    round 0                                             0                                        a_2
+    round 1                                                          0                           a_1
+    round 2                                             1                         0              a_0
+    rounds 3, 4 and 5                                   2            1, then 2    1, then 2
 
 Rounds   as scheduled    Sent per rank   its parts'; the chain K, the leader K    Scratch   2 segments; the leader 2 K
-Time     by the schedule's recurrence; with a smaller group of one rank about (1 + 1/c) q/(q-1) K t_w + (c+1) q t_s, with K
-         all blocks, q the larger group and c = sqrt(K t_w / ((q-1) t_s))
+Time     by the schedule's recurrence; with a smaller group of one rank about (1 + 1/q + 1/c) K t_w + (c (q+1) + q) t_s, with
+         K all blocks, q the larger group and c = sqrt(K t_w / ((q+1) t_s))
 Fits     any p and q; any op, in rank order; what its parts fit; startup_bytes > 0; groups of one size need `first`
-Best     long blocks between one rank and four or more: the lower bound is K t_w, and an even cut takes 2 K
+Best     long blocks between one rank and three or more: the lower bound is K t_w, and an even cut takes 2 K
 Source   ours
 """
 
