@@ -211,7 +211,7 @@ def costs_of(screen, ranks):
     units = large_machine(ranks)
     nodes = [node for _, _, node in units]
     cost = TwoLevel(placement=nodes, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 3.2e-10), network_ports=4)
-    title = f"What it takes, in the model: {ranks:,} ranks on {len(set(nodes))} nodes, local work not charged"
+    title = f"In the model: {ranks:,} ranks on {len(set(nodes))} nodes; local work is not charged"
     table = Table(title=title, title_justify="left")
     for name in ("what", "by"):
         table.add_column(name)
