@@ -26,7 +26,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm, DoesNotFit
 from collectives.chain.chain import NOBODY, Chain, chain_of
 from collectives.chain.collect import bcast, largest, pack, unpack
 from collectives.chain.items import as_bytes, kind_of
@@ -121,6 +121,8 @@ def redundancy_set(levels: Levels, size: int, *, losses: int = 1, level: int = 0
     whole, p = levels.whole, levels.whole.size
     if not 1 <= size <= p or losses < 1:
         raise ValueError(f"redundancy_set: sets of {size} of {p} ranks, of which {losses} may be lost: there are none")
+    if not -len(levels.units) <= level < len(levels.units):
+        raise ValueError(f"redundancy_set: there is no level {level}, the ranks have named units of {len(levels.units)}")
     sets = p // size
     ranks = largest(whole, *(unit.size for unit in levels.units))
     lost = tuple(-(-each // sets) for each in ranks)
@@ -138,5 +140,9 @@ def redundancy_set(levels: Levels, size: int, *, losses: int = 1, level: int = 0
 
 def _written(name: Name) -> bytes:
     """A name as bytes that no other name begins with."""
-    plain = as_bytes(name)
+    try:
+        plain = as_bytes(name)
+    except DoesNotFit:
+        kinds = "a string, bytes or a whole number of 64 bits"
+        raise TypeError(f"Levels: a unit cannot have the name {name!r}, which should be {kinds}") from None
     return bytes([kind_of(name).value]) + len(plain).to_bytes(4, "big") + plain

@@ -175,6 +175,21 @@ def test_sets_that_make_no_sense_are_refused(size: int, losses: int) -> None:
         run_sets([("a",), ("b",), ("c",)], size, losses=losses)
 
 
+def test_a_level_that_nobody_has_named_is_refused() -> None:
+    """From either end."""
+    for level in (1, -2):
+        words = f"redundancy_set: there is no level {level}, the ranks have named units of 1"
+        with pytest.raises(fakempi.RankError, match=words):
+            run_sets([("a",), ("b",)], 2, level=level)
+
+
+@pytest.mark.parametrize("name", [None, 1.5, ("a", 1), 1 << 70])
+def test_a_name_of_another_kind_is_refused(name: Any) -> None:
+    """Before anything is sent."""
+    with pytest.raises(fakempi.RankError, match=r"Levels: a unit cannot have the name .*, which should be a string, "):
+        run_levels([(name,)])
+
+
 def test_ranks_that_name_other_numbers_of_levels_are_told() -> None:
     """And nobody waits for anybody."""
     with pytest.raises(fakempi.RankError, match=r"Levels: rank \d names units of \d levels, .* there are 1 to 2$"):
