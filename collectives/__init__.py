@@ -22,6 +22,7 @@ The map. Whoever writes an algorithm needs the first two:
     inter/<operation>/<name>.py     the same between two groups: <operation>_<name>(inter, local, ...)
     chain/          groups as chains: scans, collectives, trees; chain/sort/<name>.py: sorts
     split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
+    levels          units of several levels (node, switch, supply) as chains, and redundancy sets across them
     making/<operation>/<name>.py    what makers of communicators tell each other: create_group, create_intercomm, merge
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's

@@ -6,9 +6,10 @@ it received within its group, to all or in blocks. Both groups do the same at th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from collectives.between.groups import Placed, beside, in_a_row, misfit, numbers, scratch_in, sent_in
+from collectives.between.groups import Placed, beside, in_a_row, misfit, numbers, scratch_in, sent_in, setting
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.schedule import Schedule, Transfer, without_empty
 from collectives.tools.blocks import scratch as spare_memory
@@ -24,6 +25,23 @@ def leaders_exchange(
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
     if whole is not None:
         exchange(inter, whole, 0, into, 0, tag)
+
+
+def exchange_and_scatter(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    tag: int,
+) -> None:
+    """Leave in `recvbuf` the rank's block of the other group's combination; `counts` are the own group's blocks."""
+    theirs = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
+    leaders_exchange(inter, local, sendbuf, theirs, op, reduce, tag)
+    scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
 
 
 # On paper ------------------------------------------------------------------------------------------------------------
@@ -65,6 +83,17 @@ def leaders_exchange_claims(
         closed_sent=closed_sent,
         closed_combined=lambda case: None,
     )
+
+
+def exchange_and_scatter_claims(defaults: Mapping[str, Any]) -> Claims:
+    """The claims of that; `defaults` are the algorithm's parameters."""
+    claims = leaders_exchange_claims(
+        lambda case: setting(case, defaults, "reduce"),
+        in_all,
+        lambda case: blocks_of(case, setting(case, defaults, "scatterv")),
+        held=2,
+    )
+    return claims | Claims(fits=lambda case: unequal(case) or claims["fits"](case))
 
 
 def blocks_of(case: Case, scatterv: Algorithm) -> list[Placed]:

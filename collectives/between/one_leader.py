@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from collectives.between.full_duplex import nearly_equal_sizes
 from collectives.between.groups import (
     UNDECIDED,
     Part,
@@ -41,46 +42,75 @@ def a_is_larger(case: Case) -> bool | None:
     return case.p > case.q if case.p != case.q else case.parameters.get("first")
 
 
-def follow(
-    inter: Intercomm, local: Comm, own: Buffer, block: Buffer, told: Sequence[int], startup_bytes: int, op: Op, tag: int
+def by_one_leader(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int] | None,
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    startup_bytes: int,
+    first: bool | None,
+    tag: int,
 ) -> None:
-    """In the larger group; `told` are its blocks, or none if all are equal."""
-    if local.Get_rank() == 0 and told:
-        sizes = scratch(WORD, len(told))
-        sizes[:] = told
+    """Leave in `recvbuf` the rank's block of the other group's combination.
+
+    `counts` are the own group's blocks; None if all blocks of a group are equal, so that nobody has to be told.
+    """
+    if a_is_larger(Case(inter.Get_size(), q=inter.Get_remote_size(), parameters={"first": first})):
+        _follow(inter, local, sendbuf, recvbuf, counts, startup_bytes, op, tag)
+    else:
+        _lead(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, startup_bytes, tag)
+
+
+def _follow(
+    inter: Intercomm,
+    local: Comm,
+    own: Buffer,
+    block: Buffer,
+    counts: Sequence[int] | None,
+    startup_bytes: int,
+    op: Op,
+    tag: int,
+) -> None:
+    """In the larger group."""
+    if local.Get_rank() == 0 and counts is not None:
+        sizes = scratch(WORD, len(counts))
+        sizes[:] = counts
         send(inter, sizes, 0, tag)
     slots = Slots.of(local.Get_size(), own.size, own.itemsize, startup_bytes)
     climb(Unbuffered(Joined(inter, local, 0)), own, block, slots, op, tag)
 
 
-def lead(
+def _lead(
     inter: Intercomm,
     local: Comm,
     sendbuf: Buffer,
     recvbuf: Buffer,
-    counts: Sequence[int],
+    counts: Sequence[int] | None,
     op: Op,
     reduce: Algorithm,
     scatterv: Algorithm,
     startup_bytes: int,
     tag: int,
-    *,
-    asks: bool,
 ) -> None:
-    """In the smaller group; `asks` if the other group's blocks are not equal."""
+    """In the smaller group."""
     q, whole, theirs = inter.Get_remote_size(), None, None
     if local.Get_rank() == 0:
         whole, theirs = (scratch(sendbuf, sendbuf.size) for _ in range(2))
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
     if whole is not None and theirs is not None:
-        if asks:
+        if counts is None:
+            blocks = Layout.equal(whole.size, q)
+        else:
             sizes = scratch(WORD, q)
             receive(inter, sizes, 0, tag)
             blocks = Layout.of(sizes)
-        else:
-            blocks = Layout.equal(whole.size, q)
         slots = Slots.of(q, whole.size, whole.itemsize, startup_bytes)
         deal(Unbuffered(Joined(inter, local, Part.ROOT)), whole, blocks, theirs, slots, tag)
+    counts = nearly_equal_sizes(sendbuf.size, local.Get_size()) if counts is None else counts
     scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
 
 

@@ -155,7 +155,7 @@ def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: 
     """The format of everybody's items; without `widths` by one allreduce, which finds out who has something else."""
     functions, out = compares(compare), left_out(color)
     color = None if out else color
-    kinds = [_kind(value, function) for value, function in zip((color, key), functions, strict=True)]
+    kinds = [kind_of(value, function) for value, function in zip((color, key), functions, strict=True)]
     if widths is not None:
         if Kind.PICKLED in kinds:
             raise DoesNotFit("widths are for whole numbers, strings and bytes; what is compared by a function is pickled")
@@ -179,7 +179,8 @@ def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: 
     return Format(Field(Kind(first), width, functions[0]), Field(Kind(second), key_width, functions[1]))
 
 
-def _kind(value: Any, compare: Compare | None) -> Kind:
+def kind_of(value: Any, compare: Compare | None = None) -> Kind:
+    """What a colour or key is."""
     if value is None:
         return Kind.NONE
     if compare is not None:

@@ -1,8 +1,9 @@
-"""Chains that know more, and chains that know less: the logchain, the ring, and a chain made of neighbours alone."""
+"""Chains that know more, and chains that know less: the logchain, the ring, every n-th of a chain, neighbours alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -72,3 +73,36 @@ def linked(comm: Comm, left: int, right: int, tag: int = 0) -> Chain:
     before, after = double_scan(unnumbered, one, one, lambda a, b: a + b)
     rank = int(before[0]) - 1
     return Chain(comm, rank, rank + int(after[0]), address, left, right, tag)
+
+
+def every(chain: Chain, step: int) -> Chain:
+    """The chain of those that are a multiple of `step` ranks away: the chain is dealt out, in turn, to `step` chains.
+
+    One double scan finds the neighbours. In round i, if bit i of `step` is set, everybody takes what its partner knows: the
+    address that is as far from the partner as the lower bits say is 2^i farther from here.
+    """
+    if step < 1:
+        raise ValueError(f"every {step}th of a chain: the step must be 1 or more")
+    own = np.array([chain.address], np.int64)
+    far_left, far_right = Letter.with_value(own), Letter.with_value(own)
+    turn = -1
+
+    def met(left: int, right: int) -> None:
+        nonlocal turn
+        turn += 1
+
+    def from_left(value: Any) -> None:
+        if step >> turn & 1:
+            far_left.value[0] = value[0]
+
+    def from_right(value: Any) -> None:
+        if step >> turn & 1:
+            far_right.value[0] = value[0]
+
+    walk(chain, far_left, far_right, from_left, from_right, met)
+    # What has come to those who have nobody that far away is not what they looked for.
+    left = NOBODY if chain.rank < step else int(far_left.value[0])
+    right = NOBODY if chain.rank + step >= chain.size else int(far_right.value[0])
+    rank = chain.rank // step
+    size = rank + 1 + (chain.size - 1 - chain.rank) // step
+    return Chain(chain.comm, rank, size, chain.address, left, right, chain.tag)

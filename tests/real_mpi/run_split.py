@@ -1,4 +1,4 @@
-"""Run under mpiexec: every split, against sorting in one place and, for whole numbers, against mpi4py's own Split.
+"""Under mpiexec: every split, against sorting in one place and, for whole numbers, against mpi4py's own Split. And levels.
 
 mpiexec -n 5 python tests/real_mpi/run_split.py
 """
@@ -14,6 +14,7 @@ from collectives.chain.collect import addresses, make
 from collectives.split import UNDEFINED
 from tests.collectives.split.harness import expected, splits, view_of
 from tests.real_mpi.asking import finish
+from tests.real_mpi.levels import try_levels
 
 
 def by_length(a: Any, b: Any) -> int:
@@ -68,6 +69,7 @@ def main() -> int:
         for algorithm in splits(colors, keys, compare):
             try_split(comm, algorithm, colors, keys, compare)
             passed += 1
+    passed += try_levels(comm)
     everywhere = comm.allgather(passed)
     if comm.Get_rank() == 0:
         print(f"p = {comm.Get_size()}: {min(everywhere)} passed", flush=True)

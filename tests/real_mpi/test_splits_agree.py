@@ -1,4 +1,4 @@
-"""The splits on a real MPI: against sorting in one place and against mpi4py's own."""
+"""The splits on a real MPI: against sorting in one place and against mpi4py's own. Levels and redundancy sets, too."""
 
 from __future__ import annotations
 

@@ -17,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.between.groups import check_call
-from collectives.between.leaders_exchange import blocks_of, in_all, leaders_exchange, leaders_exchange_claims, unequal
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.between.leaders_exchange import exchange_and_scatter, exchange_and_scatter_claims
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.shapes.reductions import check_blocks
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+PARAMETERS = {"reduce": REDUCE, "scatterv": SCATTERV}
 
 
 def reduce_scatter_reduce_exchange_scatter(
@@ -42,31 +43,16 @@ def reduce_scatter_reduce_exchange_scatter(
 ) -> None:
     """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
     p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "scatterv": scatterv}, op.Is_commutative())
-    layout, rank = Layout.of_ranks(counts, p), local.Get_rank()
-    check_blocks(sendbuf, recvbuf, layout, rank)
-    theirs = scratch(sendbuf, sendbuf.size) if rank == 0 else None
-    leaders_exchange(inter, local, sendbuf, theirs, op, reduce, tag)
-    scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
+    check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), local.Get_rank())
+    exchange_and_scatter(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, tag)
 
 
-CLAIMS = leaders_exchange_claims(
-    lambda case: ALGORITHM.parameter(case, "reduce"),
-    in_all,
-    lambda case: blocks_of(case, ALGORITHM.parameter(case, "scatterv")),
-    held=2,
-)
-
-
-def fits(case: Case) -> str | None:
-    return unequal(case) or CLAIMS["fits"](case)
-
-
-ALGORITHM: Algorithm = Algorithm(
+ALGORITHM = Algorithm(
     operation="reduce_scatter",
     name="reduce_exchange_scatter",
     kind="inter",
     run=reduce_scatter_reduce_exchange_scatter,
-    parameters={"reduce": REDUCE, "scatterv": SCATTERV},
+    parameters=PARAMETERS,
     in_order=True,
-    **(CLAIMS | Claims(fits=fits)),
+    **exchange_and_scatter_claims(PARAMETERS),
 )

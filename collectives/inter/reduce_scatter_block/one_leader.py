@@ -22,11 +22,10 @@ Source   ours
 
 from __future__ import annotations
 
-from collectives.between.full_duplex import nearly_equal_sizes
-from collectives.between.groups import check_local
+from collectives.between.groups import check_call
 from collectives.between.joined import STARTUP_BYTES
-from collectives.between.one_leader import a_is_larger, follow, lead, one_leader_claims
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.between.one_leader import by_one_leader, one_leader_claims
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.shapes.reductions import check_blocks
@@ -51,20 +50,13 @@ def reduce_scatter_block_one_leader(
     tag: int = 0,
 ) -> None:
     """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
     parameters = {"reduce": reduce, "scatterv": scatterv, "startup_bytes": startup_bytes, "first": first}
-    case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
-    ALGORITHM.check(case)
+    p, _ = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
     check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
-    if a_is_larger(case):
-        follow(inter, local, sendbuf, recvbuf, (), startup_bytes, op, tag)
-        return
-    counts = nearly_equal_sizes(sendbuf.size, p)
-    lead(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, startup_bytes, tag, asks=False)
+    by_one_leader(inter, local, sendbuf, recvbuf, None, op, reduce, scatterv, startup_bytes, first, tag)
 
 
-ALGORITHM: Algorithm = Algorithm(
+ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="one_leader",
     kind="inter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 import fakempi
 from collectives.chain import NOBODY, Chain
 from collectives.chain.collect import addresses, allgather, barrier, bcast, gather, make, pack, reduce, scatter, unpack
-from collectives.chain.shapes import Logchain, Ring, linked
+from collectives.chain.shapes import Logchain, Ring, every, linked
 from collectives.chain.tree import Places, grow
 from collectives.tools.numbers import ceil_log2
 from collectives.verification.chains import in_order
-from tests.collectives.chain.harness import ROUNDS, run_chain, run_order
+from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
 
@@ -100,6 +101,24 @@ def test_neighbours_alone_make_a_chain(order: list[int]) -> None:
         return linked(chain.comm, chain.left, chain.right)
 
     assert [(each.rank, each.size) for each in run_order(main, order)] == [(r, len(order)) for r in range(len(order))]
+
+
+@given(orders, st.integers(1, 20))
+@settings(max_examples=20, deadline=None)
+def test_a_chain_is_dealt_out_to_any_number_of_chains(order: list[int], step: int) -> None:
+    """Every step-th is in one; a step larger than the chain leaves everybody alone."""
+    found = run_order(lambda chain: addresses(every(chain, step)), order)
+    assert found == [order[rank % step :: step] for rank in range(len(order))]
+
+
+def test_dealing_is_one_double_scan() -> None:
+    """Of an address, so 16 bytes a message, whatever the step; none has no step at all."""
+    for step in (1, 2, 5, 11, 20):
+        deal = partial(every, step=step)
+        assert run_chain(deal, 11).time == 2 * 4
+        assert run_chain(deal, 16, EXACT).time == 2 * 4 * 16
+    with pytest.raises(fakempi.RankError, match="every 0th of a chain: the step must be 1 or more"):
+        run_chain(lambda chain: every(chain, 0), 3)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6, 7, 8, 9, 16, 17, 23, 39])
