@@ -6,11 +6,12 @@ nothing else (`between.up_and_down`). At last the leader scatters what it receiv
 groups of one size, the caller says `first=False` in the one that is to have the leader, and `first=True` in the other. That
 all operands have one length, as MPI demands, is not checked. Operands are combined in the order that `reduce` keeps to.
 
-    p = 3, q = 1, one piece a block, three segments     a_2 to a_1   a_1 to a_0   a_0 to b_0     b_0 sends to
-    round 0                                             0                                        a_2
-    round 1                                                          0                           a_1
-    round 2                                             1                         0              a_0
-    rounds 3, 4 and 5                                   2            1, then 2    1, then 2
+    p = 4, q = 1, one piece a block, four segments     round 0    1     2     3     4     5     6     7
+    a_3 to a_2                                               0          1     2     3
+    a_2 to a_1                                                    0           1     2     3
+    a_1 to a_0                                                          0           1     2     3
+    a_0 to b_0                                                                0           1     2     3
+    b_0 to                                                   a_3  a_2   a_1   a_0
 
 Rounds   as scheduled    Sent per rank   its parts'; the chain K, the leader K    Scratch   2 segments; the leader 2 K
 Time     by the schedule's recurrence; with a smaller group of one rank about (1 + 1/q + 1/c) K t_w + (c (q+1) + q) t_s, with
