@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import sub
+from statistics import median_low
 from typing import Any, Final, Literal, NamedTuple
 
 from collectives import Algorithm, Case
 from collectives.between.joined import STARTUP_BYTES
+from collectives.tools.numbers import ceil_div
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -41,6 +43,9 @@ BETWEEN_GROUPS: Final = tuple(
 
 MOST: Final = 1 << 40
 """The most that `startup_bytes` is: where bytes cost nothing."""
+
+ASKED_ABOUT: Final = 64
+"""The most receivers for which a sender's price is looked up: on 4,096 ranks all of them would be 16 million prices."""
 
 LEAST: Final = 256
 """The least that it counts for where messages are cut: if starts were free, into single bytes, which are emulated each."""
@@ -131,6 +136,22 @@ def startup_bytes(costs: tuple[Any, Any] | None) -> int:
     return min(round(t_s / t_w), MOST) if t_w else MOST
 
 
+def send_costs(price: Callable[[int, int, int], Sequence[Any]], processes: Sequence[int], nbytes: int) -> tuple[Any, ...]:
+    """What each of some processes takes to send so many bytes: the median of what it would take to send to the others.
+
+    That is one of the prices, so processes that are alike are exactly alike.
+
+    >>> send_costs(lambda source, dest, nbytes: (source + nbytes, 0, 0), [3, 5, 4], 10), send_costs(max, [3], 10)
+    ((13, 15, 14), (0,))
+    """
+    some = processes[:: ceil_div(len(processes), ASKED_ABOUT)]
+    others = ([other for other in some if other != each] for each in processes)
+    return tuple(
+        median_low(price(each, other, nbytes)[0] for other in them) if them else 0
+        for each, them in zip(processes, others, strict=True)
+    )
+
+
 class Facts(NamedTuple):
     """What a choice depends on; the same on every rank that takes part.
 
@@ -147,6 +168,7 @@ class Facts(NamedTuple):
 
     `sizes` are those of blocks that differ in size, where all ranks know all of them.
     `startup_bytes` is t_s / t_w of the machine: a message is short or long beside that. `nodes` is where the ranks are.
+    `costs` is what each takes to send the message (`send_costs`), if it is not the same for all and the algorithm wants it.
     """
 
     operation: str
@@ -163,6 +185,7 @@ class Facts(NamedTuple):
     sizes: Sizes | None = None
     startup_bytes: int = STARTUP_BYTES
     nodes: Placement | None = None
+    costs: tuple[Any, ...] | None = None
 
     @property
     def cut_bytes(self) -> int:
