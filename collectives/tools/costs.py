@@ -7,6 +7,7 @@ Whoever sends n bytes is busy with that, and whoever receives them too, for as l
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 Costs: TypeAlias = float | Sequence[float | tuple[float, float]]
@@ -21,6 +22,12 @@ def misfit_of_costs(costs: Costs, p: int) -> str | None:
     >>> misfit_of_costs([1, (2, 3, 4)], 2)
     'costs of rank 1 are (2, 3, 4), and not one number or two'
     """
+    return _misfit(hashable(costs), p)
+
+
+@lru_cache(maxsize=64)
+def _misfit(costs: Any, p: int) -> str | None:
+    """Once for all ranks of an emulation, each of which asks."""
     each = _of_ranks(costs, p)
     if len(each) != p:
         return f"costs are those of {len(each)} ranks, and p = {p}"
@@ -42,9 +49,16 @@ def send_times(costs: Costs, p: int, nbytes: int) -> tuple[Any, ...]:
 
 
 def hashable(costs: Costs) -> Hashable:
-    """As a key: lists as tuples."""
+    """As a key: lists as tuples. What is one already is left as it is, since every rank asks."""
     if _is_number(costs):
         return costs
+    if isinstance(costs, tuple):
+        try:
+            hash(costs)
+        except TypeError:  # a list in it
+            pass
+        else:
+            return costs
     return tuple(cost if _is_number(cost) else tuple(cost) for cost in _of_ranks(costs, 0))
 
 

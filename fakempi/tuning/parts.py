@@ -52,7 +52,7 @@ def completed(
         elif name == "nodes" and facts.nodes is not None:
             made[name] = facts.nodes.names
         elif name == "costs" and facts.costs is not None:
-            made[name] = facts.costs
+            made[name] = facts.costs.all
         elif name == "startup_bytes":
             made[name] = facts.cut_bytes
     return made

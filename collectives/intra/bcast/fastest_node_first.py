@@ -18,7 +18,7 @@ Best     short messages on unlike machines: of all broadcasts it has the least s
          within 1.5 of the best (Khuller, Kim, Broadcasting in heterogeneous networks, Algorithmica, 2007). Of no use where
          links are slow whoever sends
 Source   Banikazemi, Moorthy, Panda, Efficient Collective Communication on Heterogeneous Networks of Workstations,
-         International Conference on Parallel Processing 1998, pages 460-467, doi:10.1109/ICPP.1998.708519
+         International Conference on Parallel Processing 1998, pages 460-467
 """
 
 from __future__ import annotations

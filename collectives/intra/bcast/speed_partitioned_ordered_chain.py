@@ -14,10 +14,10 @@ binomial tree, and a slow rank that gets the message early enough sends as often
 Rounds   ceil(log2 p)    Sent per rank   m bytes to each child    Scratch   none
 Time     ceil(log2 p) (t_s + m t_w); `TREES.time_by_costs` where messages cost what `costs` say
 Fits     any p; costs of all ranks, none negative
-Best     short messages where at least half of the machines are fast, the root among them. Fastest node first was never slower
-         in 20,000 cases by chance, and faster in 63 % of them
+Best     short messages where at least half of the machines are fast, the root among them. Fastest node first was never
+         slower in 20,000 cases by chance, and faster in 63 % of them
 Source   Banikazemi, Moorthy, Panda, Efficient Collective Communication on Heterogeneous Networks of Workstations,
-         International Conference on Parallel Processing 1998, pages 460-467, doi:10.1109/ICPP.1998.708519. The order within
+         International Conference on Parallel Processing 1998, pages 460-467. The order within
          a part is there that of the switches, against contention, and here that of ranks
 """
 

@@ -90,12 +90,12 @@ class Universe:
 
     def _look_up_table(self) -> None:
         # If needed: that imports all algorithms.
-        from fakempi.tuning import Facts, Placement, Sizes, resolve, send_costs, startup_bytes
+        from fakempi.tuning import Facts, Placement, SendCosts, Sizes, resolve, startup_bytes
 
         self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
         self._startup_bytes, self._place, self._sizes = startup_bytes(self.cost.linear), Placement.of, Sizes.of
         if self.cost.linear is None:
-            self.weighs, self._weigh = self._table.weighs, send_costs
+            self.weighs, self._weigh = self._table.weighs, SendCosts.of
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""
