@@ -116,8 +116,6 @@ def _longest_wrapped(layout: Layout, length: int, rank: int) -> int:
     """Elements of the longest message of a rank that wraps around the buffer's end."""
     p = layout.p
     starts = (
-        (start % p, count)
-        for skip, first, count in steps(length, p)
-        for start in (rank + first, rank + first + skip)
+        (start % p, count) for skip, first, count in steps(length, p) for start in (rank + first, rank + first + skip)
     )
     return max((layout.around(start, count) for start, count in starts if start + count > p), default=0)

@@ -18,6 +18,8 @@ from collectives.shapes.ordered_tree import Tree, send_down
 from collectives.shapes.trees import children
 from collectives.verification.one_group import check
 from fakempi import CostModel, Hockney, TwoLevel, phantom
+from fakempi.compare.jobs import Job
+from fakempi.options import algorithms
 
 FNF, SPOC = find("bcast", "fastest_node_first"), find("bcast", "speed_partitioned_ordered_chain")
 BINOMIAL = find("bcast", "binomial")
@@ -183,3 +185,22 @@ def test_costs_come_from_the_machine(name: str, carrier: str) -> None:
         return fakempi.run(program, 8, cost=Workstations(costs), carrier=carrier, algorithms={"bcast": asked}).time
 
     assert time(name) == time((name, {"costs": costs[::-1]})) < time((name, {"costs": 1}))
+
+def test_a_comparison_gives_what_a_call_gets() -> None:
+    """Costs of the machine here as well."""
+    cost = Workstations([(9, 0), (1, 1), (30, 0), (1, 2), (5, 5)])
+
+    def program(comm: fakempi.MPI.Intracomm) -> None:
+        comm.Bcast(phantom(40))
+
+    figure = Job(FNF, Case(5, 40), cost, key=("intra", "bcast")).do()
+    assert figure.claimed is None
+    assert figure.measured == fakempi.run(program, 5, cost=cost, algorithms={"bcast": FNF.name}).time
+
+
+@pytest.mark.parametrize("words", ["[1,1,4]", "[[1,2],[3,4],5]", "0.5"])
+def test_costs_may_be_typed(words: str) -> None:
+    """As lists of numbers and of pairs."""
+    asked = algorithms(f"bcast=fastest_node_first(costs={words})")
+    run = fakempi.run(lambda comm: comm.bcast(comm.rank, root=1), 3, algorithms=asked)
+    assert run.returns == [1, 1, 1]
