@@ -10,6 +10,7 @@ from typing import Any
 from collectives import entries
 from collectives.block_sizes import smallest, square_root
 from collectives.catalogue.algorithm import Algorithm
+from collectives.tools.costs import Costs
 from collectives.tools.nodes import Nodes
 
 Choice = dict[str, Any]
@@ -27,6 +28,8 @@ def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[Choice]:
         return _with_first(algorithm, _between(algorithm))
     if "nodes" in algorithm.parameters:
         return _with_nodes(algorithm, p)
+    if "costs" in algorithm.parameters:
+        return [{}, *({"costs": costs} for costs in cost_choices(p))]
     if algorithm.name == "blocked_ring":
         sizes = [*SMALL_BYTES, smallest(at_least=7), square_root(30, 1)]
         return [{}, *({"block_bytes": size} for size in sizes)]
@@ -36,7 +39,8 @@ def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[Choice]:
 
 def invalid_choices(algorithm: Algorithm) -> list[Choice]:
     """Values that an algorithm may refuse."""
-    return [{name: 0} for name in algorithm.parameters if name.endswith("_bytes") or name == "nodes"]
+    found: list[Choice] = [{name: 0} for name in algorithm.parameters if name.endswith("_bytes") or name == "nodes"]
+    return [*found, *([{"costs": -1}] if "costs" in algorithm.parameters else [])]
 
 
 def node_choices(p: int) -> list[Nodes]:
@@ -45,6 +49,12 @@ def node_choices(p: int) -> list[Nodes]:
     growing = tuple(f"node{isqrt(r)}" for r in range(p))
     mixed = tuple(r * r * 7 % 11 // 4 for r in range(p))
     return [1, 2, 3, p, dealt, growing, growing[::-1], mixed]
+
+
+def cost_choices(p: int) -> list[Costs]:
+    """What p ranks take to send: some fast and some slow, ever slower, ever faster, in no order by start-up and byte."""
+    mixed = tuple((r * r * 7 % 11, 1 + r % 3) for r in range(p))
+    return [tuple(1 + 9 * (r % 2) for r in range(p)), tuple(range(p)), tuple(range(p, 0, -1)), mixed]
 
 
 PARTS: Mapping[str, Sequence[Mapping[str, str]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import lcm
 
@@ -91,8 +91,8 @@ def _fewer_ranks(case: Case) -> Iterator[Case]:
 
 def _cut(case: Case, p: int, q: int, root: int) -> Case:
     """The first p ranks of the case, and of the other group the first q."""
-    nodes = case.parameters.get("nodes")
-    parameters = case.parameters if nodes is None or isinstance(nodes, int) else {**case.parameters, "nodes": nodes[:p]}
+    lists = {name: case.parameters.get(name) for name in ("nodes", "costs")}
+    parameters = {**case.parameters, **{name: value[:p] for name, value in lists.items() if isinstance(value, Sequence)}}
     if isinstance(case, SplitCase):
         return replace(case, p=p, colors=case.colors[:p], keys=case.keys[:p])
     if isinstance(case, SortCase):

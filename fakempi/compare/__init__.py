@@ -3,7 +3,7 @@
     >>> from fakempi.compare import rows, sweep
     >>> made = sweep("allgather", [6], [1024], cost="hockney:eager_limit=0", measure=True)
     >>> made.columns[0].best
-    ['bruck', 'circulant', 'neighbor_exchange']
+    ['bruck', 'bruck_ring', 'circulant', 'neighbor_exchange']
     >>> rows(made)[0]["algorithm"], rows(made)[0]["how"]
     ('bruck', 'measured')
 

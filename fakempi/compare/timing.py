@@ -11,7 +11,7 @@ from collectives.trials.calls import prepared, two_groups
 from fakempi.errors import RankError
 from fakempi.mpi.buffers.phantom import phantom
 from fakempi.mpi.operations.op import SUM
-from fakempi.tuning import Placement, resolve, startup_bytes
+from fakempi.tuning import Placement, SendCosts, resolve, startup_bytes
 from fakempi.tuning.parts import facts_of
 from fakempi.tuning.words import Key
 from fakempi.wire.cost import CostModel
@@ -71,6 +71,8 @@ def as_called(algorithm: Algorithm | None, key: Key, case: Case, cost: CostModel
     table = resolve()
     nodes = None if kind == "inter" else Placement.of([cost.node(rank) for rank in range(case.p)])
     facts = facts_of(kind, operation, case, startup_bytes(cost.linear), nodes)
+    if algorithm is not None and "costs" in algorithm.parameters and cost.linear is None:
+        facts = facts._replace(costs=SendCosts.of(cost.transfer, range(case.p), facts.nbytes))
     if algorithm is None:
         choice = table.choose(facts)
         roles = {"first": True} if "first" in choice.algorithm.parameters else {}

@@ -26,11 +26,11 @@ from fakempi.tuning.asked import Costs, chosen
 from fakempi.tuning.mpich import MPICH
 from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.plain import PLAIN
-from fakempi.tuning.rule import Facts, Placement, Rule, Sizes, startup_bytes
+from fakempi.tuning.rule import Facts, Placement, Rule, SendCosts, Sizes, startup_bytes
 from fakempi.tuning.table import Choice, Table
 from fakempi.tuning.words import Key, unknown
 
-__all__ = ["TABLES", "Choice", "Facts", "Placement", "Rule", "Sizes", "Table", "resolve", "startup_bytes"]
+__all__ = ["TABLES", "Choice", "Facts", "Placement", "Rule", "SendCosts", "Sizes", "Table", "resolve", "startup_bytes"]
 
 TABLES: Final = {table.name: table for table in (PLAIN, MPICH, OPENMPI)}
 

@@ -34,7 +34,7 @@ CUTTING: Final = ("segment_bytes", "startup_bytes")
 def completed(
     algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts, part: Callable[[Algorithm, Facts], Algorithm]
 ) -> dict[str, Any]:
-    """The parameters, and those that nobody asked for but that depend on the call: parts, nodes, and the cost of a start.
+    """The parameters, and those that nobody asked for but that depend on the call: parts, nodes, and costs.
 
     `part` says what stands in place of a part.
     """
@@ -51,6 +51,8 @@ def completed(
                 made[name] = part(default, facts)
         elif name == "nodes" and facts.nodes is not None:
             made[name] = facts.nodes.names
+        elif name == "costs" and facts.costs is not None:
+            made[name] = facts.costs.all
         elif name == "startup_bytes":
             made[name] = facts.cut_bytes
     return made

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import sub
-from typing import Any, Final, Literal, NamedTuple
+from statistics import median_low
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from collectives import Algorithm, Case
 from collectives.between.joined import STARTUP_BYTES
+from collectives.tools.numbers import ceil_div
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 """Operations whose `nbytes` is one rank's block."""
@@ -41,6 +43,12 @@ BETWEEN_GROUPS: Final = tuple(
 
 MOST: Final = 1 << 40
 """The most that `startup_bytes` is: where bytes cost nothing."""
+
+Price: TypeAlias = Callable[[int, int, int], Sequence[Any]]
+"""How long a transfer holds its ports, and more, by its two ends and its bytes."""
+
+ASKED_ABOUT: Final = 64
+"""The most receivers for which a sender's price is looked up: on 4,096 ranks all of them would be 16 million prices."""
 
 LEAST: Final = 256
 """The least that it counts for where messages are cut: if starts were free, into single bytes, which are emulated each."""
@@ -119,6 +127,29 @@ def _sizes(sizes: tuple[int, ...]) -> Sizes:
     return Sizes(sizes)
 
 
+class SendCosts:
+    """What each rank of a communicator takes to send a message. Compared by identity, for the same reason.
+
+    It is the median of what it would take to send to the others: one of the prices, so that ranks which are alike are
+    exactly alike.
+
+    >>> SendCosts.of(lambda source, dest, nbytes: (source + nbytes, 0, 0), [3, 5, 4], 10).all
+    (13, 15, 14)
+    """
+
+    __slots__ = ("all",)
+
+    def __init__(self, costs: Iterable[Any]) -> None:
+        self.all = tuple(costs)
+
+    @classmethod
+    def of(cls, price: Price, processes: Sequence[int], nbytes: int) -> SendCosts:
+        """Of processes that send so many bytes, by the cost model's prices; one alone has none."""
+        some = processes[:: ceil_div(len(processes), ASKED_ABOUT)]
+        others = ((each, [other for other in some if other != each]) for each in processes)
+        return cls(median_low(price(each, other, nbytes)[0] for other in them) if them else 0 for each, them in others)
+
+
 def startup_bytes(costs: tuple[Any, Any] | None) -> int:
     """What travels while a message starts, t_s / t_w; where not all messages cost the same, a usual number.
 
@@ -147,6 +178,7 @@ class Facts(NamedTuple):
 
     `sizes` are those of blocks that differ in size, where all ranks know all of them.
     `startup_bytes` is t_s / t_w of the machine: a message is short or long beside that. `nodes` is where the ranks are.
+    `costs` is what each takes to send the message, if that is not the same for all and the algorithm wants to know.
     """
 
     operation: str
@@ -163,6 +195,7 @@ class Facts(NamedTuple):
     sizes: Sizes | None = None
     startup_bytes: int = STARTUP_BYTES
     nodes: Placement | None = None
+    costs: SendCosts | None = None
 
     @property
     def cut_bytes(self) -> int:

@@ -129,6 +129,15 @@ class Table:
         """Whether an algorithm for splits was asked for."""
         return SPLIT in self._choices
 
+    @property
+    def weighs(self) -> frozenset[str]:
+        """Operations within a group for which an algorithm may be taken that wants to know what each rank takes to send."""
+        return frozenset(
+            operation
+            for (kind, operation), choices in self._choices.items()
+            if kind == "intra" and any("costs" in choice.algorithm.parameters for _, choice in choices)
+        )
+
     def choose(self, facts: Facts) -> Choice:
         """The choice of the first rule that holds; raise if its algorithm does not fit."""
         choice = self._made.get(facts)

@@ -169,7 +169,7 @@ def test_what_is_asked_for_and_does_not_fit_is_refused() -> None:
     assert table.choose(Facts("allgather", 8, 8)).algorithm.name == "recursive_doubling"
     sentence = (
         "allgather: recursive_doubling was asked for, but p = 6 is not a power of two; "
-        "bruck, circulant, cluster_ring, gather_bcast, neighbor_exchange and ring fit."
+        "bruck, bruck_ring, circulant, cluster_ring, gather_bcast, neighbor_exchange and ring fit."
     )
     with pytest.raises(MPIValueError, match=f"^{re.escape(sentence)}$") as raised:
         table.choose(Facts("allgather", 6, 8))

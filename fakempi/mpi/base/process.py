@@ -23,6 +23,8 @@ class Universe:
         self.has_nodes = type(cost).node is not CostModel.node
         self._placements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by side
         self._placed: dict[tuple[Any, ...], Any] = {}  # the same by the names of the nodes
+        self.weighs: frozenset[str] = frozenset()  # operations that ask what each rank takes to send
+        self._weights: WeakKeyDictionary[Any, dict[int, Any]] = WeakKeyDictionary()  # by side and bytes
         if algorithms is not None:
             self._look_up_table()
         self.processes: list[Process] = []
@@ -67,6 +69,13 @@ class Universe:
             found = self._placements[side] = self._placed[names]
         return found
 
+    def send_costs(self, side: Any, nbytes: int) -> Any:
+        """What each rank of a communicator takes to send so many bytes."""
+        known = self._weights.setdefault(side, {})
+        if nbytes not in known:
+            known[nbytes] = self._weigh(self.wire.price, list(side.members), nbytes)
+        return known[nbytes]
+
     def choose_split(self, p: int) -> Any:
         """The algorithm that makes communicators of `p` ranks, if one was asked for; otherwise that is free."""
         if self._table is None or not self._table.splits:
@@ -80,10 +89,13 @@ class Universe:
         return self.choose(kind="making", operation=operation, p=p)
 
     def _look_up_table(self) -> None:
-        from fakempi.tuning import Facts, Placement, Sizes, resolve, startup_bytes  # if needed: that imports all algorithms
+        # If needed: that imports all algorithms.
+        from fakempi.tuning import Facts, Placement, SendCosts, Sizes, resolve, startup_bytes
 
         self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
         self._startup_bytes, self._place, self._sizes = startup_bytes(self.cost.linear), Placement.of, Sizes.of
+        if self.cost.linear is None:
+            self.weighs, self._weigh = self._table.weighs, SendCosts.of
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""

@@ -110,6 +110,8 @@ class CollectiveCalls(CommState):
         else:
             if self._process.universe.has_nodes:
                 facts["nodes"] = self._process.universe.placement(side)
+            if operation in self._process.universe.weighs:
+                facts["costs"] = self._process.universe.send_costs(side, nbytes)
             if sizes is not None:
                 facts["sizes"] = self._process.universe.sizes(sizes)
         if op is not None:

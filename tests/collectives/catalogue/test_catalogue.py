@@ -23,7 +23,7 @@ def test_find_gives_the_algorithm() -> None:
 def test_an_unknown_name_lists_what_there_is() -> None:
     """The likely question is: what is it called, then?"""
     with pytest.raises(
-        LookupError, match=r"^no intra algorithm 'rings' for allgather; there are bruck, circulant, .*ring$"
+        LookupError, match=r"^no intra algorithm 'rings' for allgather; there are bruck, bruck_ring, circulant, .*ring$"
     ):
         find("allgather", "rings")
 
@@ -38,7 +38,7 @@ def test_a_case_that_does_not_fit_is_refused_with_the_ones_that_fit() -> None:
     """Refuse, never substitute."""
     with pytest.raises(
         DoesNotFit,
-        match=r"^allgather recursive_doubling: p = 6 is not a power of two; these fit: bruck, circulant, "
+        match=r"^allgather recursive_doubling: p = 6 is not a power of two; these fit: bruck, bruck_ring, circulant, "
         r"cluster_ring, gather_bcast, neighbor_exchange, ring$",
     ):
         find("allgather", "recursive_doubling", case=Case(6))

@@ -211,7 +211,7 @@ WORDS = {
     "allreduce ring": "an object cannot be cut into pieces; recursive_doubling and reduce_bcast serve objects.",
     "reduce chain": "an object cannot be cut into pieces; binomial and linear serve objects.",
     "allgather recursive_doubling": "pickles are blocks of different sizes, and there is no allgatherv recursive_doubling; "
-    "bruck, gather_bcast and ring serve objects. Who asks for allgatherv too says how the pickles go.",
+    "bruck, bruck_ring, gather_bcast and ring serve objects. Who asks for allgatherv too says how the pickles go.",
     "gather binomial": "pickles are blocks of different sizes, and only the root knows their sizes; linear serves objects. "
     "Who asks for gatherv too says how the pickles go.",
     "gatherv ring": "only the root knows the counts; linear fits.",

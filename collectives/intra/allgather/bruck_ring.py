@@ -1,0 +1,75 @@
+"""Allgather by Bruck's algorithm that becomes a ring as blocks grow: few rounds at first, little memory later.
+
+With n = run_bytes / m, at least 1 and at most p, rank r's run of blocks r, r+1, ... (mod p) doubles as in Bruck's algorithm
+until it has n of them. Then, n blocks at a time, it passes to r-n what came in the round before and receives from r+n, until
+it has all (`shapes.bounded_runs`). So n = p, for short blocks, is Bruck's algorithm, n = 1, for long ones, the ring, and in
+between rounds go gracefully from ceil(log2 p) to p-1. Blocks are received in their places; only a message that wraps around
+the end of the buffer goes through scratch memory.
+
+    p = 4     n = 1, ring: k = 0, 1, 2           n = 2, 3 or 4, Bruck
+    rank 0    0...   01..   012.   0123       0...   01..   0123
+    rank 1    .1..   .12.   .123   0123       .1..   .12.   0123
+    rank 2    ..2.   ..23   0.23   0123       ..2.   ..23   0123
+    rank 3    ...3   0..3   01.3   0123       ...3   0..3   0123
+
+Rounds   ceil(log2 n) + ceil(p/n) - 1    Sent per rank   (p-1) m bytes    Scratch   at most run_bytes; and p/2 m bytes
+Time     (d + ceil(p/n) - 1) t_s + (p-1) m t_w; d = ceil(log2 n)
+Fits     any p; blocks of equal size; run_bytes > 0
+Best     where memory for all blocks twice is too much: it takes at most 1 + 2 t_s / (t_w run_bytes) times as long as Bruck's
+         algorithm
+Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006, doi:10.1007/11846802_16: the degradation, on
+         nodes of several processes; this form of it, for single ones and in place, is ours
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.schedule import Seconds
+from collectives.shapes.bounded_runs import (
+    RUN_BYTES,
+    bounded,
+    bounded_length,
+    bounded_rounds,
+    gather_bounded_runs,
+    positive_runs_only,
+)
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm
+
+
+def allgather_bruck_ring(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, run_bytes: int = RUN_BYTES, tag: int = 0
+) -> None:
+    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    p = comm.Get_size()
+    ALGORITHM.check(Case(p, parameters={"run_bytes": run_bytes}))
+    layout = Layout.equal(recvbuf.size, p)
+    layout.put(recvbuf, comm.Get_rank(), sendbuf)
+    gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)
+
+
+def length(case: Case) -> int:
+    """How many blocks a run has when it stops growing."""
+    return bounded_length(case.layout, case.itemsize, ALGORITHM.parameter(case, "run_bytes"))
+
+
+def closed_rounds(case: Case) -> int:
+    return bounded_rounds(length(case), case.p) if case.m else 0
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
+
+
+ALGORITHM = Algorithm(
+    operation="allgather",
+    name="bruck_ring",
+    run=allgather_bruck_ring,
+    fits=positive_runs_only,
+    closed_rounds=closed_rounds,
+    closed_sent=all_but_own,
+    closed_time=closed_time,
+    parameters={"run_bytes": RUN_BYTES},
+    **bounded(length),
+)
