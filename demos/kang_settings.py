@@ -17,7 +17,7 @@ import fakempi
 from collectives import Algorithm, Case, find
 from collectives.catalogue.schedule import Schedule
 from collectives.tools.numbers import ceil_div
-from fakempi import CostModel, TwoLevel, presets
+from fakempi import CostModel, Hockney, TwoLevel, presets
 
 PUBLISHED = {1: 7.00, 2: 4.84, 3: 4.21, 4: 6.68, 5: 7.00, 6: 7.00, 7: 4.84, 8: 4.84}
 SIZES = tuple(2**n for n in range(16, 24))  # 64 KB to 8 MB, of the largest block, per node
@@ -64,9 +64,15 @@ def operation(number: int) -> str:
     return "allgather" if number < 5 else "allgatherv"
 
 
-def algorithms(number: int) -> tuple[str, ...]:
-    """The curves of a setting in Figs. 4 and 5."""
-    return ("root_gathering_mpich", "full_duplex", *(("two_stage",) if number < 5 else ()))
+def algorithms(number: int, ranks_per_node: int) -> tuple[str, ...]:
+    """The curves of a setting in Figs. 4 and 5. Two more in Fig. 5 are how MPICH gathers, by the paper and by its source.
+
+    The latter is `wmpi` with MPICH's broadcast. On nodes of 32 its messages wait in queues of 1,600: 9 s for a point.
+    """
+    old, new = "root_gathering_mpich", "full_duplex"
+    if number < 5:
+        return (old, new, "two_stage")
+    return (old, new, "root_gathering_ring", *(("wmpi",) if ranks_per_node == 1 else ()))
 
 
 def setting(number: int, ranks: int, largest: int) -> Case:
@@ -125,15 +131,40 @@ def plain(algorithm: Algorithm, ring: str, longest: int) -> dict[str, Any]:
     """Parameters: the gathering within the groups by rings, every message of them."""
     if algorithm.name.startswith("root"):
         return {"first": True}
+    if algorithm.name == "wmpi":
+        return {"bcast": find("bcast", "scatter_ring_allgather")}
     found = find("allgatherv", ring)
     return {"allgatherv": with_blocks(found, longest) if ring == "blocked_ring" else found}
 
 
 def short(rings: ShortRings, algorithm: Algorithm, ring: str) -> dict[str, Any]:
     """Parameters: the same with rings in short form."""
+    if algorithm.name == "root_gathering_ring":
+        return {"first": True, "bcast": rings.bcast(), "gatherv": rings.gatherv()}
     if algorithm.name.startswith("root"):
         return {"first": True, "bcast": rings.bcast()}
     return {"allgather": rings.allgather(), "allgatherv": rings.allgatherv(ring)}
+
+
+class SlowHop(Hockney):
+    """One link between neighbours of either group takes h times as long for a byte; it is in the way of rings alone."""
+
+    def __init__(self, p: int, h: float, link: Hockney) -> None:
+        super().__init__(link.t_s, link.t_w, eager_limit=0)
+        self.slow, self.h = ({1, 2}, {p + 1, p + 2}), h
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+        """Ports and both processes are busy for t_s + n t_w or t_s + n h t_w."""
+        time = self.t_s + nbytes * self.t_w * (self.h if {source, dest} in self.slow else 1)
+        return time, time, time
+
+
+def with_slow_hop(ranks: int, h: float, name: str, gathering: str = "ring") -> float:
+    """The time of setting 5 at 8 MB a node where one hop of the groups' rings is slow; every message is emulated."""
+    algorithm, case = find("allgatherv", name, kind="inter"), setting(5, ranks, SIZES[-1])
+    within = {operation: find(operation, gathering) for operation in ("allgather", "allgatherv")}
+    parameters = within if name == "full_duplex" else plain(algorithm, gathering, 0)
+    return simulate(algorithm, case, SlowHop(case.p, h, presets.cori().inter), parameters)
 
 
 def with_blocks(blocked_ring: Algorithm, longest: int) -> Algorithm:

@@ -47,6 +47,13 @@ def blocked_ring(sizes: Bytes, longest: int) -> Iterator[Bytes]:
         yield np.where(k < rounds, table[(stops - 1 - k) % total], 0)
 
 
+def ring_gather(sizes: Bytes) -> Iterator[Bytes]:
+    """What each rank sends to its left on the way to rank 0: in round k rank r block r+k, if there is one."""
+    ranks = np.arange(len(sizes))
+    for k in range(len(sizes) - 1):
+        yield np.where((ranks > 0) & (ranks + k < len(sizes)), np.roll(sizes, -k), 0)
+
+
 class ShortRings:
     """Rings within two groups, A of p ranks and B of the others, on the nodes of a cost model. For one run."""
 
@@ -104,7 +111,15 @@ class ShortRings:
 
         return replace(find("bcast", "scatter_ring_allgather"), run=run)
 
-    def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]]) -> None:
+    def gatherv(self) -> Algorithm:
+        """In place of `ring`, to root 0."""
+
+        def run(comm: Any, sendbuf: Any, recvbuf: Any, counts: Sequence[int], *, root: int = 0, tag: int = 0) -> None:
+            self.pass_around(comm, lambda: ring_gather(np.array(counts, np.int64) * sendbuf.itemsize), to_the_right=False)
+
+        return replace(find("gatherv", "ring"), run=run)
+
+    def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]], to_the_right: bool = True) -> None:
         """Let the running rank come out of a ring when it would."""
         process, rank = MPI.COMM_WORLD.Get_rank(), comm.Get_rank()
         first = process - rank
@@ -115,19 +130,21 @@ class ShortRings:
         if key not in self.ends:
             entered = self.entered.pop(key)
             clocks = np.array([entered[r] for r in range(len(entered))])
-            self.ends[key] = self.done(first, clocks, rounds()).tolist()
+            self.ends[key] = self.done(first, clocks, rounds(), 1 if to_the_right else -1).tolist()
         fakempi.compute(self.ends[key][rank] - MPI.Wtime())
 
-    def done(self, first: int, clocks: npt.NDArray[np.float64], rounds: Iterable[Bytes]) -> npt.NDArray[np.float64]:
-        """When processes first, first+1, ... are done, if they begin at these clocks."""
+    def done(
+        self, first: int, clocks: npt.NDArray[np.float64], rounds: Iterable[Bytes], step: int
+    ) -> npt.NDArray[np.float64]:
+        """When processes first, first+1, ... are done, if they begin at these clocks; each sends to the one a step on."""
         nodes = np.array([self.cost.node(first + r) for r in range(len(clocks))])
-        inside = nodes == np.roll(nodes, -1)
+        inside = nodes == np.roll(nodes, -step)
         t_s = np.where(inside, self.cost.intra.t_s, self.cost.inter.t_s)
         t_w = np.where(inside, self.cost.intra.t_w, self.cost.inter.t_w)
         for sent in rounds:
-            ends = np.maximum(clocks, np.roll(clocks, -1)) + (t_s + sent * t_w)
+            ends = np.maximum(clocks, np.roll(clocks, -step)) + (t_s + sent * t_w)
             ends = np.where(sent > 0, ends, 0)
-            clocks = np.maximum(clocks, np.maximum(ends, np.roll(ends, 1)))
+            clocks = np.maximum(clocks, np.maximum(ends, np.roll(ends, step)))
         return clocks
 
 

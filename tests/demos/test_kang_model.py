@@ -42,6 +42,23 @@ def test_root_gathering_with_short_rings_takes_exactly_as_long(kang: Any, number
     assert short == whole
 
 
+@pytest.mark.parametrize("number", range(5, 9))
+def test_a_short_gather_along_a_ring_takes_exactly_as_long(kang: Any, number: int) -> None:
+    """MPICH's gather as the paper tells it, which runs to the left; empty blocks are not sent."""
+    short, whole = both(kang, number, "root_gathering_ring", 12288)
+    assert short == whole
+
+
+def test_a_slow_hop_is_in_the_way_of_rings_alone(kang: Any) -> None:
+    """So the ratio to full duplex falls where that goes round a ring as well, and rises where it does not."""
+    old, ring, bruck = (
+        [kang.with_slow_hop(16, h, *how) for h in (1, 8)]
+        for how in (("root_gathering_ring",), ("full_duplex", "ring"), ("full_duplex", "bruck"))
+    )
+    assert old[1] / ring[1] < old[0] / ring[0]
+    assert old[1] / bruck[1] > old[0] / bruck[0]
+
+
 @pytest.mark.parametrize("name", ["full_duplex", "two_stage"])
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_equal_exchanges_and_short_rings_take_exactly_as_long(kang: Any, number: int, name: str) -> None:
