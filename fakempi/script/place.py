@@ -43,9 +43,17 @@ class Place:
         "own", "root", "threads", "usual",
     )  # fmt: skip
 
+    argv: Any
+    path: Any
+    stdin: Any
+    stdout: Any
+    stderr: Any
+    excepthook: Any
+
     def __init__(self, number: int, label: str, values: tuple[Any, ...]) -> None:
         self.number, self.label = number, label
-        self.argv, self.path, self.stdin, self.stdout, self.stderr, self.excepthook = values or map(_sys.get, SEATS)
+        for name, value in zip(SEATS, values or map(_sys.get, SEATS), strict=True):
+            setattr(self, name, value)
         self.usual = bool(values)
         self.root: Any = _logging["root"]
         self.own: set[str] = set()

@@ -69,6 +69,8 @@ class Stage:
             self.folders.add(folder)
             self.outside.own |= beside(folder) | {"__main__"}
         self._switch(place)
+        if process.meter is not None:
+            process.meter.start()  # what it has counted until now was our own work
 
     def leave(self, process: Any) -> None:
         """A rank's last step."""
@@ -127,7 +129,7 @@ class Stage:
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
-        Noticing.seated, sys.__class__ = lambda: self.at, Noticing  # type: ignore[assignment]
+        Noticing.seated, sys.__class__ = lambda: self.at, Noticing
         sys.stdout, sys.stderr = self.out, self.err  # for threads of ranks, which may print at any time
         for task in loop.tasks.values():
             if task.handle is not None:
@@ -152,7 +154,7 @@ class Stage:
         self.finder.codes.clear()
         self.unlock()
         self.patches.undo()
-        sys.__class__ = ModuleType  # type: ignore[assignment]
+        sys.__class__ = ModuleType
         for name in ("begin", "unwind"):
             vars(self.loop).pop(name, None)
         for task, resume in self.hooked.items():
