@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import iscoroutinefunction, isgeneratorfunction
 from numbers import Real
 from random import Random
@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
+from fakempi import computing as metering
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -43,6 +44,7 @@ class Run:
     returns : what `main` returned, by rank; of processes that were spawned nothing is kept
     clocks : each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth
     time : the largest of them, the modelled makespan
+    computing : the factor by which measured CPU time is part of these clocks, which are then others in each run; else 0
     messages, bytes : how many were transferred
     sent, received : (messages, bytes) by rank, in the order of clocks
     trace : what happened, if asked for, else None
@@ -56,6 +58,7 @@ class Run:
         self.time = max(self.clocks)
         self.sent = [(port.sent, port.bytes_sent) for port in out]
         self.received = [(port.received, port.bytes_received) for port in into]
+        self.computing = universe.computing
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
         self.trace = _trace(universe, recorder)
@@ -71,7 +74,8 @@ class Run:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
         spawned = len(self.clocks) - len(self.returns)
         ranks = f"{len(self.returns)} ranks{f' and {spawned} spawned' if spawned else ''}"
-        return f"<Run: {ranks}, time {time:.6g} s, {self.messages} messages, {self.bytes} bytes>"
+        measured = f" with measured computing times {self.computing:g}" if self.computing else ""
+        return f"<Run: {ranks}, time {time:.6g} s{measured}, {self.messages} messages, {self.bytes} bytes>"
 
 
 def run(
@@ -86,6 +90,7 @@ def run(
     strict: bool = False,
     progress: bool | str = False,
     timeout: float | None = None,
+    computing: float = 0.0,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -106,6 +111,8 @@ def run(
         a distributed graph that do not match
     progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
     timeout : seconds of real time after which the run is ended
+    computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
+        so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
 
     Raises
     ------
@@ -123,6 +130,7 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.launch, universe.program = recorder, _launch, _script
+    universe.computing = metering.checked(computing)
     returns: list[Any] = [None] * nprocs
     for process in new_world(universe, nprocs):
         _launch(process, lambda comm: main(comm, *args), returns)
@@ -134,7 +142,8 @@ def run(
     try:
         if outer is not None:
             outer.universe.inner = universe
-        with _patient_collector(nprocs), watch_threads():
+        measures = metering.metered(universe) if universe.computing else nullcontext()
+        with _patient_collector(nprocs), watch_threads(), measures:
             if watched:
                 with _watch(universe, progress, timeout):
                     _drive(universe)
@@ -259,6 +268,8 @@ def _enter(loop: Loop) -> None:
 def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | None = None) -> None:
     """Have a process call main with its world from now on; if that fails, so does the run."""
     universe = process.universe
+    if universe.computing:
+        main = metering.measured(process, main)
 
     def program() -> None:
         try:

@@ -41,6 +41,7 @@ examples:
   fakempi run -n 8 --seed 3 work.py      another order among ranks that tie
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
                                          does it rely on buffering?
+  fakempi run -n 8 --computing 1 work.py what ranks compute takes time, too
   fakempi run -n 8 --timeout 60 work.py  where are they, if it takes so long?
   fakempi run -n 64 --algorithms mpich,allgather=ring work.py
   fakempi run -n 64 --algorithms 'bcast=./knomial.py(k=3)' work.py
@@ -52,6 +53,8 @@ The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
 exception or a deadlock; 124 after a time-out; 130 after Ctrl-C.
 
 """
+
+COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
 LIST = """\
 examples:
@@ -155,6 +158,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--trace", metavar="FILE", help="record it: .json for fakempi view and Perfetto, .npz for large ones")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
+    run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--prefix", "--tag-output", action="store_true", help="put the rank before each line")
@@ -207,6 +211,16 @@ def _add_tour(tour: ArgumentParser) -> None:
     tour.add_argument("stations", nargs="*", metavar="STATION", help="only these, by number")
     tour.add_argument("--list", action="store_true", help="the stations, by number")
     tour.add_argument("--fast", "--no-pause", action="store_true", help="do not stop between stations")
+
+
+def _factor(text: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = -1.0
+    if not 0 <= factor < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: it must be a factor of at least 0, such as 1.0")
+    return factor
 
 
 def _seconds(text: str) -> float:

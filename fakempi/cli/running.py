@@ -33,6 +33,7 @@ def run_script(options: Namespace) -> int:
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
         "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
+        "computing": options.computing,
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):
         raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
@@ -95,7 +96,8 @@ def _summary(result: Run) -> str:
     ranks = f"{len(result.returns):,} rank{'s' if len(result.returns) > 1 else ''}"
     if len(result.clocks) > len(result.returns):
         ranks += f" and {len(result.clocks) - len(result.returns):,} spawned"
-    return f"fakempi: {ranks}, {seconds(result.time)}, {result.messages:,} messages, {amount(result.bytes)}"
+    took = seconds(result.time) + (f" with measured computing times {result.computing:g}" if result.computing else "")
+    return f"fakempi: {ranks}, {took}, {result.messages:,} messages, {amount(result.bytes)}"
 
 
 def _say(text: str) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.environment import compute
+from fakempi.script.clocks import patch_clocks
 from fakempi.script.place import Place
 
 Who = Callable[[], "Place | None"]
@@ -47,6 +48,7 @@ def patch(patches: Patches, who: Who, seed: int) -> None:
     """Patch everything."""
     patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
+    patch_clocks(patches.set)
     _threads(patches, who)
     _exits(patches, who)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))

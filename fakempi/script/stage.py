@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_OTHER
@@ -22,7 +23,7 @@ from fakempi.script import stand_in
 from fakempi.script.imports import Finder, beside, lock_by_rank
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
-from fakempi.script.place import Place
+from fakempi.script.place import Noticing, Place, exchange
 
 
 class Stage:
@@ -68,6 +69,8 @@ class Stage:
             self.folders.add(folder)
             self.outside.own |= beside(folder) | {"__main__"}
         self._switch(place)
+        if process.meter is not None:
+            process.meter.start()  # what it has counted until now was our own work
 
     def leave(self, process: Any) -> None:
         """A rank's last step."""
@@ -78,15 +81,17 @@ class Stage:
 
     def _switch(self, to: Place) -> None:
         if self.at is not to:
-            self.at.put_away()
+            exchange(self.at, to)
             self.at = to
-            to.lay_out()
 
     def _hook(self, task: Task) -> None:
-        resume, owner = task.resume, task.owner
+        resume, owner, place_of, outside = task.resume, task.owner, self.places.get, self.outside
 
         def switch_and_resume() -> Any:
-            self._switch(self.places.get(owner, self.outside))
+            at, to = self.at, place_of(owner, outside)
+            if at is not to:
+                exchange(at, to)
+                self.at = to
             return resume()
 
         self.hooked[task] = resume
@@ -124,6 +129,7 @@ class Stage:
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
+        Noticing.seated, sys.__class__ = lambda: self.at, Noticing
         sys.stdout, sys.stderr = self.out, self.err  # for threads of ranks, which may print at any time
         for task in loop.tasks.values():
             if task.handle is not None:
@@ -148,6 +154,7 @@ class Stage:
         self.finder.codes.clear()
         self.unlock()
         self.patches.undo()
+        sys.__class__ = ModuleType
         for name in ("begin", "unwind"):
             vars(self.loop).pop(name, None)
         for task, resume in self.hooked.items():

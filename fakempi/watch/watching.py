@@ -25,6 +25,8 @@ OFTEN = 0.01
 
 OUT_OF_REACH = "whoever runs is in a call that cannot be ended from outside"
 
+monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
+
 _one_line = threading.Lock()
 """There is room for one line at a time: the first run that wants it has it."""
 

@@ -316,3 +316,16 @@ def test_standard_input_and_a_module_by_name_in_a_process_of_its_own(tmp_path: P
     found = command("run", "-n", "2", "--prefix", "-m", "work", input="hello\n", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, "")
     assert sorted(found.stdout.splitlines()) == ["[0] 0 hello", "[1] 1 hello"]
+
+
+def test_computing_is_charged_if_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The summary says so, and factors that make no sense are refused."""
+    (tmp_path / "work.py").write_text("from mpi4py import MPI\nsum(range(10_000))\nassert MPI.Wtime() > 0\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "-n", "2", "--computing", "1.5", "--summary", "work.py"]) == 0
+    assert " with measured computing times 1.5, 0 messages" in capsys.readouterr().err
+    for factor in ("-1", "nan", "inf", "much"):
+        assert main(["run", "-n", "2", f"--computing={factor}", "work.py"]) == 2
+        assert f"--computing: {factor}: it must be a factor of at least 0, such as 1.0" in capsys.readouterr().err

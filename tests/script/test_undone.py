@@ -25,7 +25,7 @@ def snapshot() -> list[Any]:
     threads: list[Any] = [threading.Thread.start, threading.Thread.__init__]
     functions = [random.random, random.seed, np.random.rand, np.random.seed, time.sleep, atexit.register, atexit.unregister]
     loggers = [logging.root, logging.Logger.root, logging.Logger.manager]
-    streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook]
+    streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook, type(sys)]
     lock = importlib._bootstrap._get_module_lock  # type: ignore[attr-defined]
     names = [name for name in sys.modules if name.partition(".")[0] in ("mpi4py", "__main__", "state")]
     ours = {name: sys.modules[name] for name in names}

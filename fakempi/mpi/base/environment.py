@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
@@ -16,6 +17,15 @@ def compute(seconds: float) -> None:
     if not seconds >= 0:
         raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
     process = running_process()
+    if process.meter is None:
+        spend(process, seconds)
+    else:
+        with process.meter:
+            spend(process, seconds)
+
+
+def spend(process: Any, seconds: Any) -> None:
+    """The running process computes for so long."""
     loop = process.loop
     if seconds:
         if process.universe.recorder is not None:
@@ -30,11 +40,15 @@ GLANCES = 1_000_000
 def Wtime() -> float:
     """The running rank's virtual clock, in seconds since the start of the run.
 
-    It moves when the rank communicates or computes (`fakempi.compute`), not while it looks. Whoever looks a million times
+    It moves when the rank communicates or computes (`fakempi.compute`, or anything with `run(computing=...)`), not while it
+    looks. Whoever looks a million times
     at the same moment waits for time to pass, and is treated like one who polls.
     """
     process = running_process()
     loop = process.loop
+    if process.meter is not None:
+        with process.meter:
+            return float(loop.now)
     if process.glanced_at != loop.now:
         process.glanced_at, process.glances = loop.now, 0
     process.glances += 1

@@ -34,6 +34,7 @@ class Universe:
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
@@ -133,7 +134,7 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "loop", "number", "out", "parent", "pickle", "rank", "task", "universe", "wire",
+        "loop", "meter", "number", "out", "parent", "pickle", "rank", "task", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -152,6 +153,7 @@ class Process:
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
         self.finalized = False
+        self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
 
