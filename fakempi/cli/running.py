@@ -39,7 +39,8 @@ def run_script(options: Namespace) -> int:
     if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # better now than after the run
         raise typed.wrong(f"--trace {options.trace}: there is no folder {os.path.dirname(options.trace)!r}.")
     try:
-        script = program(command, label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
+        label = "[{rank}] " if options.prefix else ""
+        script = program(command, label=label, seed=options.seed or 0, share=options.share, private=options.private)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILED

@@ -19,7 +19,7 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
-from fakempi.script.imports import Finder, beside, lock_by_rank
+from fakempi.script.imports import Finder, lock_by_rank
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place
@@ -64,9 +64,10 @@ class Stage:
     def enter(self, process: Any, place: Place, folder: str) -> None:
         """A rank's first step: from now on it has its own things."""
         self.places[process] = place
+        if not self.folders:
+            self.outside.own |= self.finder.hide() | {"__main__"}
         if folder not in self.folders:
             self.folders.add(folder)
-            self.outside.own |= beside(folder) | {"__main__"}
         self._switch(place)
 
     def leave(self, process: Any) -> None:
@@ -145,7 +146,7 @@ class Stage:
         self.modules.update(_take("mpi4py"))
         sys.modules.update(self.hidden)
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self.finder]
-        self.finder.codes.clear()
+        self.finder.forget()
         self.unlock()
         self.patches.undo()
         for name in ("begin", "unwind"):

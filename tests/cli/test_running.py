@@ -316,3 +316,17 @@ def test_standard_input_and_a_module_by_name_in_a_process_of_its_own(tmp_path: P
     found = command("run", "-n", "2", "--prefix", "-m", "work", input="hello\n", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, "")
     assert sorted(found.stdout.splitlines()) == ["[0] 0 hello", "[1] 1 hello"]
+
+
+def test_packages_are_shared_or_private_by_choice(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By options that can be given more than once; what makes no sense is refused."""
+    for name in ("alpha", "beta"):
+        (tmp_path / f"{name}.py").write_text("seen = []\n")
+    monkeypatch.chdir(tmp_path)
+    text = "import alpha, beta\na, b = alpha.seen, beta.seen\na.append(0)\nb.append(0)\ncomm.Barrier()\nprint(len(a), len(b))"
+    for options, line in (((), "1 1"), (("--share", "alpha"), "2 1"), (("--share", "alpha", "--share", "beta"), "2 2")):
+        assert execute(text, *options, ranks=2) == 0
+        assert capsys.readouterr().out == f"{line}\n" * 2
+        sys.modules.pop("alpha", None), sys.modules.pop("beta", None)
+    assert execute("", "--private", "alpha", "--share", "alpha") == 2
+    assert capsys.readouterr().err == "fakempi run: program: private alpha: it is to be shared, too.\n"
