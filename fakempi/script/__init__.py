@@ -11,6 +11,7 @@ place      what a rank has of its own
 imports    which modules are copied for every rank, and how they are imported
 reach      which packages lead to mpi4py, by their sources
 loaders    how modules of ranks are loaded: what need not be done on each rank is done once
+names      files beside the script that are called like modules which we need
 stand_in   the modules that `import mpi4py` finds
 output     whole lines of text, by rank; standard input for one rank
 patches    functions of the standard library that mean something else while a script runs

@@ -43,12 +43,13 @@ _PACKAGES = _folders(("purelib", "platlib"), (*site.getsitepackages(), site.getu
 _PACKAGES_ANYWHERE = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
-def _is_installed(path: str) -> bool:
+def is_installed(path: str) -> bool:
+    """Whether it is the path of a package that was installed."""
     return path.startswith(_PACKAGES) or any(part in path for part in _PACKAGES_ANYWHERE)
 
 
 def _is_pythons(path: str) -> bool:
-    return path.startswith(_PYTHON) and not _is_installed(path)
+    return path.startswith(_PYTHON) and not is_installed(path)
 
 
 class Finder:
@@ -140,7 +141,7 @@ class Finder:
             return False
         if unit.name in self.chosen:
             return self.chosen[unit.name]
-        if not _is_installed(place):
+        if not is_installed(place):
             return True
         return False if unit.name in SHARED | LARGE else None
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fakempi.error_classes import ERR_OTHER
@@ -20,6 +21,7 @@ from fakempi.kernel.task import Task
 from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
 from fakempi.script.imports import Finder, lock_by_rank
+from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place
@@ -40,6 +42,7 @@ class Stage:
         self.hidden: dict[str, Any] = {}  # what was there under those names
         self.patches = Patches()
         self.unlock: Callable[[], None] = lambda: None
+        self.names = Names(self.aside)
 
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
@@ -68,6 +71,8 @@ class Stage:
             self.outside.own |= self.finder.hide() | {"__main__"}
         if folder not in self.folders:
             self.folders.add(folder)
+            self.names.take(folder, self.patches)
+            self.outside.own |= self.names.hidden()
         self._switch(place)
 
     def leave(self, process: Any) -> None:
@@ -76,6 +81,20 @@ class Stage:
         self.out.finish(place)
         self.err.finish(place)
         self._switch(self.outside)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While something is imported that no rank has to do with. Threads that a rank has started change nothing."""
+        at = self.outside if here.loop is None else self.at
+        if at is self.outside:
+            yield
+            return
+        self._switch(self.outside)
+        try:
+            yield
+        finally:
+            self.outside.own |= self.names.hidden()
+            self._switch(at)
 
     def _switch(self, to: Place) -> None:
         if self.at is not to:
@@ -120,6 +139,7 @@ class Stage:
     def _open(self, loop: Loop, seed: int) -> None:
         """Change the interpreter. Ctrl-C may come at any point: first of all, see to it that everything is undone."""
         self.folders, self.hidden, self.patches, self.unlock = set(), {}, Patches(), lambda: None
+        self.names = Names(self.aside)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask)
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)

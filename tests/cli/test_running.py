@@ -323,9 +323,9 @@ def test_packages_are_shared_or_private_by_choice(tmp_path: Path, capsys: Captur
     for name in ("alpha", "beta"):
         (tmp_path / f"{name}.py").write_text("seen = []\n")
     monkeypatch.chdir(tmp_path)
-    text = "import alpha, beta\na, b = alpha.seen, beta.seen\na.append(0)\nb.append(0)\ncomm.Barrier()\nprint(len(a), len(b))"
+    script = "from alpha import seen as a\nfrom beta import seen as b\na.append(0)\nb.append(0)\ncomm.Barrier()\n"
     for options, line in (((), "1 1"), (("--share", "alpha"), "2 1"), (("--share", "alpha", "--share", "beta"), "2 2")):
-        assert execute(text, *options, ranks=2) == 0
+        assert execute(script + "print(len(a), len(b))", *options, ranks=2) == 0
         assert capsys.readouterr().out == f"{line}\n" * 2
         sys.modules.pop("alpha", None), sys.modules.pop("beta", None)
     assert execute("", "--private", "alpha", "--share", "alpha") == 2
