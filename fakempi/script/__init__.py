@@ -14,6 +14,9 @@ loaders    how modules of ranks are loaded: what need not be done on each rank i
 names      files beside the script that are called like modules which we need
 stand_in   the modules that `import mpi4py` finds
 output     whole lines of text, by rank; standard input for one rank
+turns      what Python keeps by thread and a rank has to itself
+coroutines asyncio, by rank and in modelled time
+debugging  the terminal, for pdb on any rank
 patches    functions of the standard library that mean something else while a script runs
 """
 

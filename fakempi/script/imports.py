@@ -22,7 +22,7 @@ from typing import Any
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
-from fakempi.script.loaders import Compiled, Loader, Namespace
+from fakempi.script.loaders import Compiled, Followed, Loader, Namespace
 from fakempi.script.place import Place
 from fakempi.script.reach import LARGE, NAMES_OF_PYTHON, SHARED, Unit, leads_to_mpi4py, unit_of
 from fakempi.script.stand_in import missing
@@ -62,6 +62,7 @@ class Finder:
         self.compiled: dict[str, ModuleType] = {}  # by file
         self.units: dict[str, Unit] = {}  # by name, those that are in no package
         self.verdicts: dict[Unit, bool] = {}
+        self.hooks: dict[str, Callable[[Any], None]] = {}  # what to do with shared modules when they have been loaded
         self.chosen: dict[str, bool] = {}  # what somebody asked for: name of a unit -> whether it is private
 
     def forget(self) -> None:
@@ -87,6 +88,8 @@ class Finder:
         if spec is None:
             spec = self._found(name, path, target)
             if spec is None or not self.is_own(spec):
+                if spec is not None and name in self.hooks:
+                    spec.loader = Followed(spec.loader, self.hooks[name])  # type: ignore[assignment]
                 return spec
             if target is not None and spec.origin is not None:
                 self.codes.pop(spec.origin, None)  # it is loaded again, for its file may have changed

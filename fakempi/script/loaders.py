@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib._bootstrap_external as external
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
@@ -87,6 +87,24 @@ class Compiled(ExtensionFileLoader):
 
     def _way_out(self) -> str:
         return f"fakempi run --share {self.name.partition('.')[0]}"
+
+
+class Followed:
+    """Loads a shared module, and calls a function with it when that is done."""
+
+    def __init__(self, loader: Any, then: Callable[[Any], None]) -> None:
+        self.loader, self.then = loader, then
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As ever."""
+        module: ModuleType | None = self.loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: Any) -> None:
+        """Nobody else is to see this loader."""
+        module.__loader__ = module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        self.then(module)
 
 
 class Namespace(_NamespaceLoader):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
+from fakempi.errors import Left, MPIValueError
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
@@ -122,6 +122,10 @@ class Program:
             return code
         except Ended:
             raise
+        except Left as error:  # nothing more is done, not even what was registered for the end
+            if not process.finalized:
+                raise
+            return error.errorcode & 0xFF
         except BaseException as error:
             if all(error is not failure for _, failure in process.universe.failures):
                 _tell_hook(error)

@@ -20,11 +20,14 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
+from fakempi.script.coroutines import Coroutines
+from fakempi.script.debugging import Debugging
 from fakempi.script.imports import Finder, lock_by_rank
 from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place
+from fakempi.script.turns import Turns
 
 
 class Stage:
@@ -43,6 +46,7 @@ class Stage:
         self.patches = Patches()
         self.unlock: Callable[[], None] = lambda: None
         self.names = Names(self.aside)
+        self.turns: Turns
 
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
@@ -139,7 +143,7 @@ class Stage:
     def _open(self, loop: Loop, seed: int) -> None:
         """Change the interpreter. Ctrl-C may come at any point: first of all, see to it that everything is undone."""
         self.folders, self.hidden, self.patches, self.unlock = set(), {}, Patches(), lambda: None
-        self.names = Names(self.aside)
+        self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask)
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
@@ -150,11 +154,21 @@ class Stage:
             if task.handle is not None:
                 self._hook(task)
         patch(self.patches, self.who, seed)
+        self._follow()
         self.unlock = lock_by_rank(self.who)
         sys.meta_path.insert(0, self.finder)
         self.hidden = _take("mpi4py")
         self.modules = self.modules or stand_in.make(self.who)
         sys.modules.update(self.modules)
+
+    def _follow(self) -> None:
+        """Change modules that are loaded only by some: now, or when they are."""
+        coroutines = Coroutines(self.who, self.patches, self.turns)
+        debugging = Debugging(self.who, self.patches, self.turns, (self.input, self.out))
+        self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
+        for name, change in self.finder.hooks.items():
+            if name in sys.modules:
+                change(sys.modules[name])
 
     def _close(self) -> None:
         if self.loop is None:
@@ -168,6 +182,7 @@ class Stage:
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self.finder]
         self.finder.forget()
         self.unlock()
+        self.turns.forget()
         self.patches.undo()
         for name in ("begin", "unwind"):
             vars(self.loop).pop(name, None)
