@@ -98,7 +98,10 @@ def test_a_rank_that_fails_in_a_coroutine_ends_the_others(tmp_path: Path, carrie
         finally:
             print("over", asyncio.get_running_loop() is mine)
     mine = asyncio.new_event_loop()
-    mine.run_until_complete(main())
+    try:
+        mine.run_until_complete(main())
+    finally:
+        mine.close()
     """
     with pytest.raises(fakempi.RankError, match="ZeroDivisionError"):
         play(tmp_path, script, 3, carrier)
