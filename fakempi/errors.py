@@ -93,8 +93,16 @@ class Aborted(BaseException):
         super().__init__(errorcode)
         self.errorcode = errorcode
 
+    call = "Abort"
+
     def __str__(self) -> str:
-        return f"Abort({self.errorcode}) was called"
+        return f"{self.call}({self.errorcode}) was called"
+
+
+class Left(Aborted):
+    """A rank called `os._exit` without MPI.Finalize, which ends the others too."""
+
+    call = "os._exit"
 
 
 class RunError(RuntimeError):

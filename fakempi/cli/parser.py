@@ -49,6 +49,9 @@ examples:
   fakempi run -n 16 --trace t.json work.py && fakempi view t.json
 
 Inside the script mpi4py is the emulator, even where the real one is installed.
+Each rank has a copy of the script's modules and of the installed packages that
+import mpi4py, or import one that does. --share NAME and --private NAME say
+otherwise of a package.
 The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
 exception or a deadlock; 124 after a time-out; 130 after Ctrl-C.
 
@@ -161,6 +164,8 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
+    run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
+    run.add_argument("--private", metavar="NAME", action="append", default=[], help="one that each rank has a copy of")
     run.add_argument("--prefix", "--tag-output", action="store_true", help="put the rank before each line")
     run.add_argument("--summary", action="store_true", help="say at the end what it took; on a terminal it does so anyway")
     run.add_argument("--quiet", "-q", action="store_true", help="no live line and no summary")

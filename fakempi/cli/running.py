@@ -12,12 +12,13 @@ from typing import Any
 
 from fakempi import options as typed
 from fakempi.cli.watching import TIMED_OUT, Interrupts
-from fakempi.errors import Aborted, DeadlockError, MPIError, RankError, RunTimeout
+from fakempi.errors import Aborted, DeadlockError, Left, MPIError, RankError, RunTimeout
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
 
 FAILED = 1
+KILLED = 9  # what MPICH's mpiexec ends with when a rank has left with 0 and it has killed the others
 INTERRUPTED = 130
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -40,7 +41,8 @@ def run_script(options: Namespace) -> int:
     if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # better now than after the run
         raise typed.wrong(f"--trace {options.trace}: there is no folder {os.path.dirname(options.trace)!r}.")
     try:
-        script = program(command, label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
+        label = "[{rank}] " if options.prefix else ""
+        script = program(command, label=label, seed=options.seed or 0, share=options.share, private=options.private)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILED
@@ -112,8 +114,10 @@ def _failed(error: RankError, nprocs: int) -> int:
     if isinstance(cause, BrokenPipeError):
         raise cause
     if isinstance(cause, Aborted):
-        _say(f"fakempi: {error.name} called Abort({cause.errorcode})")
-        return cause.errorcode & 0xFF
+        left = isinstance(cause, Left)
+        why = " without MPI.Finalize, which ended the run" if left else ""
+        _say(f"fakempi: {error.name} called {cause.call}({cause.errorcode}){why}")
+        return cause.errorcode & 0xFF or (KILLED if left else 0)
     told = traceback.TracebackException(type(cause), cause, cause.__traceback__)
     _hide_ours(told, cause)
     _say("".join(told.format() if told.stack else told.format_exception_only()).rstrip())

@@ -9,8 +9,14 @@ program    what a rank does with a command: find the code, run it, exit
 stage      whose turn it is: what belongs to one rank is put in its place when that rank gets the baton
 place      what a rank has of its own
 imports    which modules are copied for every rank, and how they are imported
+reach      which packages lead to mpi4py, by their sources
+loaders    how modules of ranks are loaded: what need not be done on each rank is done once
+names      files beside the script that are called like modules which we need
 stand_in   the modules that `import mpi4py` finds
 output     whole lines of text, by rank; standard input for one rank
+turns      what Python keeps by thread and a rank has to itself
+coroutines asyncio, by rank and in modelled time
+debugging  the terminal, for pdb on any rank
 patches    functions of the standard library that mean something else while a script runs
 """
 

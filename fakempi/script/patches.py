@@ -9,15 +9,17 @@ from __future__ import annotations
 import atexit
 import functools
 import logging
+import os
 import random
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from fakempi.errors import Left
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.environment import compute
 from fakempi.script.clocks import patch_clocks
@@ -51,6 +53,7 @@ def patch(patches: Patches, who: Who, seed: int) -> None:
     patch_clocks(patches.set)
     _threads(patches, who)
     _exits(patches, who)
+    _leaving(patches)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
@@ -118,14 +121,17 @@ def _threads(patches: Patches, who: Who) -> None:
 
 
 def _exits(patches: Patches, who: Who) -> None:
-    """What a rank's own modules register is called at the rank's end; what packages register, when Python ends."""
+    """What a rank's own modules register is called at the rank's end, as are functions of theirs, whoever registers them.
+
+    All else that shared packages register is called when Python ends: what it closes, other ranks may use.
+    """
     register: Any = atexit.register
     unregister = atexit.unregister
 
     @functools.wraps(register)
     def register_here(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         place = who()
-        if place is None or not place.owns(sys._getframe(1).f_globals):
+        if place is None or not (place.owns(sys._getframe(1).f_globals) or _module_of(func) in place.own):
             register(func, *args, **kwargs)
             return func
         place.exits.append((func, args, kwargs))
@@ -134,13 +140,37 @@ def _exits(patches: Patches, who: Who) -> None:
     @functools.wraps(unregister)
     def unregister_here(func: Callable[..., Any], /) -> None:
         place = who()
+        if place is not None:
+            place.exits[:] = [entry for entry in place.exits if entry[0] != func]
         if place is None or not place.owns(sys._getframe(1).f_globals):
             unregister(func)
-        else:
-            place.exits[:] = [entry for entry in place.exits if entry[0] != func]
 
     patches.set(atexit, "register", register_here)
     patches.set(atexit, "unregister", unregister_here)
+
+
+def _module_of(function: Any) -> Any:
+    """The name of the module that a function is from."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__module__", None)
+
+
+def _leaving(patches: Patches) -> None:
+    """`os._exit` ends a rank. As mpiexec does, it ends the others with it, unless the rank has finalized MPI."""
+    original, pid = os._exit, os.getpid()
+
+    @functools.wraps(original)
+    def leave(status: int) -> NoReturn:
+        process = current_process()
+        if process is None or os.getpid() != pid:  # or a child that a rank has forked
+            original(status)
+        error = Left(status)
+        if not process.finalized:
+            process.universe.fail(process, error)
+        raise error
+
+    patches.set(os, "_exit", leave)
 
 
 def _chance(

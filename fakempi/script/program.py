@@ -13,17 +13,20 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
+from fakempi.errors import Left, MPIValueError
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
+from fakempi.script.imports import choices
 from fakempi.script.output import no_input
 from fakempi.script.patches import new_root
 from fakempi.script.place import Place
 from fakempi.script.stage import STAGE
 
 
-def program(command: Sequence[str], *, label: str = "", seed: int = 0) -> Program:
+def program(
+    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+) -> Program:
     """A program for `fakempi.run`: a script or module, with its arguments, as one types them after `python`.
 
     Parameters
@@ -31,8 +34,10 @@ def program(command: Sequence[str], *, label: str = "", seed: int = 0) -> Progra
     command : `["work.py", "a", "b"]`, `["-m", "module", "a"]` or `["-c", "code", "a"]`
     label : what stands before each line of output; `{rank}` in it is the rank
     seed : for random numbers of ranks that do not seed them: the same numbers in each run
+    share : packages and modules that all ranks share, though they import mpi4py or are the script's own
+    private : installed packages that every rank has a copy of, though no file of theirs says that they lead to mpi4py
     """
-    return Program(command, label, seed)
+    return Program(command, label, seed, share, private)
 
 
 class Program:
@@ -45,8 +50,11 @@ class Program:
     universe : that of the run, once a rank has started
     """
 
-    def __init__(self, command: Sequence[str], label: str = "", seed: int = 0) -> None:
+    def __init__(
+        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+    ) -> None:
         self.command, self.label, self.seed = [str(part) for part in command], label, seed
+        self.share, self.private = share, private
         self.codes: dict[int, int] = {}
         self.universe: Any = None
         first, *rest = _without_mpi4py(self.command) or [""]
@@ -57,6 +65,7 @@ class Program:
         self.file = "" if first in ("-m", "-c") else first
         self.folder = os.path.dirname(os.path.abspath(self.file)) if self.file else os.getcwd()
         self.argv = [first, *rest]
+        self.chosen = choices(share, private, self.folder)
         self.code: CodeType | None = None if self.module else self._compiled()
 
     def _compiled(self) -> CodeType:
@@ -76,6 +85,7 @@ class Program:
         self.universe = process.universe
         self.universe.program = self.another
         STAGE.open(process.loop, self.seed)
+        STAGE.finder.chosen.update(self.chosen)
         STAGE.enter(process, self._place(process), self.folder)
         try:
             code = self.codes[process.number] = self._run(process)
@@ -85,7 +95,7 @@ class Program:
 
     def another(self, command: Sequence[str]) -> Program:
         """What a rank spawns that runs this program: labelled alike, and its exit codes count among these."""
-        spawned = Program(command, self.label, self.seed)
+        spawned = Program(command, self.label, self.seed, self.share, self.private)
         spawned.codes = self.codes
         return spawned
 
@@ -112,6 +122,10 @@ class Program:
             return code
         except Ended:
             raise
+        except Left as error:  # nothing more is done, not even what was registered for the end
+            if not process.finalized:
+                raise
+            return error.errorcode & 0xFF
         except BaseException as error:
             if all(error is not failure for _, failure in process.universe.failures):
                 _tell_hook(error)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -20,10 +21,14 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
-from fakempi.script.imports import Finder, beside, lock_by_rank
+from fakempi.script.coroutines import Coroutines
+from fakempi.script.debugging import Debugging
+from fakempi.script.imports import Finder, lock_by_rank
+from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Noticing, Place, exchange
+from fakempi.script.turns import Turns
 
 
 class Stage:
@@ -41,6 +46,8 @@ class Stage:
         self.hidden: dict[str, Any] = {}  # what was there under those names
         self.patches = Patches()
         self.unlock: Callable[[], None] = lambda: None
+        self.names = Names(self.aside)
+        self.turns: Turns
 
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
@@ -65,9 +72,12 @@ class Stage:
     def enter(self, process: Any, place: Place, folder: str) -> None:
         """A rank's first step: from now on it has its own things."""
         self.places[process] = place
+        if not self.folders:
+            self.outside.own |= self.finder.hide() | {"__main__"}
         if folder not in self.folders:
             self.folders.add(folder)
-            self.outside.own |= beside(folder) | {"__main__"}
+            self.names.take(folder, self.patches)
+            self.outside.own |= self.names.hidden()
         self._switch(place)
         if process.meter is not None:
             process.meter.start()  # what it has counted until now was our own work
@@ -78,6 +88,20 @@ class Stage:
         self.out.finish(place)
         self.err.finish(place)
         self._switch(self.outside)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While something is imported that no rank has to do with. Threads that a rank has started change nothing."""
+        at = self.outside if here.loop is None else self.at
+        if at is self.outside:
+            yield
+            return
+        self._switch(self.outside)
+        try:
+            yield
+        finally:
+            self.outside.own |= self.names.hidden()
+            self._switch(at)
 
     def _switch(self, to: Place) -> None:
         if self.at is not to:
@@ -124,6 +148,7 @@ class Stage:
     def _open(self, loop: Loop, seed: int) -> None:
         """Change the interpreter. Ctrl-C may come at any point: first of all, see to it that everything is undone."""
         self.folders, self.hidden, self.patches, self.unlock = set(), {}, Patches(), lambda: None
+        self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask)
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
@@ -135,11 +160,21 @@ class Stage:
             if task.handle is not None:
                 self._hook(task)
         patch(self.patches, self.who, seed)
+        self._follow()
         self.unlock = lock_by_rank(self.who)
         sys.meta_path.insert(0, self.finder)
         self.hidden = _take("mpi4py")
         self.modules = self.modules or stand_in.make(self.who)
         sys.modules.update(self.modules)
+
+    def _follow(self) -> None:
+        """Change modules that are loaded only by some: now, or when they are."""
+        coroutines = Coroutines(self.who, self.patches, self.turns)
+        debugging = Debugging(self.who, self.patches, self.turns, (self.input, self.out))
+        self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
+        for name, change in self.finder.hooks.items():
+            if name in sys.modules:
+                change(sys.modules[name])
 
     def _close(self) -> None:
         if self.loop is None:
@@ -151,8 +186,9 @@ class Stage:
         self.modules.update(_take("mpi4py"))
         sys.modules.update(self.hidden)
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self.finder]
-        self.finder.codes.clear()
+        self.finder.forget()
         self.unlock()
+        self.turns.forget()
         self.patches.undo()
         sys.__class__ = ModuleType
         for name in ("begin", "unwind"):

@@ -47,6 +47,9 @@ def test_a_script_is_run_with_its_arguments(tmp_path: Path, carrier: str, capsys
         ("sys.exit(comm.rank == 2)", 1),
         ("sys.exit(256)", 0),
         ("comm.rank == 1 and comm.Abort(9)", 9),
+        ("import os\ncomm.rank == 1 and os._exit(3)", 3),
+        ("import os\ncomm.rank == 1 and os._exit(0)", 9),  # as MPICH's mpiexec, which kills the others
+        ("import os\nMPI.Finalize()\ncomm.rank == 1 and os._exit(4)", 4),
         ("comm.recv()", 1),
         ("1 / 0", 1),
         ("sys.exit('sorry')", 1),
@@ -329,3 +332,23 @@ def test_computing_is_charged_if_asked_for(
     for factor in ("-1", "nan", "inf", "much"):
         assert main(["run", "-n", "2", f"--computing={factor}", "work.py"]) == 2
         assert f"--computing: {factor}: it must be a factor of at least 0, such as 1.0" in capsys.readouterr().err
+
+
+def test_packages_are_shared_or_private_by_choice(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By options that can be given more than once; what makes no sense is refused."""
+    for name in ("alpha", "beta"):
+        (tmp_path / f"{name}.py").write_text("seen = []\n")
+    monkeypatch.chdir(tmp_path)
+    script = "from alpha import seen as a\nfrom beta import seen as b\na.append(0)\nb.append(0)\ncomm.Barrier()\n"
+    for options, line in (((), "1 1"), (("--share", "alpha"), "2 1"), (("--share", "alpha", "--share", "beta"), "2 2")):
+        assert execute(script + "print(len(a), len(b))", *options, ranks=2) == 0
+        assert capsys.readouterr().out == f"{line}\n" * 2
+        sys.modules.pop("alpha", None), sys.modules.pop("beta", None)
+    assert execute("", "--private", "alpha", "--share", "alpha") == 2
+    assert capsys.readouterr().err == "fakempi run: program: private alpha: it is to be shared, too.\n"
+
+
+def test_a_rank_that_leaves_is_named(capsys: Capture) -> None:
+    """And why that is the end of all."""
+    execute("import os\ncomm.Barrier()\ncomm.rank == 2 and os._exit(3)\ncomm.Barrier()")
+    assert capsys.readouterr().err == "fakempi: rank 2 called os._exit(3) without MPI.Finalize, which ended the run\n"

@@ -129,3 +129,56 @@ def test_a_program_knows_how_its_ranks_ended(tmp_path: Path, carrier: str) -> No
     with pytest.raises(fakempi.DeadlockError):
         fakempi.run(work, 3, carrier=carrier)
     assert work.codes == {0: 9}
+
+
+def test_exit_functions_of_packages_run_at_the_ranks_end(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """Those of a package that is each rank's own, and those that a shared package registers for the script."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "closing.py").write_text(
+        "import atexit\nfrom mpi4py import MPI\natexit.register(lambda: print('closed', MPI.COMM_WORLD.allreduce(1)))\n"
+    )
+    (site / "helping.py").write_text(
+        "import atexit, functools\ndef at_end(f): atexit.register(functools.partial(f, 'helped'))\n"
+    )
+    script = f"""
+    import sys
+    sys.path.append({str(site)!r})
+    import closing, helping
+    def say(word): print(word, comm.allreduce(1))
+    helping.at_end(say)
+    """
+    play(tmp_path, script, 2, carrier)
+    assert sorted(capsys.readouterr().out.splitlines()) == ["closed 2", "closed 2", "helped 2", "helped 2"]
+
+
+def test_leaving_ends_the_run_as_mpiexec_does(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """`os._exit` without Finalize ends everybody; nothing that was registered for the end is done."""
+    script = """
+    import atexit, os
+    atexit.register(print, "exit", comm.rank)
+    comm.Barrier()
+    if comm.rank == 1:
+        os._exit(3)
+    comm.Barrier()
+    """
+    with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with Left: os._exit\(3\) was called$") as caught:
+        play(tmp_path, script, 3, carrier)
+    assert caught.value.rank == 1
+    assert "exit 1" not in capsys.readouterr().out
+
+
+def test_leaving_after_finalize_ends_one_rank(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """With its code; and a process that a rank has forked leaves for good."""
+    script = """
+    import atexit, os
+    atexit.register(print, "exit", comm.rank)
+    comm.Barrier()
+    if comm.rank == 1:
+        MPI.Finalize()
+        child = os.fork()
+        os._exit(4 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) + 1)
+    print("still here", comm.rank)
+    """
+    assert play(tmp_path, script, 3, carrier).returns == [0, 5, 0]
+    assert sorted(capsys.readouterr().out.splitlines()) == ["exit 0", "exit 2", "still here 0", "still here 2"]

@@ -1,8 +1,7 @@
-"""Every rank has its own `__main__` and its own copies of the script's modules; installed packages are shared."""
+"""Every rank has its own `__main__` and its own copies of the script's modules."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -133,25 +132,6 @@ def test_a_module_is_run_by_name(
     fakempi.run(program(["-c", "import sys; print(sys.argv)", "y"]), 1, carrier=carrier)
     lines = ["__main__ kit 1 ['x']"] * 2 + ["main kit", "main None", "['-c', 'y']"]
     assert capsys.readouterr().out.splitlines() == lines
-
-
-def test_installed_packages_are_shared_and_follow_the_running_rank(tmp_path: Path, carrier: str) -> None:
-    """A package that binds COMM_WORLD when it is imported, once, has the communicator of whoever calls it."""
-    site = Path(next(path for path in sys.path if path.endswith("site-packages")))
-    name = f"fakempi_test_package_{carrier}"
-    script = f"""
-    import {name} as package
-    package.seen.append(comm.rank)
-    comm.Barrier()
-    assert sorted(package.seen) == list(range(comm.size))
-    assert package.comm.Get_rank() == package.later() == comm.rank and package.comm == comm
-    """
-    (site / f"{name}.py").write_text(COMM + "seen = []\ndef later():\n    return MPI.COMM_WORLD.rank\n")
-    try:
-        play(tmp_path, script, 3, carrier)
-    finally:
-        (site / f"{name}.py").unlink()
-        sys.modules.pop(name, None)
 
 
 def test_a_background_collective_has_its_ranks_modules(tmp_path: Path, carrier: str) -> None:

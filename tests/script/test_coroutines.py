@@ -1,0 +1,109 @@
+"""asyncio on every rank: ranks that share a thread have event loops of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import fakempi
+from tests.script.harness import Capture, play
+
+
+def test_every_rank_runs_a_loop_while_others_do(tmp_path: Path, carrier: str) -> None:
+    """With MPI calls in coroutines, where ranks wait for each other in the middle of theirs."""
+    script = """
+    import asyncio
+    async def add(x):
+        await asyncio.sleep(0)
+        return comm.allreduce(x)
+    async def main():
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        first = await add(comm.rank)
+        results = await asyncio.gather(add(1), add(2))
+        assert asyncio.get_running_loop() is loop and asyncio.current_task() is task
+        got = comm.sendrecv(id(loop), (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        assert got != id(loop)
+        return first, results
+    for _ in range(2):
+        assert asyncio.run(main()) == (6, [4, 8])
+    comm.Barrier()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        print("none is running")
+    """
+    play(tmp_path, script, 4, carrier)
+    assert asyncio._get_running_loop() is None
+
+
+def test_the_current_loop_is_the_ranks_own(tmp_path: Path, carrier: str) -> None:
+    """Made when it is asked for, as in a main thread; set and forgotten by one rank alone."""
+    script = """
+    import asyncio, warnings
+    warnings.simplefilter("ignore")
+    async def meet():
+        return comm.allgather(comm.rank)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    comm.Barrier()
+    assert asyncio.get_event_loop() is loop and loop.run_until_complete(meet()) == [0, 1, 2]
+    loop.close()
+    if comm.rank == 1:
+        asyncio.set_event_loop(None)
+    comm.Barrier()
+    try:
+        assert asyncio.get_event_loop() is loop and comm.rank != 1
+    except RuntimeError:
+        assert comm.rank == 1
+    """
+    play(tmp_path, script, 3, carrier)
+
+
+def test_coroutines_sleep_in_modelled_time(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """Side by side, with time-outs, and while other ranks go on: nobody waits for real."""
+    script = """
+    import asyncio
+    async def main():
+        start, before = MPI.Wtime(), asyncio.get_running_loop().time()
+        await asyncio.gather(asyncio.sleep(512), asyncio.sleep(1024))
+        assert MPI.Wtime() - start == asyncio.get_running_loop().time() - before == 1024
+        try:
+            await asyncio.wait_for(asyncio.sleep(4096), 2048)
+        except asyncio.TimeoutError:
+            print(MPI.Wtime() - start)
+        request = comm.irecv(source=1 - comm.rank)
+        comm.send(comm.rank, 1 - comm.rank)
+        while not (found := request.test())[0]:
+            await asyncio.sleep(0.25)
+        assert found[1] == 1 - comm.rank
+        return await asyncio.get_running_loop().run_in_executor(None, sum, [1, 2])
+    assert asyncio.run(main()) == 3
+    """
+    play(tmp_path, script, 2, carrier)
+    assert capsys.readouterr().out == "3072.0\n" * 2
+
+
+def test_a_rank_that_fails_in_a_coroutine_ends_the_others(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """Whose coroutines end by their `finally` blocks; after that no loop is left running."""
+    script = """
+    import asyncio
+    async def main():
+        try:
+            comm.Barrier()
+            if comm.rank == 1:
+                1 / 0
+            comm.Barrier()
+        finally:
+            print("over", asyncio.get_running_loop() is mine)
+    mine = asyncio.new_event_loop()
+    try:
+        mine.run_until_complete(main())
+    finally:
+        mine.close()
+    """
+    with pytest.raises(fakempi.RankError, match="ZeroDivisionError"):
+        play(tmp_path, script, 3, carrier)
+    assert capsys.readouterr().out == "over True\n" * 3
+    assert asyncio._get_running_loop() is None

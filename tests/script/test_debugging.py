@@ -1,0 +1,61 @@
+"""`breakpoint()` and pdb on any rank: the terminal is its own, and the prompt says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+from tests.script.harness import COMM
+
+ROOT = Path(__file__).parents[2]
+
+
+def debug(folder: Path, script: str, carrier: str, ranks: int, *answers: str) -> list[str]:
+    """What a script prints, but for where it stops, given these answers; in a process, for pytest has its own pdb."""
+    (folder / "work.py").write_text(COMM + dedent(script))
+    words = [sys.executable, "-m", "fakempi", "run", "-n", str(ranks), "--carrier", carrier, "work.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    text = "".join(f"{answer}\n" for answer in answers)
+    done = subprocess.run(
+        words, cwd=folder, env=environment, input=text, text=True, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return [line for line in done.stdout.splitlines() if not line.startswith(("> ", "->", "--"))]
+
+
+def test_any_rank_gets_the_terminal(tmp_path: Path, carrier: str) -> None:
+    """One after the other; the prompt names it, and what it is asked and told is its own."""
+    script = """
+    x = comm.rank * 10
+    print("before", end=" ")
+    if comm.rank:
+        breakpoint()
+        x += 1
+    comm.Barrier()
+    print(comm.rank, x)
+    """
+    lines = debug(tmp_path, script, carrier, 3, "p x", "!x = 5", "c", "p x", "c")
+    assert [line.partition(f"> {tmp_path}")[0] for line in lines] == [
+        "before ", "(Pdb, rank 1) 10", "(Pdb, rank 1) (Pdb, rank 1) before ", "(Pdb, rank 2) 20", "(Pdb, rank 2) before 0 0",
+        "1 6", "2 21",
+    ]  # fmt: skip
+
+
+def test_a_debugger_follows_its_own_rank_alone(tmp_path: Path, carrier: str) -> None:
+    """A step over a call that waits ends in the next line of the same rank; meanwhile another rank may be at it."""
+    script = """
+    def work(me):
+        got = comm.sendrecv(me, 1 - me)
+        got += 100
+        return got
+    import pdb
+    pdb.set_trace()
+    print("got", work(comm.rank))
+    """
+    lines = debug(tmp_path, script, carrier, 2, "b work", "c", "n", "p 'other'", "c", "p me, got", "n", "p me, got", "c")
+    assert [line for line in lines if f"> {tmp_path}" not in line][-5:] == [
+        "(Pdb, rank 1) 'other'", "(Pdb, rank 0) (0, 1)", "(Pdb, rank 0) (0, 101)", "(Pdb, rank 0) got 101", "got 100",
+    ]  # fmt: skip
