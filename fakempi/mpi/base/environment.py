@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from time import perf_counter
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SINGLE, VERSION
+from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, name_of_starter, running_process
 
 
@@ -31,10 +32,13 @@ def Wtime() -> float:
     """The running rank's virtual clock, in seconds since the start of the run.
 
     It moves when the rank communicates or computes (`fakempi.compute`), not while it looks. Whoever looks a million times
-    at the same moment waits for time to pass, and is treated like one who polls.
+    at the same moment waits for time to pass, and is treated like one who polls. Outside a run, where nothing is modelled,
+    it is real time, and what was spent in `fakempi.compute`.
     """
     process = running_process()
     loop = process.loop
+    if process.universe.alone:
+        return perf_counter() + float(loop.now)
     if process.glanced_at != loop.now:
         process.glanced_at, process.glances = loop.now, 0
     process.glances += 1
@@ -50,7 +54,7 @@ def Wtick() -> float:
 
 
 def Get_processor_name() -> str:
-    """The node that the running rank is placed on."""
+    """The node that the running rank is placed on; outside a run, the machine's name."""
     process = running_process()
     return str(process.universe.cost.node_name(process.number))
 
@@ -87,19 +91,18 @@ def Finalize() -> None:
 
 
 def Is_initialized() -> bool:
-    """Whether a rank is running."""
-    return current_process() is not None
+    """Whether MPI may be called, which is always so."""
+    return True
 
 
 def Is_finalized() -> bool:
     """Whether the running rank has called Finalize."""
-    process = current_process()
-    return process is not None and bool(process.finalized)
+    return bool(running_process().finalized)
 
 
 def Query_thread() -> int:
-    """One thread a rank may call MPI: the one that runs it."""
-    return THREAD_SINGLE if name_of_starter() is None else THREAD_FUNNELED
+    """One thread a rank may call MPI: the one that runs it. Outside a run any thread may, one at a time."""
+    return THREAD_SERIALIZED if name_of_starter() is None else THREAD_FUNNELED
 
 
 def Is_thread_main() -> bool:

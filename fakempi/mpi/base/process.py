@@ -16,6 +16,8 @@ from fakempi.wire.delivery import Delivery
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
 
+    alone = False  # whether it is a world of one, outside a run
+
     def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
         self.algorithms = algorithms  # as given to `run`
