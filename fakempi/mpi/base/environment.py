@@ -9,7 +9,7 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
-from fakempi.mpi.base.current import current_process, name_of_starter, running_process
+from fakempi.mpi.base.current import current_process, name_of_starter, outside, running_process
 
 
 def compute(seconds: float) -> None:
@@ -75,13 +75,15 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
 
 
 def Init() -> None:
-    """Nothing: ranks are initialized when they start."""
-    running_process()
+    """A rank is initialized when it starts, unless it said otherwise (`mpi4py.rc.initialize`)."""
+    running_process().initialized = True
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
-    """Nothing: ranks are initialized when they start."""
-    running_process()
+    """As `Init`, with a level of thread support, of which as much is given as there is."""
+    process = running_process()
+    if not process.initialized:
+        process.initialized, process.thread_level = True, required
     return Query_thread()
 
 
@@ -91,8 +93,9 @@ def Finalize() -> None:
 
 
 def Is_initialized() -> bool:
-    """Whether MPI may be called, which is always so."""
-    return True
+    """Whether MPI may be called, which is so from the start, unless a rank said otherwise (`mpi4py.rc.initialize`)."""
+    process = current_process() or outside.process
+    return process is None or bool(process.initialized)
 
 
 def Is_finalized() -> bool:
@@ -102,7 +105,10 @@ def Is_finalized() -> bool:
 
 def Query_thread() -> int:
     """One thread a rank may call MPI: the one that runs it. Outside a run any thread may, one at a time."""
-    return THREAD_SERIALIZED if name_of_starter() is None else THREAD_FUNNELED
+    process = current_process() or outside.process
+    asked = None if process is None else process.thread_level
+    most = THREAD_SERIALIZED if name_of_starter() is None else THREAD_FUNNELED
+    return most if asked is None else min(most, asked)
 
 
 def Is_thread_main() -> bool:

@@ -123,7 +123,8 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "loop", "number", "out", "parent", "pickle", "rank", "task", "universe", "wire",
+        "initialized", "loop", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level", "universe",
+        "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -141,7 +142,9 @@ class Process:
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
-        self.finalized = False
+        self.initialized, self.finalized = True, False
+        self.thread_level: int | None = None  # that was asked for, if any was
+        self.options: dict[str, Any] | None = None  # what it has set in `mpi4py.rc`
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
 
