@@ -11,4 +11,20 @@ collective/   calls that all ranks make: describe, agree, choose an algorithm, c
 topologies/   who is whose neighbour, and exchanges along the edges
 comms/        groups and communicators, and how they are made: split, spawn, connect
 evidence/     why a rank does not go on, as records for a report
+alone/        a world of one, for whoever calls outside a run
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.mpi.base.current import outside
+
+
+def _alone() -> Any:
+    from fakempi.mpi.alone.universe import process  # not before it is needed
+
+    return process()
+
+
+outside.make = _alone

@@ -150,8 +150,14 @@ class Program:
 
 
 def _without_mpi4py(command: list[str]) -> list[str]:
-    """`-m mpi4py work.py` is `work.py`: what mpi4py adds is that a failing rank ends the run, which it does anyway."""
-    return command[2:] if command[:1] == ["-m"] and command[1:2] in (["mpi4py"], ["mpi4py.run"]) else command
+    """`-m mpi4py work.py` is `work.py`: what mpi4py adds is that a failing rank ends the run, which it does anyway.
+
+    With options of its own (`--rc threads=False`) it is run, by each rank.
+    """
+    if command[:1] != ["-m"] or command[1:2] not in (["mpi4py"], ["mpi4py.run"]):
+        return command
+    rest = command[2:]
+    return rest if rest and (rest[0] in ("-m", "-c") or not rest[0].startswith("-")) else command
 
 
 def _module_to_run(name: str) -> Any:

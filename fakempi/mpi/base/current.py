@@ -2,11 +2,14 @@
 
 A run hands its loop to every OS thread it uses; the loop knows the running task, and a task its owner, the process.
 Several runs may go on in several OS threads at once, hence the thread-local.
+
+Outside a run there is a world of one, as in a program that was started without mpiexec: one process, whichever thread calls.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from fakempi.error_classes import ERR_OTHER
@@ -20,6 +23,18 @@ class _Here(threading.local):
 here = _Here()
 
 
+class _Outside:
+    """What is outside of runs: how many of these go on, and the process of the world of one, once somebody has asked."""
+
+    runs = 0
+    process: Any = None
+    make: Callable[[], Any]  # the process; handed down by the room `alone`'s door
+    lock = threading.Lock()
+
+
+outside = _Outside()
+
+
 def current_process() -> Any:
     """The running `Process`, or None outside a run."""
     loop = here.loop
@@ -27,13 +42,27 @@ def current_process() -> Any:
 
 
 def running_process() -> Any:
-    """The running `Process`; outside a run there is none, which is an error."""
+    """The running `Process`; outside a run, that of the world of one."""
     process = current_process()
-    if process is None:
-        stray = name_of_starter() is not None
-        words = starter_in_words() if stray else "MPI calls need a program started with fakempi.run(...)."
-        raise MPIError(ERR_OTHER, f"no rank is running here: {words}")
-    return process
+    return alone() if process is None else process
+
+
+def alone() -> Any:
+    """The process of the world of one. Who might be calling for a rank of a run is refused: its answers would be wrong."""
+    if here.loop is not None:
+        raise _nobody("a run goes on here, and none of its ranks has its turn.")
+    if getattr(threading.current_thread(), "_fakempi_starter", None) is not None:
+        raise _nobody(starter_in_words())
+    if outside.runs:
+        raise _nobody("a run goes on in another thread, and this thread is none of its ranks: let a rank call MPI.")
+    if outside.process is None:
+        with outside.lock:
+            outside.process = outside.process or outside.make()
+    return outside.process
+
+
+def _nobody(why: str) -> MPIError:
+    return MPIError(ERR_OTHER, f"no rank is running here: {why}")
 
 
 def name_of_starter() -> str | None:

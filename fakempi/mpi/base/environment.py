@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from time import perf_counter
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SINGLE, VERSION
-from fakempi.mpi.base.current import current_process, name_of_starter, running_process
+from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
+from fakempi.mpi.base.current import current_process, name_of_starter, outside, running_process
 
 
 def compute(seconds: float) -> None:
@@ -41,11 +42,13 @@ def Wtime() -> float:
     """The running rank's virtual clock, in seconds since the start of the run.
 
     It moves when the rank communicates or computes (`fakempi.compute`, or anything with `run(computing=...)`), not while it
-    looks. Whoever looks a million times
-    at the same moment waits for time to pass, and is treated like one who polls.
+    looks. Whoever looks a million times at the same moment waits for time to pass, and is treated like one who polls. Outside
+    a run, where nothing is modelled, it is real time, and what was spent in `fakempi.compute`.
     """
     process = running_process()
     loop = process.loop
+    if process.universe.alone:
+        return perf_counter() + float(loop.now)
     if process.meter is not None:
         with process.meter:
             return float(loop.now)
@@ -64,7 +67,7 @@ def Wtick() -> float:
 
 
 def Get_processor_name() -> str:
-    """The node that the running rank is placed on."""
+    """The node that the running rank is placed on; outside a run, the machine's name."""
     process = running_process()
     return str(process.universe.cost.node_name(process.number))
 
@@ -85,13 +88,15 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
 
 
 def Init() -> None:
-    """Nothing: ranks are initialized when they start."""
-    running_process()
+    """A rank is initialized when it starts, unless it said otherwise (`mpi4py.rc.initialize`)."""
+    running_process().initialized = True
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
-    """Nothing: ranks are initialized when they start."""
-    running_process()
+    """As `Init`, with a level of thread support, of which as much is given as there is."""
+    process = running_process()
+    if not process.initialized:
+        process.initialized, process.thread_level = True, required
     return Query_thread()
 
 
@@ -101,19 +106,22 @@ def Finalize() -> None:
 
 
 def Is_initialized() -> bool:
-    """Whether a rank is running."""
-    return current_process() is not None
+    """Whether MPI may be called, which is so from the start, unless a rank said otherwise (`mpi4py.rc.initialize`)."""
+    process = current_process() or outside.process
+    return process is None or bool(process.initialized)
 
 
 def Is_finalized() -> bool:
     """Whether the running rank has called Finalize."""
-    process = current_process()
-    return process is not None and bool(process.finalized)
+    return bool(running_process().finalized)
 
 
 def Query_thread() -> int:
-    """One thread a rank may call MPI: the one that runs it."""
-    return THREAD_SINGLE if name_of_starter() is None else THREAD_FUNNELED
+    """One thread a rank may call MPI: the one that runs it. Outside a run any thread may, one at a time."""
+    process = current_process() or outside.process
+    asked = None if process is None else process.thread_level
+    most = THREAD_SERIALIZED if name_of_starter() is None else THREAD_FUNNELED
+    return most if asked is None else min(most, asked)
 
 
 def Is_thread_main() -> bool:

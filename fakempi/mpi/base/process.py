@@ -16,6 +16,8 @@ from fakempi.wire.delivery import Delivery
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
 
+    alone = False  # whether it is a world of one, outside a run
+
     def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
         self.algorithms = algorithms  # as given to `run`
@@ -134,7 +136,8 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "loop", "meter", "number", "out", "parent", "pickle", "rank", "task", "universe", "wire",
+        "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level",
+        "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -152,7 +155,9 @@ class Process:
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
-        self.finalized = False
+        self.initialized, self.finalized = True, False
+        self.thread_level: int | None = None  # that was asked for, if any was
+        self.options: dict[str, Any] | None = None  # what it has set in `mpi4py.rc`
         self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0

@@ -20,7 +20,7 @@ from fakempi.kernel.agenda import Time
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.current import here, name_of_starter, starter_in_words
+from fakempi.mpi.base.current import here, name_of_starter, outside, starter_in_words
 
 
 class Watched(Loop):
@@ -48,23 +48,22 @@ class _Starts:
     """What `threading.Thread.start` is while runs go on, of which there may be several at once."""
 
     def __init__(self) -> None:
-        self.runs = 0
         self.lock = threading.Lock()
         self.original: Any = None
 
     def watch(self) -> None:
         """A run begins."""
         with self.lock:
-            self.runs += 1
-            if self.runs == 1:
+            outside.runs += 1
+            if outside.runs == 1:
                 self.original = threading.Thread.start
                 setattr(threading.Thread, "start", _start)  # noqa: B010
 
     def leave(self) -> None:
         """A run has ended."""
         with self.lock:
-            self.runs -= 1
-            if self.runs == 0 and threading.Thread.start is _start:
+            outside.runs -= 1
+            if outside.runs == 0 and threading.Thread.start is _start:
                 setattr(threading.Thread, "start", self.original)  # noqa: B010
 
 

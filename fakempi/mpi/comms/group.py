@@ -10,7 +10,7 @@ from fakempi.error_classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNEQUAL
-from fakempi.mpi.base.current import current_process
+from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.members import EMPTY, Members
 
@@ -47,8 +47,7 @@ class Group(Handled):
     @classmethod
     def _new(cls, members: Members) -> Self:
         """A group that a program made, equal to itself alone; but there is only one empty group."""
-        process = current_process()
-        return cls._make(members, None if process is None else process.number, Identity() if members else EMPTY)
+        return cls._make(members, running_process().number, Identity() if members else EMPTY)
 
     def _stands_for(self) -> object | None:
         return None if self._members is None else self._identity
@@ -183,10 +182,7 @@ def _members_of(group: Group) -> Members:
 
 def _world() -> Members:
     """The members of the running rank's COMM_WORLD."""
-    process = current_process()
-    if process is None:
-        raise complaint(ERR_GROUP, "no group to translate to: none given, and no COMM_WORLD outside a run.")
-    return _members_of(process.comm_world.Get_group())
+    return _members_of(running_process().comm_world.Get_group())
 
 
 def _integers(ranks: Iterable[int]) -> range | tuple[int, ...]:

@@ -76,6 +76,9 @@ class Spawning(Comm):
     def _spawn(self, call: str, root: int, read: Callable[[], list[Order]]) -> Intercomm:
         """Meet; the root says what is to be run, or what is wrong with it, which all are told then."""
         root = checked_root(self, root)
+        if self._process.universe.alone:
+            words = "outside a run nobody can be spawned: start this by fakempi.run(main, 1), or by fakempi run -n 1."
+            self._raise(complaint(ERR_SPAWN, words))
         orders: Any = None
         if self._rank == root:
             try:

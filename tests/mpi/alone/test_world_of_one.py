@@ -1,0 +1,347 @@
+"""Outside a run: a world of one process, as mpi4py has it without mpiexec."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi import MPI
+from fakempi.mpi.alone import loop
+from fakempi.mpi.base.current import here, outside
+
+WORLD, SELF = MPI.COMM_WORLD, MPI.COMM_SELF
+ADVICE = "  outside a run the world is this one process: more ranks come with fakempi.run(main, n) or fakempi run -n N."
+
+
+@pytest.fixture(autouse=True)
+def new_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has its own, so that none finds messages, names or an end that another one has left."""
+    monkeypatch.setattr(outside, "process", None)
+
+
+def python(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """A Python of its own."""
+    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=60)
+
+
+def test_it_has_rank_0_of_1() -> None:
+    """Both predefined communicators, and what is made of them."""
+    made = [WORLD, SELF, WORLD.Dup(), WORLD.Split(3, 5), WORLD.Create(WORLD.group), SELF.Idup()[0]]
+    made += [WORLD.Split_type(MPI.COMM_TYPE_SHARED), WORLD.Create_cart([1]), MPI.Intracomm(WORLD)]
+    made += [WORLD.Create_group(WORLD.group.Incl([0]))]
+    assert [(comm.Get_rank(), comm.Get_size()) for comm in made] == [(0, 1)] * len(made)
+    assert WORLD.Split(MPI.UNDEFINED) == MPI.COMM_NULL
+    assert WORLD.Get_parent() == MPI.COMM_NULL
+    assert (WORLD == SELF, WORLD.Compare(SELF), WORLD.name) == (False, MPI.CONGRUENT, "MPI_COMM_WORLD")
+
+
+def test_its_groups_have_a_rank() -> None:
+    """Those that a program makes, too."""
+    group = WORLD.Get_group()
+    assert [one.rank for one in (group, group.Incl([0]), group.Excl([]), group.Excl([0]))] == [0, 0, 0, MPI.UNDEFINED]
+    assert (group.Translate_ranks(), group.Incl([0]).Translate_ranks([0], group)) == ([0], [0])
+
+
+def test_messages_to_oneself() -> None:
+    """Objects, buffers, requests, probes, persistent requests, attached buffers; also too large to be eager."""
+    WORLD.send({"a": 7}, 0, tag=1)
+    assert WORLD.mprobe(tag=1).recv() == {"a": 7}
+    here, there = np.arange(100_000.0), np.zeros(100_000)
+    requests = [WORLD.Irecv(there, 0), WORLD.Isend(here, 0)]
+    MPI.Request.Waitall(requests)
+    assert (there == here).all()
+    assert WORLD.sendrecv("x", 0, source=0) == "x"
+    start = [SELF.Recv_init(there[:1], 0), SELF.Send_init(here[5:6], 0)]
+    MPI.Prequest.Startall(start)
+    MPI.Prequest.Waitall(start)
+    assert there[0] == 5
+    MPI.Attach_buffer(bytearray(1000))
+    WORLD.bsend("buffered", 0)
+    assert (WORLD.recv(), len(MPI.Detach_buffer()), WORLD.iprobe()) == ("buffered", 1000, False)
+    WORLD.send(None, MPI.PROC_NULL)
+    with pytest.raises(MPI.Exception, match=r"^send: dest 1 is not in 0\.\.0: the communicator has 1 ranks\.$"):
+        WORLD.send(None, 1)
+
+
+def test_collectives_on_objects() -> None:
+    """What comes back is what was given, and a copy."""
+    given = [1, 2]
+    found = [WORLD.bcast(given), WORLD.allreduce(given), WORLD.reduce(given, MPI.SUM), WORLD.scan(given)]
+    found += [WORLD.gather(given)[0], WORLD.allgather(given)[0], WORLD.scatter([given]), WORLD.alltoall([given])[0]]
+    assert (found, WORLD.exscan(given), WORLD.barrier()) == ([given] * 8, None, None)
+    assert all(each is not given for each in found)
+
+
+ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
+    "Bcast": lambda a, b: (WORLD.Bcast(a), b.__setitem__(slice(None), a)),
+    "Gather": lambda a, b: WORLD.Gather(a, b),
+    "Gatherv": lambda a, b: WORLD.Gatherv(a, [b, [4]]),
+    "Scatter": lambda a, b: WORLD.Scatter(a, b),
+    "Scatterv": lambda a, b: WORLD.Scatterv([a, [4]], b),
+    "Allgather": lambda a, b: WORLD.Allgather(a, b),
+    "Allgatherv": lambda a, b: WORLD.Allgatherv(a, [b, [4]]),
+    "Alltoall": lambda a, b: WORLD.Alltoall(a, b),
+    "Alltoallv": lambda a, b: WORLD.Alltoallv([a, [4]], [b, [4]]),
+    "Alltoallw": lambda a, b: WORLD.Alltoallw([a, [4], [0], [MPI.DOUBLE]], [b, [4], [0], [MPI.DOUBLE]]),
+    "Reduce": lambda a, b: WORLD.Reduce(a, b),
+    "Allreduce": lambda a, b: WORLD.Allreduce(a, b, MPI.MAX),
+    "Scan": lambda a, b: WORLD.Scan(a, b),
+    "Reduce_scatter": lambda a, b: WORLD.Reduce_scatter(a, b),
+    "Reduce_scatter_block": lambda a, b: WORLD.Reduce_scatter_block(a, b),
+    "Iallreduce": lambda a, b: WORLD.Iallreduce(a, b).Wait(),
+    "Ialltoallv": lambda a, b: WORLD.Ialltoallv([a, [4]], [b, [4]]).Wait(),
+    "Allgather_init": lambda a, b: (prepared := WORLD.Allgather_init(a, b), prepared.Start(), prepared.Wait()),
+    "a vector type": lambda a, b: WORLD.Allreduce([a, 4, MPI.DOUBLE], [b, 4, MPI.DOUBLE]),
+    "in place": lambda a, b: (b.__setitem__(slice(None), a), WORLD.Allreduce(MPI.IN_PLACE, b)),
+    "neighbours": lambda a, b: WORLD.Create_graph([1], [0]).Neighbor_alltoall(a, b),
+}
+
+
+@pytest.mark.parametrize("call", ARRAYS)
+def test_collectives_on_arrays(call: str) -> None:
+    """What one sends, one receives."""
+    here, there = np.arange(4.0), np.full(4, -1.0)
+    ARRAYS[call](here, there)
+    assert there.tolist() == here.tolist() == [0, 1, 2, 3]
+
+
+def test_an_exclusive_scan_leaves_the_buffer_as_it_is() -> None:
+    """Nobody comes before."""
+    there = np.full(2, -1.0)
+    WORLD.Exscan(np.ones(2), there)
+    assert there.tolist() == [-1, -1]
+
+
+def test_phantoms_are_sent_to_oneself() -> None:
+    """They are modelled, and nothing is copied."""
+    WORLD.Allreduce(fakempi.phantom(8), fakempi.phantom(8))
+    WORLD.Sendrecv(fakempi.phantom(1 << 40), 0, 0, fakempi.phantom(1 << 40), 0)
+
+
+def test_a_receive_that_nothing_comes_for_is_a_deadlock() -> None:
+    """At once, with its place; it is taken back, so that the program may go on."""
+    for _ in range(2):
+        with pytest.raises(fakempi.DeadlockError) as caught:
+            WORLD.recv(source=0, tag=3)
+        first, second, *others = str(caught.value).splitlines()
+        assert first == "deadlock at t = 0 s: 1 of 1 ranks waits, and nothing else can happen."
+        assert second.startswith("  rank 0: recv(source=0, tag=3) at test_world_of_one.py:")
+        assert others == ["  cycle: 0 → 0", ADVICE]
+    WORLD.send("later", 0, tag=3)
+    assert WORLD.recv(tag=3) == "later"
+
+
+def test_a_send_that_nobody_receives_is_one_too() -> None:
+    """Large, or synchronous."""
+    sends: list[Callable[[], Any]] = [lambda: WORLD.Send(np.zeros(100_000), 0), lambda: WORLD.ssend(None, 0)]
+    for send in sends:
+        with pytest.raises(fakempi.DeadlockError, match=r"end\(dest=0, tag=0, "):
+            send()
+    assert not WORLD.Iprobe()
+
+
+@pytest.mark.parametrize("wait", ["Wait", "Waitall", "Waitany", "Disconnect", "Accept", "Probe"])
+def test_other_waits_that_never_end(wait: str) -> None:
+    """And a second one is no better off than the first."""
+    comm = WORLD.Dup()
+    request: Any = comm.irecv(source=0, tag=5) if wait in ("Wait", "Waitall", "Waitany", "Disconnect") else None
+    port = MPI.Open_port() if wait == "Accept" else ""
+    calls: dict[str, Callable[[], Any]] = {
+        "Wait": lambda: request.Wait(),
+        "Waitall": lambda: MPI.Request.Waitall([request, MPI.REQUEST_NULL]),
+        "Waitany": lambda: MPI.Request.Waitany([request]),
+        "Disconnect": comm.Disconnect,
+        "Accept": lambda: comm.Accept(port),
+        "Probe": lambda: comm.Probe(),
+    }
+    with pytest.raises(fakempi.DeadlockError, match=f"^deadlock at .*\n  rank 0: {wait}\\("):
+        calls[wait]()
+    if wait in ("Accept", "Probe"):
+        with pytest.raises(fakempi.DeadlockError):
+            comm.Connect(port) if port else calls[wait]()
+    WORLD.send("goes on", 0)
+    assert WORLD.recv() == "goes on"
+
+
+def test_polling_for_ever_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as patience ends; a message in between begins it anew."""
+    monkeypatch.setattr(loop, "PATIENCE", 100)
+    for _ in range(3):
+        for _ in range(90):
+            assert not WORLD.Iprobe()
+        WORLD.sendrecv(1, 0, source=0)
+    request = WORLD.irecv(source=0)
+    with pytest.raises(fakempi.LivelockError, match=r"^livelock at .*\n  rank 0: test\(source=0, tag=ANY\) at "):
+        any(request.test()[0] for _ in range(200))
+    WORLD.send("after all", 0)
+    assert request.wait() == "after all"
+
+
+def test_a_computing_loop_tests_and_time_moves() -> None:
+    """Virtual time, which computing takes."""
+    before = MPI.Wtime()
+    fakempi.compute(1000)
+    with fakempi.region("part"):
+        assert MPI.Wtime() - before >= 1000
+
+
+def test_its_clock_is_real_time_on_this_machine() -> None:
+    """So that programs can divide by what has elapsed."""
+    before = MPI.Wtime()
+    while MPI.Wtime() == before:
+        pass
+    assert MPI.Get_processor_name() == platform.node()
+
+
+def test_nobody_can_be_spawned() -> None:
+    """A sentence says what to do instead."""
+    words = r"^Spawn: outside a run nobody can be spawned: start this by fakempi\.run\(main, 1\), or by fakempi run -n 1\.$"
+    for command in ("work.py", lambda comm: None):
+        with pytest.raises(MPI.Exception, match=words) as caught:
+            WORLD.Spawn(command)
+        assert caught.value.Get_error_class() == MPI.ERR_SPAWN
+
+
+def test_a_run_and_the_world_of_one_do_not_see_each_other(carrier: str) -> None:
+    """Names, attributes, messages, settings and clocks are each one's own."""
+    key = MPI.Comm.Create_keyval()
+    WORLD.Set_attr(key, "outside")
+    WORLD.name = "outside"
+    WORLD.send("waits", 0)
+
+    def main(comm: Any) -> Any:
+        found = WORLD.size, WORLD.name, WORLD.Get_attr(key), WORLD.Iprobe()
+        WORLD.name = "inside"
+        fakempi.compute(5)
+        return found, MPI.COMM_WORLD is comm
+
+    run = fakempi.run(main, 2, carrier=carrier)
+    assert (run.returns, run.time) == ([((2, "MPI_COMM_WORLD", None, False), True)] * 2, 5)
+    assert (WORLD.size, WORLD.name, WORLD.Get_attr(key), WORLD.recv()) == (1, "outside", "outside", "waits")
+
+
+def test_what_was_made_outside_is_not_for_ranks(carrier: str) -> None:
+    """A communicator of one would answer wrongly."""
+    duplicate = WORLD.Dup()
+    request = duplicate.irecv(source=0)
+    words = "this is of the world of one, outside the run: no rank can use it. Let each rank make its own."
+    uses: dict[str, Callable[[], Any]] = {
+        "send": lambda: duplicate.send(1, 0), "barrier": lambda: duplicate.barrier(), "Dup": lambda: duplicate.Dup(),
+        "wait": request.wait,
+    }  # fmt: skip
+    for call, use in uses.items():
+        with pytest.raises(fakempi.RankError) as caught:
+            fakempi.run(lambda comm, use=use: use(), 1, carrier=carrier)
+        assert str(caught.value.exception) == f"{call} on rank 0: {words}"
+    duplicate.send("outside again", 0)
+    assert request.wait() == "outside again"
+
+
+def test_any_thread_of_the_program_may_call_one_at_a_time() -> None:
+    """It is one process, whichever of its threads calls."""
+    WORLD.name = "of all threads"
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: (WORLD.rank, WORLD.name, WORLD.allreduce(3))).result() == (0, "of all threads", 3)
+        pool.submit(WORLD.send, "from there", 0).result()
+        words = "another thread cannot help: one at a time calls MPI here (MPI.THREAD_SERIALIZED)."
+        with pytest.raises(fakempi.DeadlockError) as caught:
+            WORLD.recv(tag=1)
+        assert str(caught.value).endswith(f"{ADVICE}\n  {words}")
+    assert (WORLD.recv(), MPI.Query_thread()) == ("from there", MPI.THREAD_SERIALIZED)
+
+
+def test_a_thread_that_a_run_finds_there_is_no_world_of_one(carrier: str) -> None:
+    """It may be working for a rank, which would be told that it is rank 0 of 1."""
+    words = (
+        "no rank is running here: a run goes on in another thread, and this thread is none of its ranks: "
+        "let a rank call MPI."
+    )
+    duplicate = WORLD.Dup()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(WORLD.Get_rank).result()
+
+        def main(comm: Any) -> Any:
+            return [str(pool.submit(ask).exception()) for ask in (WORLD.Get_rank, MPI.Wtime, duplicate.Barrier)]
+
+        assert fakempi.run(main, 2, carrier=carrier).returns == [[words] * 3] * 2
+        assert pool.submit(WORLD.Get_rank).result() == 0
+
+
+def test_where_no_rank_has_its_turn_there_is_no_world_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a cost model that is asked while nobody runs."""
+    monkeypatch.setattr(here, "loop", SimpleNamespace(running=None))
+    with pytest.raises(MPI.Exception, match=r"^no rank is running here: a run goes on here, and none of its ranks has its"):
+        WORLD.Get_rank()
+
+
+def test_two_threads_that_come_first_find_one_world() -> None:
+    """Whoever makes it."""
+    gate = threading.Barrier(4)
+
+    def work() -> Any:
+        gate.wait(20)
+        return WORLD.group._members, MPI.COMM_WORLD._process
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [one.result() for one in [pool.submit(work) for _ in range(4)]]
+    assert len({id(process) for _, process in found}) == 1
+
+
+def test_errors_abort_and_the_end() -> None:
+    """What goes wrong is raised where the program calls; Abort is an exit; and one may say that one is done."""
+    with pytest.raises(SystemExit) as caught:
+        WORLD.Abort(7)
+    assert (caught.value.code, str(caught.value)) == (7, "Abort(7) was called")
+    WORLD.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+    with pytest.raises(MPI.Exception, match=r"^send: dest 3 is not in"):
+        WORLD.send(None, 3)
+    assert (MPI.Is_initialized(), MPI.Is_finalized(), MPI.Is_thread_main()) == (True, False, True)
+    MPI.Finalize()
+    assert (MPI.Is_initialized(), MPI.Is_finalized()) == (True, True)
+    assert fakempi.run(lambda comm: MPI.Is_finalized(), 1).returns == [False]
+
+
+def test_pickles_and_children_that_are_forked() -> None:
+    """Names mean the world of wherever they are unpickled; a forked child has a world of one of its own."""
+    assert pickle.loads(pickle.dumps((WORLD, SELF))) == (WORLD, SELF)
+    WORLD.send("of the parent", 0)
+    if not hasattr(os, "fork"):
+        return
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (WORLD.recv(), WORLD.size) == ("of the parent", 1) else 1)
+    assert (os.waitpid(child, 0)[1], WORLD.recv()) == (0, "of the parent")
+
+
+def test_it_is_made_when_it_is_first_used_and_needs_no_algorithms() -> None:
+    """Nor a carrier: to import the namespace costs what it did."""
+    code = """
+import sys
+from fakempi import MPI
+comm = MPI.COMM_WORLD
+assert "fakempi.mpi.alone.universe" not in sys.modules
+assert comm.allreduce(comm.Get_rank() + 1) == 1
+comm.Ibarrier().Wait()
+print([name for name in sys.modules if name.split(".")[0] in ("collectives", "greenlet") or name == "fakempi.tuning"])
+import atexit
+atexit.register(lambda: print(comm.bcast("at exit")))
+"""
+    assert python(code).stdout.splitlines() == ["[]", "at exit"]
+
+
+def test_abort_ends_the_interpreter_with_its_code() -> None:
+    """As mpiexec would see it."""
+    done = python("from fakempi import MPI; MPI.COMM_WORLD.Abort(7)")
+    assert (done.returncode, done.stdout) == (7, "")

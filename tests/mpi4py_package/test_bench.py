@@ -1,0 +1,76 @@
+"""`-m mpi4py.bench`: its commands, in modelled time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi.mpi4py import bench
+from fakempi.mpi4py.util import pkl5
+from fakempi.script import program
+
+Capture = pytest.CaptureFixture[str]
+UNIT = fakempi.Hockney(t_s=1, t_w=1)
+
+
+def run(*command: str, nprocs: int = 3) -> fakempi.Run:
+    """As a script."""
+    return fakempi.run(program(["-m", "mpi4py.bench", *command]), nprocs, cost=UNIT)
+
+
+def test_hello_in_order(capsys: Capture) -> None:
+    """Every rank a line."""
+    assert run("helloworld").returns == [0, 0, 0]
+    assert capsys.readouterr().out.splitlines() == [f"Hello, World! I am process {i} of 3 on node0." for i in range(3)]
+
+
+def test_a_message_around_the_ring(capsys: Capture) -> None:
+    """Three messages of start-up 1 and 4 bytes, twice; a warm-up round does not count."""
+    run("ringtest", "-n", "4", "-l", "2", "--skip", "1")
+    run("ringtest", nprocs=1)
+    assert capsys.readouterr().out.splitlines() == [
+        "time for 2 loops = 30 seconds (3 processes, 4 bytes)", "time for 1 loops = 2 seconds (1 processes, 1 bytes)",
+    ]  # fmt: skip
+
+
+def test_ping_pong(capsys: Capture) -> None:
+    """Half a round trip is one message."""
+    run("pingpong", "-m", "2", "-n", "7", "-l", "3", "-s", "1")
+    assert capsys.readouterr().out.splitlines() == [
+        "# MPI PingPong Test",
+        "# Size [B]  Bandwidth [MB/s] | Time Mean [s] ± StdDev [s]  Samples",
+        "         2              0.00 | 3.0000000e+00 ± 0.0000e+00        3",
+        "         4              0.00 | 5.0000000e+00 ± 0.0000e+00        3",
+    ]
+
+
+@pytest.mark.parametrize("form", [["-p"], ["-o", "--threshold", "1"], ["-a", "none"], ["-p", "--protocol", "2"]])
+@pytest.mark.parametrize("nprocs", [1, 2])
+def test_ping_pong_of_objects_and_bytes(form: list[str], nprocs: int) -> None:
+    """Quietly: the numbers are returned."""
+
+    def main(comm: Any) -> Any:
+        return bench.pingpong(comm, ["-n", "2", "-l", "2", "-s", "0", "--no-header", "--no-stats", *form], verbose=False)
+
+    try:
+        returns = fakempi.run(main, nprocs, cost=UNIT).returns
+    finally:
+        pkl5.pickle.THRESHOLD = None
+    assert [size for size, _, _ in returns[0]] == [1, 2]
+    assert all(seconds >= 1 and deviation == 0 for _, seconds, deviation in returns[0])
+
+
+def test_what_is_not_there_is_refused(capsys: Capture) -> None:
+    """Futures, and commands that nobody knows."""
+    with pytest.raises(fakempi.RankError, match="mpi4py.bench futures is not emulated: it needs mpi4py.futures"):
+        run("futures")
+    assert run("nothing").returns == [2, 2, 2]
+    assert "there is no command 'nothing': there are helloworld, ringtest, pingpong, futures." in capsys.readouterr().err
+
+
+def test_levels_of_threads_are_asked_for() -> None:
+    """Before the command begins."""
+    assert run("--no-threads", "helloworld", "-q", nprocs=1).returns == [0]
+    assert run("--thread-level", "single", "helloworld", "-q", nprocs=1).returns == [0]
