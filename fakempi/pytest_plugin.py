@@ -9,24 +9,26 @@ Nothing but pytest is imported before the first marked test runs, so that test r
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
 import pytest
 
-from fakempi.testing import alias
+from fakempi.testing import alias, folders, given, situation
 from fakempi.testing.fixtures import Later, OnThisRank, put_off
-from fakempi.testing.markers import HELP, marker_of, parametrize, size_of
+from fakempi.testing.markers import HELP, marker_of, not_on_ranks, parametrize, size_of, skip_unless
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
 OUTCOME = pytest.StashKey[Any]()
 ALIAS = pytest.StashKey[alias.Alias]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Options for every marked test: what messages cost, what ranks run on, and how tolerant the emulator is."""
     group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
     group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
@@ -40,19 +42,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
-    words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator if nothing is"
+    words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator where there is no MPI"
     group.addoption("--mpi4py", choices=alias.CHOICES, help=words)
     parser.addini("mpi4py", words, default="auto")
+    _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before anything imports mpi4py, decide what that is."""
+def _install_early(parser: pytest.Parser, config: pytest.Config | None) -> None:
+    """If mpi4py is to be emulated, let it be so at once: plugins that are loaded after this one may import it."""
+    if config is None or situation.running() is not None:
+        return
+    with suppress(AttributeError, KeyError, ValueError):  # there may be no ini file yet
+        added = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.getini("addopts")]
+        if (parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py or config.getini("mpi4py")) == "emulated":
+            config.stash[ALIAS] = alias.Alias("emulated")
+            config.stash[ALIAS].install()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Before anything imports mpi4py, decide what that is; and where pytest's own ranks share one output, which is its."""
     choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
     if choice not in alias.CHOICES:
         raise pytest.UsageError(f"mpi4py = {choice} in the ini file: there are {', '.join(alias.CHOICES)}")
-    early_config.stash[ALIAS] = alias.Alias()
-    early_config.stash[ALIAS].install(choice)
+    if situation.running() is not None:  # where it is emulated anyway
+        if early_config.known_args_namespace.capture == "fd":
+            early_config.known_args_namespace.capture = "sys"  # ranks share the files, and have streams of their own
+        situation.keep_modules_private()
+    elif ALIAS not in early_config.stash:
+        early_config.stash[ALIAS] = alias.Alias(choice)
+        early_config.stash[ALIAS].install()
+    early_config.stash[situation.SITUATION] = situation.find_out(early_config, choice)
+    return (yield)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -61,30 +82,70 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[ALIAS].remove()
 
 
+@pytest.hookimpl(trylast=True)  # when whoever reports is there
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known, and complain at once of options that no test could run with."""
     for line in HELP:
         config.addinivalue_line("markers", line)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
+    if situation.of(config).process is not None:
+        from fakempi.testing.session import OnEveryRank
+
+        config.pluginmanager.register(OnEveryRank(config, situation.of(config).process))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say where marked tests do not run on virtual ranks."""
+    words = situation.of(config).in_words()
+    return f"fakempi: {words}" if words else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say where an mpi4py that is installed was not used."""
+    if ALIAS in config.stash and config.stash[ALIAS].found_wanting:
+        terminalreporter.write_line(
+            f"fakempi: mpi4py is installed without an MPI library ({config.stash[ALIAS].found_wanting}): it was emulated"
+        )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Fixtures: the last to come are those that count, if another plugin has some of the same names."""
+    owners = situation.of(session.config).owners
+    if "mpi" not in owners:
+        session.config.pluginmanager.register(folders)
+    if owners.get("mpi") != "pytest-isolate-mpi":
+        session.config.pluginmanager.register(given)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each number of ranks."""
-    parametrize(metafunc)
+    mark = marker_of(metafunc.definition)
+    if mark is not None and mark.name not in situation.of(metafunc.config).owners:
+        parametrize(metafunc, mark)
 
 
-@pytest.fixture
-def mpi_ranks(request: pytest.FixtureRequest) -> int:
-    """The number of ranks that this test runs on."""
-    mark = marker_of(request.node)
-    return 1 if mark is None else size_of(request.node, mark)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that are not for ranks are not run on them."""
+    where = situation.of(config)
+    for item in items:
+        if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
+            not_on_ranks(item)
 
 
-@pytest.fixture(scope="session")  # it is only a placeholder; and Hypothesis dislikes fixtures of function scope
-def comm() -> Any:
-    """COMM_WORLD, on every rank of a marked test."""
-    return Later("comm")
+def _marker(item: pytest.Item) -> pytest.Mark | None:
+    """The marker of a test that runs on ranks, unless another plugin runs it."""
+    mark = marker_of(item)
+    return None if mark is None or mark.name in situation.of(item.config).owners else mark
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where pytest itself runs on ranks, there are as many as there are."""
+    comm, mark = situation.of(item.config).comm, _marker(item)
+    if comm is not None and mark is not None:
+        skip_unless(item, mark, comm.Get_size())
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -95,15 +156,15 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.Fix
 
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Complain of a test that asks for a communicator and does not say how many ranks it wants."""
-    if marker_of(item) is None and any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
+    if _marker(item) is None and any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
         pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Call a marked test on every rank."""
-    mark = marker_of(pyfuncitem)
-    if mark is None:
+    mark = _marker(pyfuncitem)
+    if mark is None or situation.of(pyfuncitem.config).comm is not None:
         return None
     function = pyfuncitem.obj
     if iscoroutinefunction(function):
