@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
+import sys
+from collections.abc import Generator
+from contextlib import suppress
 from inspect import iscoroutinefunction
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from fakempi.testing import alias, folders, given, situation
-from fakempi.testing.fixtures import Later, OnThisRank, put_off
-from fakempi.testing.markers import HELP, marker_of, not_on_ranks, parametrize, size_of, skip_unless
+from fakempi.testing.fixtures import Later, is_private, put_off, put_off_in_any_case, start_anew
+from fakempi.testing.limits import OUTCOME, TIMER
+from fakempi.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
-OUTCOME = pytest.StashKey[Any]()
 ALIAS = pytest.StashKey[alias.Alias]()
 
 
@@ -42,6 +43,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
+    group.addoption("--mpi-timeout", type=float, metavar="SECONDS", help="end a test on ranks that takes longer")
+    group.addoption(
+        "--mpi-isolation",
+        choices=ISOLATIONS,
+        default="none",
+        help="module: each rank has its own test module, conftest and modules of the project, as processes would",
+    )
     words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator where there is no MPI"
     group.addoption("--mpi4py", choices=alias.CHOICES, help=words)
     parser.addini("mpi4py", words, default="auto")
@@ -49,14 +57,19 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def _install_early(parser: pytest.Parser, config: pytest.Config | None) -> None:
-    """If mpi4py is to be emulated, let it be so at once: plugins that are loaded after this one may import it."""
+    """Decide at once what mpi4py is: plugins that are loaded later may import it, and fail where there is no MPI."""
     if config is None or situation.running() is not None:
         return
     with suppress(AttributeError, KeyError, ValueError):  # there may be no ini file yet
         added = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.getini("addopts")]
-        if (parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py or config.getini("mpi4py")) == "emulated":
-            config.stash[ALIAS] = alias.Alias("emulated")
-            config.stash[ALIAS].install()
+        typed = parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py
+        _install(config, typed or config.getini("mpi4py"))
+
+
+def _install(config: pytest.Config, choice: str) -> None:
+    if ALIAS not in config.stash:
+        config.stash[ALIAS] = alias.Alias(choice)
+        config.stash[ALIAS].install()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -69,10 +82,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         if early_config.known_args_namespace.capture == "fd":
             early_config.known_args_namespace.capture = "sys"  # ranks share the files, and have streams of their own
         situation.keep_modules_private()
-    elif ALIAS not in early_config.stash:
-        early_config.stash[ALIAS] = alias.Alias(choice)
-        early_config.stash[ALIAS].install()
-    early_config.stash[situation.SITUATION] = situation.find_out(early_config, choice)
+    else:
+        _install(early_config, choice)
+    without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].found_wanting)
+    early_config.stash[situation.SITUATION] = situation.find_out(early_config, bool(without))
     return (yield)
 
 
@@ -148,66 +161,70 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         skip_unless(item, mark, comm.Get_size())
 
 
+    if mark is not None and comm is None and _isolated(item, mark):
+        start_anew(item)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
-    """Put off what asks for a communicator, until there is one."""
+    """Put off what asks for a communicator, until there is one; where modules are private, all that is made in them."""
+    item: Any = getattr(request, "_pyfuncitem", None)
+    mark = None if item is None or situation.of(request.config).comm is not None else _marker(item)
+    if mark is not None and _isolated(item, mark) and is_private(fixturedef, request.config):
+        return put_off_in_any_case(fixturedef, request, item)
     return put_off(fixturedef, request) if "comm" in request.fixturenames else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Complain of a test that asks for a communicator and does not say how many ranks it wants."""
-    if _marker(item) is None and any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
-        pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
+    """Methods of a TestCase are called on ranks too. Complain of a test that does not say how many ranks it wants."""
+    mark = _marker(item)
+    if mark is None:
+        if any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
+            pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
+    elif situation.of(item.config).comm is None and _is_case(item):
+        _refuse_coroutines(item)
+        item.runtest = _on_ranks(item, mark).unittest  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Call a marked test on every rank."""
+    __tracebackhide__ = True
     mark = _marker(pyfuncitem)
     if mark is None or situation.of(pyfuncitem.config).comm is not None:
         return None
-    function = pyfuncitem.obj
-    if iscoroutinefunction(function):
-        pytest.fail(f"{pyfuncitem.name} is a coroutine function, which ranks cannot run", pytrace=False)
-    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    if hasattr(function, "hypothesis"):  # its values are drawn once, for all ranks alike
-        with _inner_test(function.hypothesis, pyfuncitem, size_of(pyfuncitem, mark)):
-            function(**arguments)
-    else:
-        _call(function, (), arguments, pyfuncitem, size_of(pyfuncitem, mark))
+    _refuse_coroutines(pyfuncitem)
+    _on_ranks(pyfuncitem, mark).function()
     return True
 
 
-@contextmanager
-def _inner_test(hypothesis: Any, item: pytest.Function, size: int) -> Iterator[None]:
-    """While this lasts, each example that Hypothesis tries runs on all ranks."""
-    inner = hypothesis.inner_test
-
-    @wraps(inner)
-    def on_all_ranks(*args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        _call(inner, args, kwargs, item, size)
-
-    hypothesis.inner_test = on_all_ranks
-    try:
-        yield
-    finally:
-        hypothesis.inner_test = inner
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, Any, Any]:
+    """Remember how long pytest-timeout lets a test run."""
+    item.stash[TIMER] = (settings, monotonic())
+    return (yield)
 
 
-def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], item: pytest.Function, size: int) -> None:
-    __tracebackhide__ = True
-    from fakempi.testing.outcome import on_every_rank
+def _is_case(item: pytest.Item) -> bool:
+    """Whether it is a method of a unittest.TestCase; those are called by unittest, not by pytest."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and isinstance(getattr(item, "instance", None), unittest.TestCase)
 
-    def on_this_rank(comm: Any) -> None:
-        __tracebackhide__ = True
-        with OnThisRank(comm) as own:
-            function(*args, **own.all(kwargs))
 
-    outcome = on_every_rank(on_this_rank, size, _options(item.config))
-    item.stash[OUTCOME] = outcome
-    if outcome.verdict is not None:
-        raise outcome.verdict
+def _refuse_coroutines(item: Any) -> None:
+    if iscoroutinefunction(item.obj):
+        pytest.fail(f"{item.name} is a coroutine function, which ranks cannot run", pytrace=False)
+
+
+def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
+    return isolated(mark, item.config.getoption("--mpi-isolation"))
+
+
+def _on_ranks(item: Any, mark: pytest.Mark) -> Any:
+    from fakempi.testing.calls import OnRanks
+
+    return OnRanks(item, mark, _options(item.config), _isolated(item, mark))
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:
@@ -248,18 +265,24 @@ def pytest_runtest_makereport(
             if title in sections and text is not None:
                 sections[title] = text
         if call.excinfo is not None and call.excinfo.value is outcome.stuck:
-            report.longrepr = str(outcome.stuck)  # its traceback would lead into the emulator
+            report.longrepr = outcome.why_stuck  # its traceback would lead into the emulator
         report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item), alias.warning()))]
     return report
 
 
 def _replay(item: pytest.Item) -> str:
-    """The command that runs this one test again in the same way."""
-    words = [f"pytest '{item.nodeid}'"]
-    for name in ("cost", "algorithms", "buffering", "seed"):
-        value = item.config.getoption(f"--mpi-{name}")
-        if value is not None:
-            words.append(f"--mpi-{name}={value}")
-    if item.config.getoption("--mpi-carrier") != "auto":
-        words.append(f"--mpi-carrier={item.config.getoption('--mpi-carrier')}")
+    """The command that runs this one test again in the same way, in any folder."""
+    name = item.nodeid.partition("::")[2]
+    words = ["pytest", shlex.quote(f"{item.path}::{name}")]
+    if item.config.getoption("rootdir") is not None:
+        words.append(shlex.quote(f"--rootdir={item.config.rootpath}"))
+    if item.config.getoption("inifilename") is not None:
+        words += ["-c", shlex.quote(str(item.config.inipath))]
+    defaults = {"carrier": "auto", "isolation": "none"}
+    for option in ("cost", "algorithms", "buffering", "seed", "carrier", "timeout", "isolation"):
+        value = item.config.getoption(f"--mpi-{option}")
+        if value != defaults.get(option):
+            words.append(shlex.quote(f"--mpi-{option}={f'{value:g}' if isinstance(value, float) else value}"))
+    if item.config.getoption("--mpi4py"):
+        words.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
     return " ".join([*words, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -87,17 +87,24 @@ class Attempt(Loader):
                 return self.real.create_module(spec)
             except (ImportError, RuntimeError) as error:
                 self.error = error
-        self.alias.found_wanting = (str(self.error).splitlines() or [type(self.error).__name__])[0]
-        made = self.alias.make()
-        package = sys.modules["mpi4py"]
-        vars(package).update({name: getattr(self.alias.modules["mpi4py"], name) for name in ("rc", "get_config", "profile")})
-        sys.modules["mpi4py.rc"] = vars(package)["rc"]
-        return made
+        return self._emulate()
 
     def exec_module(self, module: ModuleType) -> None:
         """The real one has still to begin."""
         if self.error is None:
-            self.real.exec_module(module)
+            try:
+                self.real.exec_module(module)
+            except (ImportError, RuntimeError) as error:
+                self.error = error
+                sys.modules["mpi4py.MPI"] = self._emulate()
+
+    def _emulate(self) -> Any:
+        """The emulator's MPI; and what is in the package that goes with it."""
+        self.alias.found_wanting = (str(self.error).splitlines() or [type(self.error).__name__])[0]
+        made, package = self.alias.make(), sys.modules["mpi4py"]
+        vars(package).update({name: getattr(self.alias.modules["mpi4py"], name) for name in ("rc", "get_config", "profile")})
+        sys.modules["mpi4py.rc"] = vars(package)["rc"]
+        return made
 
 
 def _found(name: str, path: Sequence[str] | None, target: Any) -> ModuleSpec | None:

@@ -17,6 +17,8 @@ SIZE = "_mpi_size"  # the hidden parameter of a test that runs on several number
 # marker -> (the name of its number, how many ranks if it gives none)
 MARKERS = {"mpi": ("ranks", 2), "parallel": ("nprocs", 3), "mpiexec": ("n", 2)}
 
+ISOLATIONS = ("none", "module")
+
 NOT_ON_RANKS = {
     "mpi_skip": pytest.mark.skip(reason="mpi_skip: not for ranks"),
     "mpi_break": pytest.mark.skip(reason="mpi_break: not for ranks"),
@@ -25,7 +27,8 @@ NOT_ON_RANKS = {
 """Markers of pytest-mpi, and what they mean to a test that runs on ranks; to others, nothing."""
 
 HELP = (
-    "mpi(ranks): run the test on so many virtual ranks, or on each number of a list",
+    "mpi(ranks, timeout=None, isolation=None): run the test on so many virtual ranks, or on each number of a list; "
+    "for so many seconds; isolation='module' gives each rank its own test module, conftest and modules of the project",
     "parallel(nprocs): as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may give the number",
     *(f"{name}: on ranks, {mark.name} the test" for name, mark in NOT_ON_RANKS.items()),
@@ -65,6 +68,14 @@ def size_of(item: pytest.Item, mark: pytest.Mark) -> int:
     params = item.callspec.params if hasattr(item, "callspec") else {}
     size = params.get(SIZE, params.get("mpiexec_n") if mark.name == "mpiexec" else None)
     return int(size) if size is not None else sizes(mark)[0]
+
+
+def isolated(mark: pytest.Mark, otherwise: str) -> bool:
+    """Whether each rank of a test has modules of its own."""
+    given = mark.kwargs.get("isolation", otherwise)
+    if given not in ISOLATIONS:
+        raise pytest.UsageError(f"@pytest.mark.{mark.name}: isolation is {given!r}; there are {', '.join(ISOLATIONS)}")
+    return bool(given == "module")
 
 
 def not_on_ranks(item: pytest.Item) -> None:

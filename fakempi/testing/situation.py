@@ -58,14 +58,14 @@ def of(config: pytest.Config) -> Situation:
     return config.stash.setdefault(SITUATION, Situation())
 
 
-def find_out(config: pytest.Config, choice: str) -> Situation:
-    """Where this pytest is. With mpi4py emulated, other plugins have nothing to run on: they are taken off."""
+def find_out(config: pytest.Config, without_mpi: bool) -> Situation:
+    """Where this pytest is. Where there is to be no MPI, other plugins have nothing to run tests on: they are taken off."""
     process = running()
     if process is not None:
         return Situation(process, process.comm_world)
     plugins = {getattr(plugin, "__name__", ""): plugin for plugin in config.pluginmanager.get_plugins()}
     others = [name for name in OTHERS if name in plugins]
-    if choice == "emulated":
+    if without_mpi:
         for name in others:
             config.pluginmanager.unregister(plugins[name])
         return Situation()
