@@ -22,7 +22,7 @@ import pytest
 
 from fakempi.testing import alias, folders, given, situation
 from fakempi.testing.fixtures import Later, is_private, put_off, put_off_in_any_case, start_anew
-from fakempi.testing.limits import OUTCOME, TIMER
+from fakempi.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
 from fakempi.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
@@ -183,8 +183,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         if any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
             pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
     elif situation.of(item.config).comm is None and _is_case(item):
-        _refuse_coroutines(item)
-        item.runtest = _on_ranks(item, mark).unittest  # type: ignore[method-assign]
+        item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -194,8 +193,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     mark = _marker(pyfuncitem)
     if mark is None or situation.of(pyfuncitem.config).comm is not None:
         return None
-    _refuse_coroutines(pyfuncitem)
-    _on_ranks(pyfuncitem, mark).function()
+    _call(pyfuncitem, mark, "function")
     return True
 
 
@@ -212,19 +210,18 @@ def _is_case(item: pytest.Item) -> bool:
     return unittest is not None and isinstance(getattr(item, "instance", None), unittest.TestCase)
 
 
-def _refuse_coroutines(item: Any) -> None:
-    if iscoroutinefunction(item.obj):
-        pytest.fail(f"{item.name} is a coroutine function, which ranks cannot run", pytrace=False)
-
-
 def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
     return isolated(mark, item.config.getoption("--mpi-isolation"))
 
 
-def _on_ranks(item: Any, mark: pytest.Mark) -> Any:
-    from fakempi.testing.calls import OnRanks
+def _call(item: Any, mark: pytest.Mark, how: str) -> None:
+    __tracebackhide__ = True
+    if iscoroutinefunction(item.obj):
+        pytest.fail(f"{item.name} is a coroutine function, which ranks cannot run", pytrace=False)
+    with in_place_of_pytest_timeout(item):
+        from fakempi.testing.calls import OnRanks
 
-    return OnRanks(item, mark, _options(item.config), _isolated(item, mark))
+        getattr(OnRanks(item, mark, _options(item.config), _isolated(item, mark)), how)()
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from fakempi.mpi.base.current import running_process
 from fakempi.testing.fixtures import Later, OnThisRank
-from fakempi.testing.limits import OUTCOME, Limit, in_place_of_pytest_timeout, limit_of
+from fakempi.testing.limits import OUTCOME, limit_of
 from fakempi.testing.markers import size_of, sizes
 from fakempi.testing.outcome import Outcome, on_every_rank
 from fakempi.testing.private import Copies
@@ -33,21 +33,20 @@ class OnRanks:
     def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
         self.item, self.mark, self.options = item, mark, options
         self.copies = Copies(item.config) if isolated else None
-        self.limit: Limit | None = None
+        self.limit = limit_of(item, mark)
         self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
 
     def function(self) -> None:
         """Call the function, on as many ranks as it asks for."""
         __tracebackhide__ = True
         function, size = self.item.obj, size_of(self.item, self.mark)
-        with self._limited():
-            shared = of_test(function, self.item.instance, self.arguments)
-            if hasattr(function, "hypothesis"):  # its values are drawn once, for all ranks alike
-                self._run(_warm_up, (), {}, size, None)  # what is done but once is done before Hypothesis looks at the clock
-                with self._inner_test(function.hypothesis, size, shared):
-                    function(**self.arguments)
-            else:
-                self._call(function, (), self.arguments, size, shared)
+        shared = of_test(function, self.item.instance, self.arguments)
+        if hasattr(function, "hypothesis"):  # its values are drawn once, for all ranks alike
+            self._run(_warm_up, (), {}, size, None)  # what is done but once is done before Hypothesis looks at the clock
+            with self._inner_test(function.hypothesis, size, shared):
+                function(**self.arguments)
+        else:
+            self._call(function, (), self.arguments, size, shared)
 
     def unittest(self) -> None:
         """Call the method of a TestCase on each number of ranks in turn; every rank has an instance, set up on it."""
@@ -58,16 +57,9 @@ class OnRanks:
                 pytest.skip(owner.__unittest_skip_why__)
             if getattr(owner, "__unittest_expecting_failure__", False):
                 pytest.fail("unittest.expectedFailure means nothing on ranks: mark it with pytest.mark.xfail", pytrace=False)
-        with self._limited():
-            for size in sizes(self.mark):
-                shared = of_test(getattr(instance, method), instance, {})
-                self._call(_run_case, (instance, method), {}, size, shared)
-
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        with in_place_of_pytest_timeout(self.item):
-            self.limit = limit_of(self.item, self.mark)
-            yield
+        for size in sizes(self.mark):
+            shared = of_test(getattr(instance, method), instance, {})
+            self._call(_run_case, (instance, method), {}, size, shared)
 
     @contextmanager
     def _inner_test(self, hypothesis: Any, size: int, shared: Shared) -> Iterator[None]:

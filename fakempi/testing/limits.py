@@ -16,7 +16,7 @@ OUTCOME = pytest.StashKey[Any]()
 """How a test went on its ranks."""
 
 TIMER = pytest.StashKey[tuple[Any, float]]()
-"""What pytest-timeout was about to do for a test, and since when."""
+"""What pytest-timeout was about to do for a test, and since when; while ranks run, how many seconds it had used before."""
 
 
 @dataclass
@@ -50,18 +50,22 @@ def limit_of(item: pytest.Item, mark: pytest.Mark) -> Limit | None:
         found.append(_seconds(given, f"--mpi-timeout={given:g}"))
     settings, since = item.stash.get(TIMER, (None, 0.0))
     if settings is not None:
-        found.append(Limit(settings.timeout, "pytest-timeout", since + settings.timeout))
+        found.append(Limit(settings.timeout, "pytest-timeout", monotonic() + settings.timeout - since))
     return min(found, key=lambda limit: limit.end, default=None)
 
 
 @contextmanager
 def in_place_of_pytest_timeout(item: pytest.Item) -> Iterator[None]:
-    """While ranks run, its timer is off: it would end one rank, or the whole process, and tell of no other."""
-    settings, _ = item.stash.get(TIMER, (None, 0.0))
+    """While ranks run, its timer is off: it would end one rank, or the whole process, and tell of no other.
+
+    Off before anything of ours is imported, which may take longer than the test.
+    """
+    settings, since = item.stash.get(TIMER, (None, 0.0))
     if settings is None:
         yield
         return
     item.ihook.pytest_timeout_cancel_timer(item=item)
+    item.stash[TIMER] = (settings, monotonic() - since)
     try:
         yield
     finally:
