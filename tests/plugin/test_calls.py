@@ -285,6 +285,31 @@ def test_where_coverage_does_not_follow_greenlets_ranks_run_on_threads(monkeypat
     assert calls._carrier("auto", 5) == "auto"
 
 
+def test_hypothesis_looks_at_the_clock_after_a_first_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That run is not an example of its."""
+    runs: list[str] = []
+    monkeypatch.setattr(calls, "_warm_up", lambda: runs.append("first"))
+    monkeypatch.setattr(sys.modules[__name__], "RUNS", runs, raising=False)
+    source = f"""
+import sys
+from hypothesis import given, settings, strategies as st
+
+@pytest.mark.mpi(ranks=2)
+@settings(max_examples=2, database=None, deadline=None)
+@given(x=st.integers())
+def test_it(comm, x):
+    runs = sys.modules[{__name__!r}].RUNS
+    assert runs[:2] == ["first", "first"]
+    runs.append("example")
+"""
+    result, _ = run_pytest(pytester, source)
+    result.assert_outcomes(passed=1)
+    assert runs.count("first") == 2
+
+
+@pytest.mark.slow  # a process that has imported nothing yet
 def test_hypothesis_looks_at_the_clock_when_all_is_imported(pytester: pytest.Pytester) -> None:
     """In a process in which nothing of ours has run: its first example imports nothing of ours either."""
     pytester.makepyfile(

@@ -32,45 +32,29 @@ def on_ranks(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], rank
 def test_every_ranks_failure_is_shown_under_the_default_capture(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rank 0's session passes, and rank 2's does not."""
+    """Rank 0's session passes, the others' do not; those that fail alike are shown once."""
     text = on_ranks(
         pytester,
         capsys,
-        4,
+        3,
         """
         def test_alike():
-            assert comm.allreduce(1) == 4
+            assert comm.allreduce(1) == 3
 
-        def test_not_2():
+        def test_not_here():
             print("hello from", comm.rank)
-            assert comm.rank != 2
+            assert comm.rank == 0
         """,
     )
     assert text.count("test session starts") == 1, "rank 0's alone"
-    assert "test_it.py::test_not_2 on rank 2 of 4 _" in text
-    assert "assert 2 != 2" in text
-    assert "\nhello from 2\n" in text
-    assert "hello from 1" not in text
-    assert "FAILED test_it.py::test_not_2 on rank 2 - assert 2 != 2\n" in text
-    assert "= ranks 0-1 and 3 of 4: 2 passed =" in text
-    assert "= rank 2 of 4: 1 failed, 1 passed =" in text
-    assert "codes [0, 0, 1, 0]" in text
-
-
-def test_ranks_that_fail_alike_are_shown_once(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
-    """One traceback, and the others in a line each that differs."""
-    text = on_ranks(pytester, capsys, 5, "def test_it():\n    half = comm.rank // 2\n    assert half == 0\n")
-    assert len(re.findall(r"^>  +assert half", text, re.MULTILINE)) == 1
-    assert "FAILED test_it.py::test_it on ranks 2-3 - assert 1 == 0" in text
-    assert "= ranks 0-1 of 5: 1 passed =" in text
-    assert "= ranks 2-4 of 5: 1 failed =" in text
-
-
-def test_where_all_pass_there_is_one_line_for_all(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
-    """And nothing else of the other ranks; not even a warning, which would be an error here."""
-    text = on_ranks(pytester, capsys, 3, "def test_it():\n    pass\n", "-W", "error")
-    assert "= all 3 ranks: 1 passed =" in text
-    assert text.count("test_it.py .") == 1
+    assert "test_it.py::test_not_here on rank 2 of 3 _" in text or "test_it.py::test_not_here on rank 1 of 3 _" in text
+    assert len(re.findall(r"^>  +assert comm.rank", text, re.MULTILINE)) == 1
+    assert len(re.findall(r"^hello from [12]$", text, re.MULTILINE)) == 1
+    for rank in (1, 2):
+        assert f"FAILED test_it.py::test_not_here on rank {rank} - assert {rank} == 0\n" in text
+    assert "= rank 0 of 3: 2 passed =" in text
+    assert "= ranks 1-2 of 3: 1 failed, 1 passed =" in text
+    assert "codes [0, 1, 1]" in text
 
 
 def test_a_failure_is_shown_though_its_rank_waits_for_ever_later(
@@ -117,8 +101,11 @@ def test_fixtures_may_communicate_when_they_are_taken_down(
         def test_it(half):
             assert half.size < 3
         """,
+        "-W",
+        "error",  # pytest has nothing to warn of either
     )
     assert "= all 3 ranks: 1 passed =" in text
+    assert text.count("test_it.py .") == 1
 
 
 def test_modules_that_cannot_be_imported_on_a_rank_are_told(
