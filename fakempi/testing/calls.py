@@ -92,7 +92,7 @@ class OnRanks:
 
         def on_this_rank(comm: Any) -> None:
             __tracebackhide__ = True
-            with OnThisRank(comm, item.instance, None if copies is None else copies.of) as own:
+            with OnThisRank(comm, item.instance, None if copies is None else copies.finder()) as own:
                 if shared is not None:
                     for value in unasked:  # those that nobody has to ask for
                         own.value(value)

@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from inspect import isgeneratorfunction
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+PRIVATE = pytest.StashKey[dict[str, bool]]()
+"""By the name of a module, whether it is the project's."""
 
 
 class Later:
@@ -61,9 +65,18 @@ def _stands_for(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureReque
 
 def is_private(fixturedef: pytest.FixtureDef[Any], config: pytest.Config) -> bool:
     """Whether a fixture is made in a module of the project, of which ranks may have copies."""
-    from fakempi.script.imports import beside
+    known, name = config.stash.setdefault(PRIVATE, {}), fixturedef.func.__module__
+    if name not in known:
+        from fakempi.script.imports import beside
 
-    return fixturedef.func.__module__ in beside(str(config.rootpath))
+        known[name] = name in beside(str(config.rootpath))
+    return known[name] or is_conftest(getattr(fixturedef.func, "__globals__", {}).get("__file__", ""), config)
+
+
+def is_conftest(file: str, config: pytest.Config) -> bool:
+    """Whether it is one of the project's. Of those with one name, one alone is in `sys.modules`: the file has to tell."""
+    path = Path(file)
+    return path.name == "conftest.py" and path.is_relative_to(config.rootpath)
 
 
 def start_anew(item: Any) -> None:

@@ -19,6 +19,7 @@ from _pytest.pathlib import import_path
 from fakempi.mpi.base.current import running_process
 from fakempi.script.imports import beside
 from fakempi.script.program import Program
+from fakempi.testing.fixtures import is_conftest
 
 
 class Copies:
@@ -27,24 +28,32 @@ class Copies:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.files = {name: str(sys.modules[name].__file__) for name in beside(str(config.rootpath))}
+        self.names = {file: name for name, file in self.files.items()}
 
-    def of(self, thing: Any) -> Any:
-        """The running rank's own copy of a function or class; the thing itself if its module is shared."""
-        file = str(getattr(thing, "__globals__", {}).get("__file__", self.files.get(thing.__module__)))
-        if file not in self.files.values():
-            return thing
-        found: Any = self._module(file)
-        for name in thing.__qualname__.split("."):
-            if name == "<locals>":
-                pytest.fail(f"isolation: {thing.__qualname__} of {file} is made in a function: ranks have no copies of it")
-            found = getattr(found, name)
-        return _inner(found)
+    def finder(self) -> Callable[[Any], Any]:
+        """For one rank: what finds its own copy of a function or class, or the thing itself if its module is shared."""
+        modules: dict[str, ModuleType] = {}
 
-    def _module(self, file: str) -> ModuleType:
-        name = next(name for name, path in self.files.items() if path == file)
+        def copy_of(thing: Any) -> Any:
+            file = str(getattr(thing, "__globals__", {}).get("__file__", self.files.get(thing.__module__)))
+            if file not in modules:
+                name = self._name(file)
+                if name is None:
+                    return thing
+                modules[file] = self._module(name, file)
+            return _inner(_found(modules[file], thing))
+
+        return copy_of
+
+    def _name(self, file: str) -> str | None:
+        """The name of a private module, None of a shared one."""
+        return self.names.get(file, "conftest" if is_conftest(file, self.config) else None)
+
+    def _module(self, name: str, file: str) -> ModuleType:
         there = sys.modules.get(name)
         if there is not None and there.__file__ == file:
             return there
+        sys.modules.pop(name, None)
         with _outside_hypothesis():
             return import_path(
                 Path(file),
@@ -56,6 +65,16 @@ class Copies:
     def program(self, call: Callable[[Any], Any]) -> Program:
         """What a rank runs: the call, with modules of its own."""
         return _Call(call, str(self.config.rootpath))
+
+
+def _found(module: ModuleType, thing: Any) -> Any:
+    """What has the same name there."""
+    found: Any = module
+    for name in thing.__qualname__.split("."):
+        if name == "<locals>":
+            pytest.fail(f"isolation: {thing.__qualname__} of {module.__file__} is made in a function: ranks have no copies")
+        found = getattr(found, name)
+    return found
 
 
 def _outside_hypothesis() -> AbstractContextManager[Any]:

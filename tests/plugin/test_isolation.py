@@ -33,6 +33,16 @@ def letter(request, tmp_path):
     return request.param
 """
 
+BELOW = """
+import pytest
+CALLS = []
+
+@pytest.fixture(autouse=True)
+def counted():
+    CALLS.append(1)
+    return CALLS
+"""
+
 SOURCE = """
 import package.state
 
@@ -46,7 +56,8 @@ class TestIt:
     items = []
 
     @pytest.mark.mpi(ranks=4, isolation="module")
-    def test_private(self, comm, table, letter):
+    def test_private(self, comm, table, letter, counted):
+        assert counted == [1]
         assert package.state.RANK == comm.rank
         for own in (SEEN, self.items, package.state.CACHE, table):
             own.append(comm.rank)
@@ -69,8 +80,9 @@ def test_ranks_have_their_own_modules_and_fixtures(
     """The test module, conftest and a package that asks for its rank when imported; other tests see nothing of them."""
     pytester.makepyfile(**{"package/__init__": "", "package/state": PACKAGE})
     pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(**{"below/conftest": BELOW, "below/test_below": "import pytest\n" + SOURCE})
     monkeypatch.syspath_prepend(str(pytester.path))
-    result, _ = run_pytest(pytester, SOURCE, "--mpi4py=emulated", f"--import-mode={mode}")
+    result, _ = run_pytest(pytester, "", "--mpi4py=emulated", f"--import-mode={mode}")
     result.assert_outcomes(passed=4)
 
 
