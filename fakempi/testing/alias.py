@@ -101,9 +101,9 @@ class Attempt(Loader):
     def _emulate(self) -> Any:
         """The emulator's MPI; and what is in the package that goes with it."""
         self.alias.found_wanting = (str(self.error).splitlines() or [type(self.error).__name__])[0]
-        made, package = self.alias.make(), sys.modules["mpi4py"]
-        vars(package).update({name: getattr(self.alias.modules["mpi4py"], name) for name in ("rc", "get_config", "profile")})
-        sys.modules["mpi4py.rc"] = vars(package)["rc"]
+        made = self.alias.make()
+        real, emulated = sys.modules["mpi4py"], self.alias.modules["mpi4py"]
+        vars(real).update({name: getattr(emulated, name) for name in ("rc", "get_config", "profile")})
         return made
 
 
