@@ -9,6 +9,8 @@ watch/        how far a run is, and time-outs   own_models  cost models from fil
     >>> import fakempi
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
     [0, 1, 4, 9]
+
+PYTEST_DONT_REWRITE: pytest warns of a plugin's package that is there before it, as this one is in `fakempi run -m pytest`.
 """
 
 from __future__ import annotations

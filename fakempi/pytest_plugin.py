@@ -9,24 +9,27 @@ Nothing but pytest is imported before the first marked test runs, so that test r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from functools import wraps
+import os
+import shlex
+import sys
+from collections.abc import Generator
+from contextlib import suppress
 from inspect import iscoroutinefunction
+from time import monotonic
 from typing import Any
 
 import pytest
 
-from fakempi.testing import alias
-from fakempi.testing.fixtures import Later, OnThisRank, put_off
-from fakempi.testing.markers import HELP, marker_of, parametrize, size_of
+from fakempi.testing import alias, folders, given, situation
+from fakempi.testing.fixtures import Later, is_private, put_off, put_off_in_any_case, start_anew
+from fakempi.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
+from fakempi.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
-OUTCOME = pytest.StashKey[Any]()
 ALIAS = pytest.StashKey[alias.Alias]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Options for every marked test: what messages cost, what ranks run on, and how tolerant the emulator is."""
     group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
     group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
@@ -40,19 +43,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
-    words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator if nothing is"
+    group.addoption("--mpi-timeout", type=float, metavar="SECONDS", help="end a test on ranks that takes longer")
+    group.addoption(
+        "--mpi-isolation",
+        choices=ISOLATIONS,
+        default="none",
+        help="module: each rank has its own test module, conftest and modules of the project, as processes would",
+    )
+    words = "what `import mpi4py` finds: the emulator, what is installed, or (auto) the emulator where there is no MPI"
     group.addoption("--mpi4py", choices=alias.CHOICES, help=words)
     parser.addini("mpi4py", words, default="auto")
+    _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before anything imports mpi4py, decide what that is."""
+def _install_early(parser: pytest.Parser, config: pytest.Config | None) -> None:
+    """Decide at once what mpi4py is: plugins that are loaded later may import it, and fail where there is no MPI."""
+    if config is None or situation.running() is not None:
+        return
+    with suppress(AttributeError, KeyError, ValueError):  # there may be no ini file yet
+        added = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.getini("addopts")]
+        typed = parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py
+        _install(config, typed or config.getini("mpi4py"))
+
+
+def _install(config: pytest.Config, choice: str) -> None:
+    if ALIAS not in config.stash:
+        config.stash[ALIAS] = alias.Alias(choice)
+        config.stash[ALIAS].install()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Before anything imports mpi4py, decide what that is; and where pytest's own ranks share one output, which is its."""
     choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
     if choice not in alias.CHOICES:
         raise pytest.UsageError(f"mpi4py = {choice} in the ini file: there are {', '.join(alias.CHOICES)}")
-    early_config.stash[ALIAS] = alias.Alias()
-    early_config.stash[ALIAS].install(choice)
+    if situation.running() is not None:  # where it is emulated anyway
+        if early_config.known_args_namespace.capture == "fd":
+            early_config.known_args_namespace.capture = "sys"  # ranks share the files, and have streams of their own
+        situation.keep_modules_private()
+    else:
+        _install(early_config, choice)
+    without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].found_wanting)
+    early_config.stash[situation.SITUATION] = situation.find_out(early_config, bool(without))
+    return (yield)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -61,92 +95,133 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[ALIAS].remove()
 
 
+@pytest.hookimpl(trylast=True)  # when whoever reports is there
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known, and complain at once of options that no test could run with."""
     for line in HELP:
         config.addinivalue_line("markers", line)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
+    if situation.of(config).process is not None:
+        from fakempi.testing.session import OnEveryRank
+
+        config.pluginmanager.register(OnEveryRank(config, situation.of(config).process))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say where marked tests do not run on virtual ranks."""
+    words = situation.of(config).in_words()
+    return f"fakempi: {words}" if words else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say where an mpi4py that is installed was not used."""
+    if ALIAS in config.stash and config.stash[ALIAS].found_wanting:
+        terminalreporter.write_line(
+            f"fakempi: mpi4py is installed without an MPI library ({config.stash[ALIAS].found_wanting}): it was emulated"
+        )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Fixtures: the last to come are those that count, if another plugin has some of the same names."""
+    owners = situation.of(session.config).owners
+    if "mpi" not in owners:
+        session.config.pluginmanager.register(folders)
+    if owners.get("mpi") != "pytest-isolate-mpi":
+        session.config.pluginmanager.register(given)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each number of ranks."""
-    parametrize(metafunc)
+    mark = marker_of(metafunc.definition)
+    if mark is not None and mark.name not in situation.of(metafunc.config).owners:
+        parametrize(metafunc, mark)
 
 
-@pytest.fixture
-def mpi_ranks(request: pytest.FixtureRequest) -> int:
-    """The number of ranks that this test runs on."""
-    mark = marker_of(request.node)
-    return 1 if mark is None else size_of(request.node, mark)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that are not for ranks are not run on them."""
+    where = situation.of(config)
+    for item in items:
+        if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
+            not_on_ranks(item)
 
 
-@pytest.fixture(scope="session")  # it is only a placeholder; and Hypothesis dislikes fixtures of function scope
-def comm() -> Any:
-    """COMM_WORLD, on every rank of a marked test."""
-    return Later("comm")
+def _marker(item: pytest.Item) -> pytest.Mark | None:
+    """The marker of a test that runs on ranks, unless another plugin runs it."""
+    mark = marker_of(item)
+    return None if mark is None or mark.name in situation.of(item.config).owners else mark
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where pytest itself runs on ranks, there are as many as there are."""
+    comm, mark = situation.of(item.config).comm, _marker(item)
+    if comm is not None and mark is not None:
+        skip_unless(item, mark, comm.Get_size())
+
+
+    if mark is not None and comm is None and _isolated(item, mark):
+        start_anew(item)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
-    """Put off what asks for a communicator, until there is one."""
+    """Put off what asks for a communicator, until there is one; where modules are private, all that is made in them."""
+    item: Any = getattr(request, "_pyfuncitem", None)
+    mark = None if item is None or situation.of(request.config).comm is not None else _marker(item)
+    if mark is not None and _isolated(item, mark) and is_private(fixturedef, request.config):
+        return put_off_in_any_case(fixturedef, request, item)
     return put_off(fixturedef, request) if "comm" in request.fixturenames else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Complain of a test that asks for a communicator and does not say how many ranks it wants."""
-    if marker_of(item) is None and any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
-        pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
+    """Methods of a TestCase are called on ranks too. Complain of a test that does not say how many ranks it wants."""
+    mark = _marker(item)
+    if mark is None:
+        if any(isinstance(value, Later) for value in getattr(item, "funcargs", {}).values()):
+            pytest.fail("comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)", pytrace=False)
+    elif situation.of(item.config).comm is None and _is_case(item):
+        item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Call a marked test on every rank."""
-    mark = marker_of(pyfuncitem)
-    if mark is None:
+    __tracebackhide__ = True
+    mark = _marker(pyfuncitem)
+    if mark is None or situation.of(pyfuncitem.config).comm is not None:
         return None
-    function = pyfuncitem.obj
-    if iscoroutinefunction(function):
-        pytest.fail(f"{pyfuncitem.name} is a coroutine function, which ranks cannot run", pytrace=False)
-    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    if hasattr(function, "hypothesis"):  # its values are drawn once, for all ranks alike
-        with _inner_test(function.hypothesis, pyfuncitem, size_of(pyfuncitem, mark)):
-            function(**arguments)
-    else:
-        _call(function, (), arguments, pyfuncitem, size_of(pyfuncitem, mark))
+    _call(pyfuncitem, mark, "function")
     return True
 
 
-@contextmanager
-def _inner_test(hypothesis: Any, item: pytest.Function, size: int) -> Iterator[None]:
-    """While this lasts, each example that Hypothesis tries runs on all ranks."""
-    inner = hypothesis.inner_test
-
-    @wraps(inner)
-    def on_all_ranks(*args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        _call(inner, args, kwargs, item, size)
-
-    hypothesis.inner_test = on_all_ranks
-    try:
-        yield
-    finally:
-        hypothesis.inner_test = inner
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, Any, Any]:
+    """Remember how long pytest-timeout lets a test run."""
+    item.stash[TIMER] = (settings, monotonic())
+    return (yield)
 
 
-def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], item: pytest.Function, size: int) -> None:
+def _is_case(item: pytest.Item) -> bool:
+    """Whether it is a method of a unittest.TestCase; those are called by unittest, not by pytest."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and isinstance(getattr(item, "instance", None), unittest.TestCase)
+
+
+def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
+    return isolated(mark, item.config.getoption("--mpi-isolation"))
+
+
+def _call(item: Any, mark: pytest.Mark, how: str) -> None:
     __tracebackhide__ = True
-    from fakempi.testing.outcome import on_every_rank
+    if iscoroutinefunction(item.obj):
+        pytest.fail(f"{item.name} is a coroutine function, which ranks cannot run", pytrace=False)
+    with in_place_of_pytest_timeout(item):
+        from fakempi.testing.calls import OnRanks
 
-    def on_this_rank(comm: Any) -> None:
-        __tracebackhide__ = True
-        with OnThisRank(comm) as own:
-            function(*args, **own.all(kwargs))
-
-    outcome = on_every_rank(on_this_rank, size, _options(item.config))
-    item.stash[OUTCOME] = outcome
-    if outcome.verdict is not None:
-        raise outcome.verdict
+        getattr(OnRanks(item, mark, _options(item.config), _isolated(item, mark)), how)()
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:
@@ -187,18 +262,24 @@ def pytest_runtest_makereport(
             if title in sections and text is not None:
                 sections[title] = text
         if call.excinfo is not None and call.excinfo.value is outcome.stuck:
-            report.longrepr = str(outcome.stuck)  # its traceback would lead into the emulator
+            report.longrepr = outcome.why_stuck  # its traceback would lead into the emulator
         report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item), alias.warning()))]
     return report
 
 
 def _replay(item: pytest.Item) -> str:
-    """The command that runs this one test again in the same way."""
-    words = [f"pytest '{item.nodeid}'"]
-    for name in ("cost", "algorithms", "buffering", "seed"):
-        value = item.config.getoption(f"--mpi-{name}")
-        if value is not None:
-            words.append(f"--mpi-{name}={value}")
-    if item.config.getoption("--mpi-carrier") != "auto":
-        words.append(f"--mpi-carrier={item.config.getoption('--mpi-carrier')}")
+    """The command that runs this one test again in the same way, in any folder."""
+    name = item.nodeid.partition("::")[2]
+    words = ["pytest", shlex.quote(f"{item.path}::{name}")]
+    if item.config.getoption("rootdir") is not None:
+        words.append(shlex.quote(f"--rootdir={item.config.rootpath}"))
+    if item.config.getoption("inifilename") is not None:
+        words += ["-c", shlex.quote(str(item.config.inipath))]
+    defaults = {"carrier": "auto", "isolation": "none"}
+    for option in ("cost", "algorithms", "buffering", "seed", "carrier", "timeout", "isolation"):
+        value = item.config.getoption(f"--mpi-{option}")
+        if value != defaults.get(option):
+            words.append(shlex.quote(f"--mpi-{option}={f'{value:g}' if isinstance(value, float) else value}"))
+    if item.config.getoption("--mpi4py"):
+        words.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
     return " ".join([*words, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -17,10 +17,21 @@ SIZE = "_mpi_size"  # the hidden parameter of a test that runs on several number
 # marker -> (the name of its number, how many ranks if it gives none)
 MARKERS = {"mpi": ("ranks", 2), "parallel": ("nprocs", 3), "mpiexec": ("n", 2)}
 
+ISOLATIONS = ("none", "module")
+
+NOT_ON_RANKS = {
+    "mpi_skip": pytest.mark.skip(reason="mpi_skip: not for ranks"),
+    "mpi_break": pytest.mark.skip(reason="mpi_break: not for ranks"),
+    "mpi_xfail": pytest.mark.xfail(reason="mpi_xfail: fails on ranks", strict=False),
+}
+"""Markers of pytest-mpi, and what they mean to a test that runs on ranks; to others, nothing."""
+
 HELP = (
-    "mpi(ranks): run the test on so many virtual ranks, or on each number of a list",
+    "mpi(ranks, timeout=None, isolation=None): run the test on so many virtual ranks, or on each number of a list; "
+    "for so many seconds; isolation='module' gives each rank its own test module, conftest and modules of the project",
     "parallel(nprocs): as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may give the number",
+    *(f"{name}: on ranks, {mark.name} the test" for name, mark in NOT_ON_RANKS.items()),
 )
 
 
@@ -42,10 +53,9 @@ def sizes(mark: pytest.Mark) -> Sequence[int]:
     return list(several)
 
 
-def parametrize(metafunc: pytest.Metafunc) -> None:
+def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
     """Make one test of each number of ranks, where a marker names several."""
-    mark = marker_of(metafunc.definition)
-    if mark is None or (mark.name == "mpiexec" and "mpiexec_n" in metafunc.fixturenames):
+    if (mark.name == "mpiexec" and "mpiexec_n" in metafunc.fixturenames):
         return
     several = sizes(mark)
     if len(several) > 1:
@@ -58,3 +68,29 @@ def size_of(item: pytest.Item, mark: pytest.Mark) -> int:
     params = item.callspec.params if hasattr(item, "callspec") else {}
     size = params.get(SIZE, params.get("mpiexec_n") if mark.name == "mpiexec" else None)
     return int(size) if size is not None else sizes(mark)[0]
+
+
+def isolated(mark: pytest.Mark, otherwise: str) -> bool:
+    """Whether each rank of a test has modules of its own."""
+    given = mark.kwargs.get("isolation", otherwise)
+    if given not in ISOLATIONS:
+        raise pytest.UsageError(f"@pytest.mark.{mark.name}: isolation is {given!r}; there are {', '.join(ISOLATIONS)}")
+    return bool(given == "module")
+
+
+def not_on_ranks(item: pytest.Item) -> None:
+    """A test that runs on ranks is skipped, or expected to fail, if it says so."""
+    for name, mark in NOT_ON_RANKS.items():
+        if item.get_closest_marker(name) is not None:
+            item.add_marker(mark)
+
+
+def skip_unless(item: pytest.Item, mark: pytest.Mark, size: int) -> None:
+    """Skip a test on ranks that are there already, unless they are as many as it asks for, or it asks for no number."""
+    at_least = mark.kwargs.get("min_size")
+    if at_least is not None and size < at_least:
+        pytest.skip(f"for {at_least} ranks or more, and here are {size}")
+    if at_least is None and (mark.args or MARKERS[mark.name][0] in mark.kwargs or mark.name == "mpiexec"):
+        wanted = size_of(item, mark)
+        if wanted != size:
+            pytest.skip(f"for {wanted} rank{'s' * (wanted != 1)}, and here are {size}")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakempi.checks.ranks import ranks_in_words
-from fakempi.errors import Aborted, DeadlockError, MPIError, RankError
+from fakempi.errors import Aborted, DeadlockError, MPIError, RankError, RunTimeout
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_rank
 from fakempi.mpi.base.environment import Wtime
@@ -24,7 +24,9 @@ class Outcome:
     size: int
     errors: dict[int, BaseException] = field(default_factory=dict)
     clocks: dict[int, float] = field(default_factory=dict)
-    stuck: DeadlockError | None = None
+    stuck: DeadlockError | RunTimeout | None = None
+    limit: str = ""  # how long it may take, in words
+    changed: str = ""  # what ranks share and have changed, in words
     names: dict[int, str] = field(default_factory=dict)  # of processes that the test has spawned
     output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
 
@@ -51,8 +53,15 @@ class Outcome:
             for error, ranks in _alike(self.failed, others, _headline(self.failed[first])).items():
                 lines.append(f"  {ranks_in_words(ranks)}: {error}")
             if self.stuck:
-                lines += ["the others waited for ever then:", *(f"  {line}" for line in str(self.stuck).splitlines())]
-        return "\n".join([*lines, *[warning] * bool(warning), f"replay: {replay}"])
+                then = "were not done" if isinstance(self.stuck, RunTimeout) else "waited for ever"
+                lines += [f"the others {then} then:", *(f"  {line}" for line in self.why_stuck.splitlines())]
+        return "\n".join([*lines, *(line for line in (self.changed, warning) if line), f"replay: {replay}"])
+
+    @property
+    def why_stuck(self) -> str:
+        """The report on those who wait, or on where all were when their time was up."""
+        words = str(self.stuck)
+        return words if isinstance(self.stuck, DeadlockError) else f"not done after {self.limit},{words.partition(',')[2]}"
 
     def _words(self, ranks: Iterable[int]) -> str:
         """`ranks 0-1 of 4`, and those that were spawned, by their names."""
@@ -99,8 +108,13 @@ def _blamed(error: BaseException) -> BaseException:
     return error
 
 
-def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]) -> Outcome:
-    """Call it with a communicator on every rank. A rank that fails just ends: the others go on as far as they can."""
+def on_every_rank(
+    call: Callable[[Any], Any], size: int, options: dict[str, Any], wrapped: Callable[[Any], Any] | None = None
+) -> Outcome:
+    """Call it with a communicator on every rank. A rank that fails just ends: the others go on as far as they can.
+
+    `wrapped` makes of what a rank calls what the rank runs.
+    """
     outcome = Outcome(size)
 
     def main(comm: Any) -> None:
@@ -113,8 +127,8 @@ def on_every_rank(call: Callable[[Any], Any], size: int, options: dict[str, Any]
 
     with kept_by_rank(current_rank) as outcome.output:
         try:
-            run(main, size, **options)
-        except DeadlockError as error:
+            run(main if wrapped is None else wrapped(main), size, **options)
+        except (DeadlockError, RunTimeout) as error:
             outcome.stuck = error
         except RankError as error:  # Abort, sys.exit: they end everybody
             outcome.errors.setdefault(error.rank, _blamed(error.exception))

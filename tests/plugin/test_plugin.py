@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from importlib.metadata import entry_points
 
-import hypothesis.strategies  # noqa: F401  loaded once, before runs in this process come and go
 import pytest
 
-import fakempi.world
+import fakempi
+from tests.plugin.harness import INSTALLED, run_pytest
 
 pytest_plugins = ["pytester"]
-
-INSTALLED = any(entry.value == "fakempi.pytest_plugin" for entry in entry_points(group="pytest11"))
-
-
-def run_pytest(pytester: pytest.Pytester, source: str, *options: str) -> tuple[pytest.RunResult, str]:
-    pytester.makepyfile("import pytest\nfrom fakempi import MPI\n" + source)
-    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, *options)
-    return result, result.stdout.str()
-
 
 def test_a_marked_test_runs_on_each_number_of_ranks(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(
@@ -134,7 +123,7 @@ def test_some_fail(comm):
     assert "rank 3 was here\n(999 other ranks wrote too: pytest -s shows all)" in text
     assert "rank 4 was here" not in text
     assert "Barrier(" in text, "whom the failing ranks left waiting"
-    assert "replay: pytest 'test_a_failure_is_told_once_with_its_ranks_folded.py::test_some_fail'" in text
+    assert f"replay: pytest {pytester.path}/test_a_failure_is_told_once_with_its_ranks_folded.py::test_some_fail" in text
 
 
 def test_the_first_to_fail_in_modelled_time_is_shown(pytester: pytest.Pytester) -> None:
@@ -206,7 +195,7 @@ def test_time(comm):
     result.assert_outcomes(passed=1)
     result, text = run_pytest(pytester, source.replace("EXPECTED", "0"), *chosen)
     result.assert_outcomes(failed=1)
-    assert "--mpi-cost=hockney:t_s=1,t_w=0 --mpi-algorithms=allgather=ring,allgatherv=ring" in text
+    assert "--mpi-cost=hockney:t_s=1,t_w=0 --mpi-algorithms=allgather=ring,allgatherv=ring" in text.replace("'", "")
 
 
 @pytest.mark.parametrize(
