@@ -22,11 +22,14 @@ class MPIError(RuntimeError):
 
     def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
         super().__init__(ierr, message)
-        self.ierr = int(ierr)
+        self.ierr = int(ierr) if ierr >= SUCCESS else ERR_UNKNOWN
         self.message = message
 
     def __str__(self) -> str:
         return self.message or self.error_string
+
+    def __repr__(self) -> str:
+        return f"MPI.Exception({self.ierr})" if self.message is None else super().__repr__()
 
     def __int__(self) -> int:
         return self.ierr
@@ -80,6 +83,10 @@ class MPITypeError(MPIError, TypeError):
 
 class MPIBufferError(MPIError, BufferError):
     """An `MPIError` that is also a `BufferError`: memory that cannot be used this way."""
+
+
+class MPIKeyError(MPIError, KeyError):
+    """An `MPIError` that is also a `KeyError`: a name or a type that stands for nothing here."""
 
 
 # Codes and classes added by programs (MPI.Add_error_class, ...): code -> (class, sentence).

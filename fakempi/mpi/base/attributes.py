@@ -12,9 +12,10 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, ClassVar
 
-from fakempi.error_classes import ERR_ARG, ERR_KEYVAL, ERR_OTHER
+from fakempi.error_classes import ERR_ARG, ERR_KEYVAL
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base import constants as c
+from fakempi.mpi.base.callbacks import told
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.current import current_process
 
@@ -229,5 +230,4 @@ def _call(what: str, function: Callable[[Any, int, Any], Any], of: Attributed, n
     try:
         return function(of, number, value)
     except Exception as reason:
-        sentence = f"the {what} function of keyval {number} failed with {type(reason).__name__}: {reason}"
-        raise complaint(ERR_OTHER, sentence) from reason
+        raise complaint(*told(f"the {what} function of keyval {number}", reason)) from reason

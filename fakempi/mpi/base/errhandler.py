@@ -75,8 +75,8 @@ class Errhandler(Handled):
         for name, errhandler in _PREDEFINED.items():
             if self is errhandler:
                 return name
-        if self._handler is None:
-            return type(self), ()
+            if self == errhandler:
+                return type(self), (errhandler,)
         sentence = "an Errhandler cannot be pickled: it means nothing to another process."
         raise complaint(ERR_ERRHANDLER, sentence, MPIValueError)
 
@@ -154,21 +154,26 @@ def Add_error_string(errorcode: int, string: str) -> None:
 
 
 def Remove_error_class(errorclass: int) -> None:
-    """Remove an added class, which must have no codes any more."""
+    """Remove an added class, which must have neither codes nor a string any more."""
     errorclass = _added("class", errorclass)
     if ADDED[errorclass][0] != errorclass:
         raise complaint(ERR_OTHER, f"{errorclass} is an error code of class {ADDED[errorclass][0]}, not a class.")
     codes = [code for code, (its_class, _) in ADDED.items() if its_class == errorclass and code != errorclass]
     if codes:
         raise complaint(ERR_OTHER, f"error class {errorclass} still has codes: {', '.join(map(str, codes))}.")
+    if string := ADDED[errorclass][1]:
+        raise complaint(ERR_OTHER, f"error class {errorclass} still has its string, {string!r}.")
     del ADDED[errorclass]
 
 
 def Remove_error_code(errorcode: int) -> None:
-    """Remove an added code, with its string if it has one."""
+    """Remove an added code, which must have no string any more."""
     errorcode = _added("code", errorcode)
-    if ADDED[errorcode][0] == errorcode:
+    errorclass, string = ADDED[errorcode]
+    if errorclass == errorcode:
         raise complaint(ERR_OTHER, f"{errorcode} is an error class, not a code of one.")
+    if string:
+        raise complaint(ERR_OTHER, f"error code {errorcode} still has its string, {string!r}.")
     del ADDED[errorcode]
 
 

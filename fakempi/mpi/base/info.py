@@ -48,7 +48,9 @@ class Info(Handled):
         for name, info in (("INFO_NULL", INFO_NULL), ("INFO_ENV", INFO_ENV)):
             if self is info:
                 return name
-        return (type(self), ()) if self._entries is None else (type(self).Create, (self.items(),))
+            if self == info:
+                return type(self), (info,)
+        return type(self).Create, (self.items(),)
 
     def __repr__(self) -> str:
         return "<Info: null>" if self._entries is None else f"<Info: {dict(self._entries)}>"

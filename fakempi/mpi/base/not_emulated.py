@@ -88,9 +88,13 @@ class Absent(Refusing):
     handle = 0
 
     def __new__(cls, other: Any = None) -> Any:
-        if other is not None and not isinstance(other, cls):
+        if other is not None and not (isinstance(other, Absent) and issubclass(cls, type(other))):
             raise TypeError(f"cannot make a {cls.__name__} of {other!r}")
         return super().__new__(cls)
+
+    def __reduce__(self) -> Any:
+        name = f"{type(self).__name__.upper()}_NULL"
+        return name if self is globals().get(name) else (type(self), ())
 
     def __bool__(self) -> bool:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 class Status:
     """Source, tag, error, size in bytes and cancellation of a message. Datatypes default to BYTE."""
 
-    __slots__ = ("__weakref__", "_cancelled", "_error", "_nbytes", "_source", "_tag")
+    __slots__ = ("__weakref__", "_cancelled", "_error", "_memory", "_nbytes", "_source", "_tag")
 
     _source: int
     _tag: int
     _error: int
     _nbytes: int
     _cancelled: bool
+    _memory: memoryview
+    _unmapped: type[Status] | None = None  # of a status with memory, the class it had before
     __hash__ = None  # type: ignore[assignment]
 
     def __new__(cls, status: Status | None = None) -> Self:
@@ -62,7 +65,7 @@ class Status:
         return f"<Status: source {self._source}, tag {self._tag}, {self._nbytes} bytes{error}{cancelled}>"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        return type(self), (), self.__getstate__()
+        return self._unmapped or type(self), (), self.__getstate__()
 
     def __getstate__(self) -> dict[str, int]:
         names = ("source", "tag", "error", "count", "cancelled")
@@ -152,16 +155,50 @@ class Status:
         low, high, source, tag, error = (_integer("arg", number) for number in arg[:F_STATUS_SIZE])
         self = cls()
         self._source, self._tag, self._error = source, tag, error
-        self._nbytes, self._cancelled = low & 0xFFFFFFFF | (high & 0xFFFFFFFE) << 31, bool(high & 1)
+        self._nbytes, self._cancelled = _size_of_words(low, high), bool(high & 1)
         return self
 
     def tomemory(self) -> memoryview:
-        """The integers of `py2f` as memory: a read-only copy, since a status here has no memory of that shape."""
-        return memoryview(self._packed()).cast("i")
+        """The integers of `py2f` as memory, which the status has from now on: what is written there, it says."""
+        if self._unmapped is None:
+            self._memory = memoryview(bytearray(self._packed())).cast("i")
+            kind: Any = type(self)
+            self.__class__ = _mapped(kind)
+        return self._memory
 
     def _packed(self) -> bytes:
-        low, high = self._nbytes & 0xFFFFFFFF, (self._nbytes >> 32) << 1 | self._cancelled
-        return struct.pack("=2I3i", low, high, self._source, self._tag, self._error)
+        return _size_words(self._nbytes, self._cancelled) + struct.pack("=3i", self._source, self._tag, self._error)
+
+
+@cache
+def _mapped(cls: Any) -> Any:
+    """The class of a status that has memory: as its own class, with the fields in that memory."""
+
+    def word(place: int) -> property:
+        return property(lambda self: self._memory[place], lambda self, value: self._memory.__setitem__(place, value))
+
+    def set_nbytes(self: Any, nbytes: int) -> None:
+        self._memory[0], self._memory[1] = struct.unpack("=2i", _size_words(nbytes, self._cancelled))
+
+    def set_cancelled(self: Any, flag: bool) -> None:
+        self._memory[1] = self._memory[1] & ~1 | flag
+
+    fields = {
+        "_source": word(2),
+        "_tag": word(3),
+        "_error": word(4),
+        "_nbytes": property(lambda self: _size_of_words(self._memory[0], self._memory[1]), set_nbytes),
+        "_cancelled": property(lambda self: bool(self._memory[1] & 1), set_cancelled),
+    }
+    return type(cls.__name__, (cls,), {"__slots__": (), "__module__": cls.__module__, "_unmapped": cls, **fields})
+
+
+def _size_words(nbytes: int, cancelled: bool) -> bytes:
+    return struct.pack("=2I", nbytes & 0xFFFFFFFF, (nbytes >> 32) << 1 | cancelled)
+
+
+def _size_of_words(low: int, high: int) -> int:
+    return low & 0xFFFFFFFF | (high & 0xFFFFFFFE) << 31
 
 
 def _integer(name: str, value: int, bits: int = 32) -> int:

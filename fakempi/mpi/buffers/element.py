@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 
 from fakempi.error_classes import ERR_BUFFER, ERR_TYPE
-from fakempi.errors import MPIBufferError, MPIError
+from fakempi.errors import MPIBufferError, MPIError, MPIKeyError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.raw import Element
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import from_code, from_dtype
 
 _FOREIGN = ">!" if sys.byteorder == "little" else "<"
-
-
-class MPIKeyError(MPIError, KeyError):
-    """An `MPIError` that is also a `KeyError`: something that stands for no datatype."""
 
 
 def datatype_of(kind: Any, element: Element | None) -> Datatype:

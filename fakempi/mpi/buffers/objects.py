@@ -10,10 +10,12 @@ import pickle as _pickle
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.mpi.buffers.payload import PROTOCOL, Payload, as_bytes
+import numpy as np
+
+from fakempi.mpi.buffers.payload import PROTOCOL, Payload, as_bytes, describe_target
 from fakempi.mpi.buffers.pickling import Pickle, PickleSettings, outside, pickle
 
-__all__ = ["Pickle", "PickleSettings", "pack", "pickle", "unpack"]
+__all__ = ["Pickle", "PickleSettings", "pack", "pickle", "room_for", "unpack"]
 
 _dumps, _loads = _pickle.dumps, _pickle.loads
 
@@ -44,6 +46,11 @@ def unpack(payload: Payload, nbytes: int, pickler: PickleSettings | None = None)
         if pickler is None:
             return payload[0] if type(payload) is tuple else _loads(as_bytes(payload, nbytes))
     return pickler.loads(as_bytes(payload, nbytes))
+
+
+def room_for(buf: Any) -> tuple[Payload | None, int]:
+    """Where a program wants an object's pickle, and how many bytes of it there is room for; an integer is room alone."""
+    return (None, int(buf)) if isinstance(buf, (int, np.integer)) else describe_target(buf)
 
 
 # How long a pickle is: what stands for the value, 2 bytes for the protocol before it, 1 for the end after it, and 9 for

@@ -1,8 +1,8 @@
 """The memory behind a Python object, and what it calls its elements.
 
-Accepted is what mpi4py accepts (numpy arrays, anything with the buffer protocol, DLPack on the CPU), and beyond that
-objects with `__array_interface__`, numpy arrays of every dtype without Python objects, and phantoms. Memory has to be
-contiguous, in C's order or Fortran's.
+Accepted is what mpi4py accepts (numpy arrays, anything with the buffer protocol, DLPack and the CUDA array interface
+on the host), and beyond that objects with `__array_interface__`, numpy arrays of every dtype without Python objects, and
+phantoms. Memory has to be contiguous, in C's order or Fortran's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy import frombuffer, ndarray
 from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPIBufferError, MPITypeError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.foreign import foreign_array
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType, InPlaceType
 
@@ -39,7 +40,6 @@ _NOWHERE: dict[tuple[type, bool | None], tuple[Bytes, Element | None]] = {
 }
 """What stands for no memory in a specification; the second is `alone`. None does so in a list only."""
 
-_CPU = 1  # DLPack's number for it
 _LOWEST = 4096  # no object lives on the first page
 
 
@@ -116,14 +116,10 @@ def _refused(array: npt.NDArray[Any]) -> NoReturn:
 
 def _imported(thing: Any, alone: bool | None) -> npt.NDArray[Any]:
     """An array on the memory of an object that has other ways than the buffer protocol to show it."""
-    name = type(thing).__name__
-    if hasattr(thing, "__dlpack__"):
-        device = thing.__dlpack_device__()
-        if device[0] != _CPU:
-            words = f"the memory of a {name} is on another device, {tuple(map(int, device))} in DLPack's terms."
-            raise complaint(ERR_BUFFER, words, MPIBufferError)
-        return np.from_dlpack(thing)
+    found = foreign_array(thing)
+    if found is not None:
+        return found
     if hasattr(thing, "__array_interface__"):
         return np.asarray(thing)
     wanted = "expecting a buffer or a list like [buffer, count, datatype]" if alone else "a bytes-like object is required"
-    raise complaint(ERR_BUFFER, f"{wanted}, not {name!r}.", MPITypeError)
+    raise complaint(ERR_BUFFER, f"{wanted}, not {type(thing).__name__!r}.", MPITypeError)

@@ -143,9 +143,9 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
     buffer, counts, displs, types = split_w(spec)
     found, _ = memory_of(buffer, writable, alone=False)
     datatypes = _datatypes(types, size)
+    if (counts is None or displs is None) and (buffer is None or isinstance(buffer, BottomType)):
+        raise complaint(ERR_COUNT, "without a buffer, counts and displacements are needed.", MPIValueError)
     if counts is None and displs is None:
-        if buffer is None or isinstance(buffer, BottomType):
-            raise complaint(ERR_COUNT, "without a buffer, counts and displacements are needed.", MPIValueError)
         numbers, places = [1] * size, [0] * size
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)

@@ -8,6 +8,9 @@ from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
 from fakempi.errors import Aborted, InternalError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
+    COMM_TYPE_HW_GUIDED,
+    COMM_TYPE_HW_UNGUIDED,
+    COMM_TYPE_RESOURCE_GUIDED,
     COMM_TYPE_SHARED,
     CONGRUENT,
     IDENT,
@@ -36,6 +39,9 @@ from fakempi.mpi.point.objects import PointToPointObjects
 from fakempi.mpi.point.persistent import Persistent
 from fakempi.mpi.point.probes import Probes
 from fakempi.mpi.point.request import Request
+
+_GUIDED = (COMM_TYPE_HW_GUIDED, COMM_TYPE_RESOURCE_GUIDED)
+_RESOURCE, _SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 
 
 class Comm(
@@ -89,8 +95,20 @@ class Comm(
             raise complaint(ERR_COMM, words, MPIValueError)
         if self._context is None:
             return name if self is COMM_NULL else (type(self), ())
-        own = self._process.comm_world if name == "COMM_WORLD" else self._process.comm_self
+        own = self._original(name)
         return name if self is own else (type(self), (own,))
+
+    def _original(self, name: str) -> Any:
+        """The rank's own handle of COMM_WORLD or COMM_SELF, of which this is a copy, if it is not the same."""
+        return self._process.comm_world if name == "COMM_WORLD" else self._process.comm_self
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        if self._context is None:
+            return f"<{kind}: null>"
+        name = self.Get_name().removeprefix("MPI_") if self._predefined() else self.Get_name() and repr(self.Get_name())
+        others = f", {self._reach} on the other side" if self._between else ""
+        return f"<{kind}: {name and name + ', '}rank {self._rank} of {self.Get_size()}{others}>"
 
     # -- who is in it ---------------------------------------------------------------------------------------------
 
@@ -179,14 +197,27 @@ class Comm(
         return self._split("Split", color, plain("key", key))
 
     def Split_type(self, split_type: int, key: int = 0, info: Info = INFO_NULL) -> Any:
-        """Communicators of ranks that share a node (COMM_TYPE_SHARED), as the cost model places them."""
+        """Communicators of ranks that share a node, as the cost model places them; a node has no parts here.
+
+        COMM_TYPE_SHARED, or COMM_TYPE_HW_GUIDED and COMM_TYPE_RESOURCE_GUIDED with `mpi_hw_resource_type` set to
+        `mpi_shared_memory` in the info; any other resource is unknown and gives COMM_NULL. COMM_TYPE_HW_UNGUIDED is the
+        next smaller part of the machine: the node if there are several, else COMM_NULL. It says so in the info.
+        """
         self._check_alive()
-        if split_type not in (COMM_TYPE_SHARED, UNDEFINED):
+        if split_type not in (UNDEFINED, COMM_TYPE_SHARED, *_GUIDED, COMM_TYPE_HW_UNGUIDED):
             raise NotImplementedError(f"Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is.")
-        node = self._process.universe.cost.node(self._process.number)
-        if split_type == UNDEFINED:
+        unknown = split_type in _GUIDED and info.get(_RESOURCE) != _SHARED_MEMORY
+        if split_type == UNDEFINED or unknown:
             return self._split("Split_type", None, 0)
-        return self._split("Split_type", (node,), plain("key", key))
+        node = (self._process.universe.cost.node(self._process.number),)
+        made = self._split("Split_type", node, plain("key", key))
+        if split_type == COMM_TYPE_HW_UNGUIDED:
+            if made.Get_size() == self.Get_size():
+                made.Free()
+                return type(self)()
+            if info:
+                info.Set(_RESOURCE, _SHARED_MEMORY)
+        return made
 
     def _split(self, plan: str, color: Any, key: Any) -> Any:
         return Comm(self._specific()._split(plan, color, key))
@@ -207,9 +238,13 @@ class Comm(
         self._process, self._loop = process, process.loop  # for the requests that are left
 
     def free(self) -> None:
-        """As `Free`, but what cannot be freed is left in peace."""
-        if not self._predefined():
+        """As `Free`, but what cannot be freed is left in peace; a copy of one of MPI's own becomes null."""
+        name = self._predefined()
+        if not name:
             self.Free()
+        elif self._context is not None and self is not self._original(name):
+            self._become_null()
+            self._own = None
 
     def Disconnect(self) -> None:
         """Free, by all ranks together: when all have come, or ended, and what they have under way on it is over."""

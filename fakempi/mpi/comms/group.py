@@ -60,8 +60,8 @@ class Group(Handled):
         for name, group in (("GROUP_NULL", GROUP_NULL), ("GROUP_EMPTY", GROUP_EMPTY)):
             if self is group:
                 return name
-        if self._members is None:
-            return type(self), ()
+            if self == group:
+                return type(self), (group,)
         raise complaint(ERR_GROUP, "a Group cannot be pickled: it means nothing to another process.", MPIValueError)
 
     def __repr__(self) -> str:

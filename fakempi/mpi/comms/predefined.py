@@ -46,6 +46,9 @@ class _Running(Intracomm):
         self._name_in_mpi, self._resolve = name, resolve
         return self
 
+    def free(self) -> None:
+        """Nothing: it stands for what cannot be freed."""
+
     def __repr__(self) -> str:
         return f"<{self._name_in_mpi} of the running rank>"
 

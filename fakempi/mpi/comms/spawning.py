@@ -125,7 +125,7 @@ def one_root(call: str, values: dict[int, Any]) -> int:
 def _orders(universe: Any, commands: Any, args: Any, maxprocs: Any, infos: Any) -> list[Order]:
     """What Spawn_multiple is told, item by item; all lists must be as long as that of the commands."""
     if _is_path(commands) or callable(commands) or not hasattr(commands, "__iter__"):
-        raise complaint(ERR_ARG, f"command is {commands!r}, not a sequence of commands.", MPITypeError)
+        raise complaint(ERR_ARG, f"command is {commands!r}, not a sequence of commands.", MPIValueError)
     programs = list(commands)
     if not programs:
         raise complaint(ERR_ARG, "there are no commands.", MPIValueError)

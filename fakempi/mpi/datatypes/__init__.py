@@ -4,5 +4,5 @@ typemap, layout         a type map as a few regular pieces; copying between memo
 definition, handle      what stands behind a datatype handle, and what every handle knows
 basic, derived, darray  C's and Fortran's types; types made of types; shares of a distributed array
 datatype, predefined    the class that programs hold, and its instances that MPI names
-packing                 Pack and Unpack, native and external32
+packing, quadruple      Pack and Unpack, native and external32; long doubles there
 """

@@ -35,9 +35,9 @@ class Datatype(TypeHandle):
     def __reduce__(self) -> str | tuple[Any, ...]:
         definition = self._definition
         if definition.label:
-            return definition.label if definition.home is self else (Datatype, (definition.home,))
-        old, combiner, params = self.decode()
-        return _datatype_create, (old, combiner, params)
+            return definition.label if definition.home is self else (type(self), (definition.home,))
+        made = _datatype_create, self.decode()
+        return made if type(self) is Datatype else (_of_class, (type(self), *made))
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
@@ -190,8 +190,12 @@ class Datatype(TypeHandle):
         self._adopt(NULL)
 
     def free(self) -> None:
-        """Free the type if there is anything to free."""
-        if not self._definition.permanent and self._definition.handles:
+        """Free the type if there is anything to free; a copy of one of MPI's own becomes null."""
+        definition = self._definition
+        if definition.permanent:
+            if definition.home is not self:
+                self._adopt(NULL)
+        elif definition.handles:
             self.Free()
 
     # -- packing -------------------------------------------------------------------------------------------------------
@@ -324,3 +328,8 @@ def _datatype_create(old: Datatype, combiner: str, params: dict[str, Any]) -> Da
     else:
         made = getattr(old, f"Create_{combiner.lower()}")(**params)
     return made.Commit()
+
+
+def _of_class(cls: Any, create: Any, parts: tuple[Any, ...]) -> Any:
+    """What pickles of a subclass's objects call."""
+    return cls(create(*parts))

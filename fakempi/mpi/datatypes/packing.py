@@ -21,8 +21,10 @@ from fakempi.error_classes import (
 )
 from fakempi.errors import MPIBufferError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.foreign import foreign_array
 from fakempi.mpi.datatypes.definition import Definition
 from fakempi.mpi.datatypes.layout import Bytes
+from fakempi.mpi.datatypes.quadruple import from_quadruple, is_extended, to_quadruple
 
 _EXTERNAL = {"l": ">i4", "L": ">u4", "U": ">u2"}  # where the portable form has another size, by type code
 
@@ -96,7 +98,9 @@ def _converted_basic(made: Definition, data: Bytes, outward: bool) -> Bytes:
     """The numbers of one basic type, converted; they must fit where they go."""
     native = _numbers(made)
     if native.char in "gG" and np.finfo(np.longdouble).nmant != 112:
-        raise NotImplementedError("external32 of long double: numpy has no IEEE quadruple precision on this machine.")
+        if not is_extended():
+            raise NotImplementedError("external32 of long double: this machine has it in neither 80 nor 128 bits.")
+        return to_quadruple(data) if outward else from_quadruple(data)
     portable = np.dtype(_EXTERNAL[made.code]) if made.code in _EXTERNAL else native.newbyteorder(">")
     old, new = (native, portable) if outward else (portable, native)
     values = np.ascontiguousarray(data).view(old)
@@ -119,12 +123,7 @@ def _memory(thing: Any, what: str, *, write: bool = False) -> Bytes:
     if isinstance(thing, np.ndarray):
         found = thing
     else:
-        try:
-            view = memoryview(thing)
-        except TypeError:
-            words = f"{what} is {type(thing).__name__}, which has no bytes to offer."
-            raise complaint(ERR_BUFFER, words, MPITypeError) from None
-        found = np.frombuffer(view, np.uint8) if view.c_contiguous and view.nbytes else np.asarray(view)
+        found = _shown(thing, what)
     if found.dtype.hasobject:
         raise complaint(ERR_BUFFER, f"{what} holds Python objects, not numbers.", MPITypeError)
     if not (found.flags.c_contiguous or found.flags.f_contiguous):
@@ -132,6 +131,19 @@ def _memory(thing: Any, what: str, *, write: bool = False) -> Bytes:
     if write and not found.flags.writeable:
         raise complaint(ERR_BUFFER, f"{what} is read-only.", MPIBufferError)
     return found.ravel(order="K").view(np.uint8) if found.nbytes else np.empty(0, np.uint8)
+
+
+def _shown(thing: Any, what: str) -> npt.NDArray[Any]:
+    """An array on the memory of something that is none."""
+    try:
+        view = memoryview(thing)
+    except TypeError:
+        found = foreign_array(thing)
+        if found is None:
+            words = f"{what} is {type(thing).__name__}, which has no bytes to offer."
+            raise complaint(ERR_BUFFER, words, MPITypeError) from None
+        return found
+    return np.frombuffer(view, np.uint8) if view.c_contiguous and view.nbytes else np.asarray(view)
 
 
 def _fitting(made: Definition, memory: Bytes, what: str) -> int:

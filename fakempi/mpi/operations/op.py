@@ -108,8 +108,8 @@ class Op(Handled):
         self._operation = None
 
     def free(self) -> None:
-        """Free the operation if there is anything to free."""
-        if not self.is_predefined:
+        """Free the operation if there is anything to free; a copy of one of MPI's own becomes null."""
+        if not self.is_predefined or BY_NAME[self._name_for_people()] is not self:
             self._operation = None
 
     def Is_commutative(self) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.error_classes import ERR_OTHER, ERR_REQUEST
-from fakempi.errors import MPIError, MPITypeError
+from fakempi.error_classes import ERR_REQUEST
+from fakempi.errors import MPITypeError
+from fakempi.mpi.base.callbacks import told
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
@@ -93,5 +94,4 @@ class Grequest(Request):
         try:
             function(*first, *self._calls["args"], **self._calls["kwargs"])
         except Exception as reason:
-            code = reason.Get_error_code() if isinstance(reason, MPIError) else ERR_OTHER
-            raise complaint(code, f"the {which} function failed with {type(reason).__name__}: {reason}") from reason
+            raise complaint(*told(f"the {which} function", reason)) from reason

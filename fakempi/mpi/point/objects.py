@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
-from fakempi.mpi.buffers.objects import pack, unpack
+from fakempi.mpi.buffers.objects import pack, room_for, unpack
+from fakempi.mpi.buffers.payload import copy_into
+from fakempi.mpi.point.arrival import truncation
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
 from fakempi.mpi.point.request import Request
@@ -17,7 +20,7 @@ UNLIMITED = 1 << 62
 
 
 class PointToPointObjects(Buffered):
-    """send, recv and their kin. `recv` and `irecv` accept mpi4py's `buf` for its sake; no memory is needed here."""
+    """send, recv and their kin. `recv` and `irecv` put the pickle into mpi4py's `buf`, if there is one; none is needed."""
 
     __slots__ = ()
 
@@ -42,11 +45,12 @@ class PointToPointObjects(Buffered):
         self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
     ) -> Any:
         """Receive an object."""
-        pattern = self._await(None, UNLIMITED, source, tag)
+        place, room = (None, UNLIMITED) if buf is None else self._room_for(buf, "buf")
+        pattern = self._await(None, room, source, tag)
         wait_one(self._loop, pattern)
         if status is not None:
             fill_status(status, pattern)
-        return self._unpack(pattern)
+        return self._unpack(pattern) if buf is None else self._put(pattern, place)
 
     def sendrecv(
         self,
@@ -62,11 +66,12 @@ class PointToPointObjects(Buffered):
         content, nbytes = self._pack(sendobj)
         if not 0 <= dest < self._reach or not 0 <= sendtag <= TAG_LIMIT:
             self._post_nowhere(dest, sendtag)  # complain before the receive is posted, or it would stay behind
-        pattern = self._await(None, UNLIMITED, source, recvtag)
+        place, room = (None, UNLIMITED) if recvbuf is None else self._room_for(recvbuf, "recvbuf")
+        pattern = self._await(None, room, source, recvtag)
         wait_two(self._loop, self._post(content, nbytes, dest, sendtag), pattern)
         if status is not None:
             fill_status(status, pattern)
-        return self._unpack(pattern)
+        return self._unpack(pattern) if recvbuf is None else self._put(pattern, place)
 
     # -- nonblocking ----------------------------------------------------------------------------------------------
 
@@ -87,9 +92,26 @@ class PointToPointObjects(Buffered):
 
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Start to receive an object."""
-        return Request._of(self, self._await(None, UNLIMITED, source, tag), buf, is_object=True)
+        if buf is not None:
+            place, room = room_for(buf)
+            return Request._of(self, self._await(None, room, source, tag), place, is_object=True)
+        return Request._of(self, self._await(None, UNLIMITED, source, tag), is_object=True)
 
     # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _room_for(self, buf: Any, name: str) -> tuple[Any, int]:
+        """Of a buffer that mpi4py advises against, too."""
+        warnings.warn(f"{name!r} is deprecated: an object is received without a buffer.", UserWarning, stacklevel=3)
+        return room_for(buf)
+
+    def _put(self, pattern: Any, place: Any) -> Any:
+        """The object, after its pickle was put in its place."""
+        envelope = pattern.envelope
+        if envelope.nbytes > pattern.capacity:
+            self._raise(truncation(pattern))
+        if place is not None and envelope.nbytes:
+            copy_into(envelope.content, place, envelope.nbytes)
+        return self._unpack(pattern)
 
     def _pack(self, obj: Any) -> tuple[Any, int]:
         self._check_alive()

@@ -72,7 +72,9 @@ class Message(Handled):
         raise complaint(ERR_REQUEST, "a Message cannot be pickled: it means nothing to another process.", MPIValueError)
 
     def free(self) -> None:
-        """Nothing: a message goes when it has been received."""
+        """Nothing: a message goes when it has been received. A copy of MESSAGE_NO_PROC becomes null."""
+        if self._matched is NOBODY and self is not MESSAGE_NO_PROC:
+            self._matched = None
 
     @classmethod
     def Probe(cls, comm: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message:

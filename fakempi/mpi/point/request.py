@@ -13,6 +13,7 @@ from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import AllOf, wait_all, wait_any, wait_one
 from fakempi.mpi.buffers.objects import unpack
+from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.point import many
 from fakempi.mpi.point.arrival import secure, truncation
 from fakempi.wire.envelope import Envelope, Pattern
@@ -328,7 +329,7 @@ class Request(Handled):
         operation = self._operation
         if operation is None:
             return None, None
-        pattern, is_object = self._received(), self._is_object
+        pattern, is_object, place = self._received(), self._is_object, self._buffer
         self._secure()
         self._retire()
         if pattern is None:
@@ -338,6 +339,8 @@ class Request(Handled):
             if envelope.nbytes > pattern.capacity:
                 return None, truncation(pattern)
             if is_object:
+                if place is not None:
+                    copy_into(envelope.content, place, envelope.nbytes)
                 return unpack(envelope.content, envelope.nbytes, self._comm._process.pickle), None
         return None, None
 

@@ -251,8 +251,8 @@ def test_freed_objects_have_no_attributes(call: str, keyval: int) -> None:
         getattr(comm, call)(keyval)
 
 
-def test_a_function_that_fails_fails_the_call() -> None:
-    """With the reason chained; the value is gone all the same."""
+def test_a_function_that_fails_fails_the_call(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the reason chained, and its traceback on stderr as in mpi4py; the value is gone all the same."""
 
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("by zero")
@@ -266,6 +266,9 @@ def test_a_function_that_fails_fails_the_call() -> None:
     with fails(f"Delete_attr: the delete {words}", ERR_OTHER):
         comm.Delete_attr(keyval)
     assert comm.Get_attr(keyval) is None
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert shown.count("in broken") == shown.count("ZeroDivisionError: by zero") == 2
 
 
 def test_ranks_do_not_see_each_others_attributes_of_a_shared_object() -> None:

@@ -146,13 +146,24 @@ def test_what_was_added_is_removed_codes_first() -> None:
     """A class in use stays."""
     errorclass = mpi.Add_error_class()
     code = mpi.Add_error_code(errorclass)
-    mpi.Add_error_string(code, "gone with its code")
     with fails(f"Remove_error_class: error class {errorclass} still has codes: {code}.", ERR_OTHER):
         mpi.Remove_error_class(errorclass)
     mpi.Remove_error_code(code)
     mpi.Remove_error_class(errorclass)
     assert mpi.Get_error_class(code) == ERR_UNKNOWN
     assert mpi.Add_error_class() > code, "numbers are not used again"
+
+
+def test_a_string_is_removed_before_its_code_or_class() -> None:
+    """As MPI wants it."""
+    errorclass = mpi.Add_error_class()
+    code = mpi.Add_error_code(errorclass)
+    for number, kind, remove in ((code, "code", mpi.Remove_error_code), (errorclass, "class", mpi.Remove_error_class)):
+        mpi.Add_error_string(number, "stays")
+        with fails(f"Remove_error_{kind}: error {kind} {number} still has its string, 'stays'.", ERR_OTHER):
+            remove(number)
+        mpi.Remove_error_string(number)
+        remove(number)
 
 
 @pytest.mark.parametrize(

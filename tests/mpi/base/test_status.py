@@ -151,10 +151,22 @@ def test_the_shape_fortran_knows() -> None:
     assert fortran[:2] == [1, 5]
 
 
-def test_its_memory_is_read_only() -> None:
-    """It is a copy, so writing to it would be lost."""
-    with pytest.raises(TypeError):
-        Status().tomemory()[0] = 1
+@given(STATUSES, STATUSES)
+def test_what_is_written_to_its_memory_it_says(status: Status, other: Status) -> None:
+    """And what is set is in its memory, of which there is one."""
+    memory = status.tomemory()
+    for place, word in enumerate(other.py2f()):
+        memory[place] = word
+    assert status == other
+    assert repr(status) == repr(other)
+    status.source, status.tag, status.error, status.cancelled = 1, 2, 3, not other.cancelled
+    status._fill(7, 8, 1 << 40)
+    status.cancelled = True
+    assert status.tomemory() is memory
+    assert memory.tolist() == status.py2f() == status_of(7, 8, 3, 1 << 40, True).py2f()
+    assert isinstance(status, Status)
+    for copy in (Status(status), pickle.loads(pickle.dumps(status))):
+        assert (type(copy), copy) == (Status, status)
 
 
 def test_its_state_has_mpi4pys_names() -> None:

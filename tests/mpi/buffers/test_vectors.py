@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
-from fakempi.errors import MPIBufferError, MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.buffers.element import MPIKeyError
+from fakempi.errors import MPIBufferError, MPIError, MPIKeyError, MPITypeError, MPIValueError
 from fakempi.mpi.buffers.payload import as_bytes, copy_into
 from fakempi.mpi.buffers.phantom import phantom
 from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
@@ -289,6 +288,10 @@ BAD: dict[str, tuple[Any, Any, type[MPIError], int, str]] = {
     ),
     "w None, no counts": (
         vector_w, [None, TYPES], MPIValueError, ERR_COUNT, "without a buffer, counts and displacements are needed."
+    ),
+    "w BOTTOM, counts only": (
+        vector_w, [BOTTOM, [1, 0, 0], None, TYPES], MPIValueError, ERR_COUNT,
+        "without a buffer, counts and displacements are needed."
     ),
     "w None with counts": (
         vector_w, [None, [1, 0, 0], [0, 0, 0], TYPES], MPIValueError, ERR_BUFFER, "the buffer is None but count is 1."

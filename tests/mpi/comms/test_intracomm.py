@@ -136,14 +136,43 @@ def test_split_type_follows_the_placement() -> None:
     assert [node for node, _, _ in placed] == [[2, 0], [1], [2, 0]]
 
 
-@pytest.mark.parametrize("split_type", [MPI.COMM_TYPE_HW_GUIDED, MPI.COMM_TYPE_HW_UNGUIDED, MPI.COMM_TYPE_RESOURCE_GUIDED])
-def test_other_split_types_are_not_emulated(split_type: int) -> None:
+@pytest.mark.parametrize("split_type", [MPI.COMM_TYPE_HW_GUIDED, MPI.COMM_TYPE_RESOURCE_GUIDED])
+def test_a_guided_split_knows_one_resource(split_type: int) -> None:
+    """The memory that a node's ranks share; any other, or none, gives null."""
+
+    def main(comm: Any) -> Any:
+        nothing = [None, MPI.Info.Create(), MPI.Info.Create([("mpi_hw_resource_type", "hwthread")])]
+        nulls = [comm.Split_type(split_type, 0, info or MPI.INFO_NULL) for info in nothing]
+        info = MPI.Info.Create([("mpi_hw_resource_type", "mpi_shared_memory")])
+        some = comm.Split_type(split_type if comm.rank == 1 else MPI.UNDEFINED, 0, info)
+        return [bool(null) for null in nulls], world_ranks(comm.Split_type(split_type, 0, info)), bool(some)
+
+    nodes = run(main, 4, cost=fakempi.TwoLevel(2))
+    assert [node for _, node, _ in nodes] == [[0, 1], [0, 1], [2, 3], [2, 3]]
+    assert [some for _, _, some in nodes] == [False, True, False, False]
+    assert [nulls for nulls, _, _ in nodes] == [[False] * 3] * 4
+
+
+def test_an_unguided_split_goes_one_level_down_and_says_what_it_found() -> None:
+    """To the nodes, if there are several; below them there is nothing."""
+
+    def main(comm: Any) -> Any:
+        info = MPI.Info.Create()
+        node = comm.Split_type(MPI.COMM_TYPE_HW_UNGUIDED, comm.rank, info)
+        below = node.Split_type(MPI.COMM_TYPE_HW_UNGUIDED) if node else node
+        return world_ranks(node) if node else None, bool(below), info.Get("mpi_hw_resource_type")
+
+    found = [([0, 1], False, "mpi_shared_memory")] * 2 + [([2, 3], False, "mpi_shared_memory")] * 2
+    assert run(main, 4, cost=fakempi.TwoLevel(2)) == found
+    assert run(main, 3) == [(None, False, None)] * 3
+
+
+def test_split_types_that_do_not_exist_are_refused() -> None:
     """Which is said."""
 
     def main(comm: Any) -> None:
-        words = f"^Split_type: split type {split_type} is not emulated; COMM_TYPE_SHARED is\\.$"
-        with pytest.raises(NotImplementedError, match=words):
-            comm.Split_type(split_type)
+        with pytest.raises(NotImplementedError, match=r"^Split_type: split type 17 is not emulated; COMM_TYPE_SHARED is\.$"):
+            comm.Split_type(17)
 
     run(main, 1)
 

@@ -437,8 +437,8 @@ def test_what_cannot_be_spawned(arguments: dict[str, Any], code: int, kind: type
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        (("a.py",), TypeError, "command is 'a.py', not a sequence of commands."),
-        pytest.param((idle,), TypeError, f"command is {idle!r}, not a sequence of commands.", id="a function"),
+        (("a.py",), ValueError, "command is 'a.py', not a sequence of commands."),
+        pytest.param((idle,), ValueError, f"command is {idle!r}, not a sequence of commands.", id="a function"),
         (([],), ValueError, "there are no commands."),
         (([idle, idle], [[]]), ValueError, "expecting 2 items of args, one for each command, got 1."),
         (([idle], None, [1, 2]), ValueError, "expecting 1 items of maxprocs, one for each command, got 2."),

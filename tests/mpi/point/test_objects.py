@@ -250,16 +250,38 @@ def test_a_buffer_that_holds_a_pickle_is_received_as_the_object() -> None:
     assert run(main, 1) == [([1, 2], (3, 4))]
 
 
-def test_the_buffer_argument_of_recv_is_accepted() -> None:
-    """mpi4py wants memory there at times; no memory is needed here."""
+def test_the_pickle_is_in_the_buffer_that_was_given() -> None:
+    """mpi4py advises against a buffer, and warns, except where nothing else is possible: in irecv."""
 
     def main(comm: Any) -> Any:
-        comm.isend("a", 0)
-        comm.isend("b", 0)
-        comm.isend("c", 0)
-        return comm.recv(bytearray(100)), comm.irecv(1 << 16, 0).wait(), comm.sendrecv("d", 0, 0, bytearray(9), 0)
+        buffers: list[Any] = [bytearray(100), bytearray(100), np.zeros(25, "i4")]
+        for letter in "abc":
+            comm.isend([letter], 0)
+        with pytest.warns(UserWarning, match=r"^'buf' is deprecated: an object is received without a buffer\.$"):
+            received = [comm.recv(buffers[0])]
+        received.append(comm.irecv(buffers[1], 0).wait())
+        with pytest.warns(UserWarning, match=r"^'recvbuf' is deprecated: an object is received without a buffer\.$"):
+            received.append(comm.sendrecv("d", 0, 0, buffers[2], 0))
+        with pytest.warns(UserWarning, match="deprecated"):
+            received.append([comm.recv(1 << 16)])
+        return received, [pickle.loads(bytes(memoryview(buffer))) for buffer in buffers]
 
-    assert run(main, 1) == [("a", "b", "c")]
+    assert run(main, 1) == [([["a"], ["b"], ["c"], ["d"]], [["a"], ["b"], ["c"]])]
+
+
+@pytest.mark.filterwarnings("ignore:'buf' is deprecated")
+@pytest.mark.parametrize("room", [bytearray(8), 8])
+def test_an_object_that_does_not_fit_the_buffer_is_truncated(room: Any) -> None:
+    """Which is an error, however it was received."""
+
+    def main(comm: Any) -> None:
+        words = r"message truncated, 100 bytes arrived from rank 0 \(tag 0\) but the buffer holds 8\.$"
+        for receive in ("recv", "irecv"):
+            comm.Isend(bytes(100), 0)
+            with pytest.raises(MPI.Exception, match=words):
+                comm.recv(room) if receive == "recv" else comm.irecv(room).wait()
+
+    run(main, 1)
 
 
 def test_large_objects_arrive_by_irecv_without_a_buffer() -> None:
