@@ -188,6 +188,17 @@ def _spec_of(name: str) -> ModuleSpec | None:
     return spec if isinstance(spec, ModuleSpec) else None
 
 
+def loaded_from(folder: str) -> set[str]:
+    """The names of modules that are loaded already, come from a folder, and are neither installed nor the emulator's."""
+    start, found = os.path.join(os.path.abspath(folder), ""), set()
+    for name in list(sys.modules):
+        spec = _spec_of(name)
+        place = os.path.abspath(spec.origin) if spec is not None and spec.origin and spec.has_location else ""
+        if place.startswith(start) and not (is_installed(place) or _is_pythons(place) or place.startswith(OURS)):
+            found.add(name)
+    return found
+
+
 def _has_no_files(spec: ModuleSpec) -> bool:
     """Whether it is a package without files of its own, to which folders and modules are added."""
     return not spec.has_location and spec.submodule_search_locations is not None

@@ -76,7 +76,8 @@ class Place:
         """Look which of its own modules are loaded, while they are in the interpreter."""
         self.modules = {name: _modules[name] for name in self.own if name in _modules}
         self.names = _known.setdefault(frozenset(self.modules), tuple(self.modules))
-        self.getter = itemgetter("sys", *self.names)  # one more, since of a single name it would not make a tuple
+        # The first once more, since of a single name it would not make a tuple.
+        self.getter = itemgetter(*self.names, self.names[0]) if self.names else lambda modules: ()
         self.held = self.getter(_modules)
         self.counted = len(self.own) if len(self.own) == len(self.names) else -1
         self.main = self.modules["__main__"] if self.names == ("__main__",) else None

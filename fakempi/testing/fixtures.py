@@ -67,9 +67,9 @@ def is_private(fixturedef: pytest.FixtureDef[Any], config: pytest.Config) -> boo
     """Whether a fixture is made in a module of the project, of which ranks may have copies."""
     known, name = config.stash.setdefault(PRIVATE, {}), fixturedef.func.__module__
     if name not in known:
-        from fakempi.script.imports import beside
+        from fakempi.script.imports import loaded_from
 
-        known[name] = name in beside(str(config.rootpath))
+        known[name] = name in loaded_from(str(config.rootpath))
     return known[name] or is_conftest(getattr(fixturedef.func, "__globals__", {}).get("__file__", ""), config)
 
 

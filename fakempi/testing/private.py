@@ -17,7 +17,7 @@ import pytest
 from _pytest.pathlib import import_path
 
 from fakempi.mpi.base.current import running_process
-from fakempi.script.imports import beside
+from fakempi.script.imports import loaded_from
 from fakempi.script.program import Program
 from fakempi.testing.fixtures import is_conftest
 
@@ -27,7 +27,7 @@ class Copies:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.files = {name: str(sys.modules[name].__file__) for name in beside(str(config.rootpath))}
+        self.files = {name: str(sys.modules[name].__file__) for name in loaded_from(str(config.rootpath))}
         self.names = {file: name for name, file in self.files.items()}
 
     def finder(self) -> Callable[[Any], Any]:

@@ -42,8 +42,8 @@ def Wtime() -> float:
     """The running rank's virtual clock, in seconds since the start of the run.
 
     It moves when the rank communicates or computes (`fakempi.compute`, or anything with `run(computing=...)`), not while it
-    looks. Whoever looks a million times at the same moment waits for time to pass, and is treated like one who polls. Outside
-    a run, where nothing is modelled, it is real time, and what was spent in `fakempi.compute`.
+    looks. Whoever looks a million times at the same moment waits for time to pass, and is treated like one who polls.
+    Outside a run, where nothing is modelled, it is real time, and what was spent in `fakempi.compute`.
     """
     process = running_process()
     loop = process.loop
