@@ -21,7 +21,8 @@ from fakempi import MPI
 from fakempi.mpi.alone import loop
 from fakempi.mpi.base.current import here, outside
 
-WORLD, SELF = MPI.COMM_WORLD, MPI.COMM_SELF
+WORLD: Any = MPI.COMM_WORLD
+SELF: Any = MPI.COMM_SELF
 ADVICE = "  outside a run the world is this one process: more ranks come with fakempi.run(main, n) or fakempi run -n N."
 
 
