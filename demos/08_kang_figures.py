@@ -4,8 +4,6 @@
     python demos/08_kang_figures.py --figure 6    one of them; 6 are the ratios
     python demos/08_kang_figures.py --quick       64 ranks and two sizes, in seconds
     python demos/08_kang_figures.py --csv FILE    the points as well, in seconds
-
-benchmarks/kang_figures.out has what the first of these printed.
 """
 
 import argparse

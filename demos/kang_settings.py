@@ -67,7 +67,8 @@ def operation(number: int) -> str:
 def algorithms(number: int, ranks_per_node: int) -> tuple[str, ...]:
     """The curves of a setting in Figs. 4 and 5. Two more in Fig. 5 are how MPICH gathers, by the paper and by its source.
 
-    The latter is `wmpi` with MPICH's broadcast. On nodes of 32 its messages wait in queues of 1,600: 9 s for a point.
+    The latter, MPIR_Allgatherv_inter_remote_gather_local_bcast, is `wmpi` with MPICH's broadcast. On nodes of 32 ranks its
+    messages wait in queues of 1,600, which takes 9 s a point: left out.
     """
     old, new = "root_gathering_mpich", "full_duplex"
     if number < 5:

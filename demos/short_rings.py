@@ -115,12 +115,12 @@ class ShortRings:
         """In place of `ring`, to root 0."""
 
         def run(comm: Any, sendbuf: Any, recvbuf: Any, counts: Sequence[int], *, root: int = 0, tag: int = 0) -> None:
-            self.pass_around(comm, lambda: ring_gather(np.array(counts, np.int64) * sendbuf.itemsize), to_the_right=False)
+            self.pass_around(comm, lambda: ring_gather(np.array(counts, np.int64) * sendbuf.itemsize), step=-1)
 
         return replace(find("gatherv", "ring"), run=run)
 
-    def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]], to_the_right: bool = True) -> None:
-        """Let the running rank come out of a ring when it would."""
+    def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]], step: int = 1) -> None:
+        """Let the running rank come out of a ring when it would; -1 is a ring to the left."""
         process, rank = MPI.COMM_WORLD.Get_rank(), comm.Get_rank()
         first = process - rank
         key = (first, self.turns[process])
@@ -130,7 +130,7 @@ class ShortRings:
         if key not in self.ends:
             entered = self.entered.pop(key)
             clocks = np.array([entered[r] for r in range(len(entered))])
-            self.ends[key] = self.done(first, clocks, rounds(), 1 if to_the_right else -1).tolist()
+            self.ends[key] = self.done(first, clocks, rounds(), step).tolist()
         fakempi.compute(self.ends[key][rank] - MPI.Wtime())
 
     def done(
