@@ -135,6 +135,9 @@ def test_hidden_names_that_programs_use(tmp_path: Path, carrier: str) -> None:
     assert (MPI._typecode(MPI.DOUBLE), MPI._typecode(MPI.DOUBLE_INT), MPI._typealign(MPI.SHORT)) == ("d", None, 2)
     assert MPI._sizeof(comm) == MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) and MPI._sizeof(MPI.Status) > 0
     assert ctypes.c_void_p.from_address(MPI._addressof(comm)).value == MPI._handleof(comm) == comm.handle
+    status = MPI.Status()
+    status.tag = 7
+    assert 7 in (ctypes.c_int * MPI.F_STATUS_SIZE).from_address(MPI._addressof(status)) and MPI._handleof(MPI.COMM_NULL) == 0
     for wrong in (MPI._sizeof, MPI._addressof, MPI._handleof):
         try:
             wrong(3)
