@@ -131,6 +131,7 @@ _KINDS: tuple[type, ...] = (
     MPI.Session,
 )  # fmt: skip
 _places: dict[int, ctypes.c_void_p] = {}  # by number, kept for good: nobody says when an address is needed no more
+_statuses: dict[int, Any] = {}
 
 
 def _sizeof(arg: Any) -> int:
@@ -144,14 +145,20 @@ def _sizeof(arg: Any) -> int:
 
 
 def _handleof(arg: Any) -> int:
-    """The number of an object's handle."""
+    """The number of an object's handle; of a status, its address."""
+    if isinstance(arg, MPI.Status):
+        return _addressof(arg)
     if not isinstance(arg, _KINDS):
         raise TypeError("expecting an MPI instance")
-    return int(arg.handle)  # type: ignore[attr-defined]
+    return int(arg.handle) if arg else 0  # type: ignore[attr-defined]
 
 
 def _addressof(arg: Any) -> int:
-    """Where the number of an object's handle lies in memory."""
+    """Where the number of an object's handle lies in memory, or what a status says now. To write there changes nothing."""
+    if isinstance(arg, MPI.Status):
+        said = arg.py2f()
+        _statuses[id(arg)] = (ctypes.c_int * len(said))(*said)
+        return ctypes.addressof(_statuses[id(arg)])
     number = _handleof(arg)
     return ctypes.addressof(_places.setdefault(number, HANDLE(number)))
 

@@ -41,6 +41,11 @@ def test_objects_travel_in_parts(tmp_path: Path, carrier: str) -> None:
     assert other.recv(bytearray(1000), source=me) == "small"
     other.send(1, MPI.PROC_NULL)
     assert other.recv(source=MPI.PROC_NULL) is None and other.mprobe(MPI.PROC_NULL).recv() is None
+    assert other.mprobe(MPI.PROC_NULL).irecv().wait() is None and MPI.MESSAGE_NO_PROC
+    assert incoming.__eq__("x") is incoming.__ne__("x") is message.__eq__("x") is NotImplemented
+    pkl5._bigmpi.blocksize = 1000
+    assert (other.sendrecv(big, me, 0, None, me, 0) == big).all() and not pkl5._bigmpi.cache
+    vars(pkl5._bigmpi).pop("blocksize", None)  # which ranks share
     MPI.Attach_buffer(bytearray(2_000_000))
     other.bsend(big, me)
     other.ibsend(big, me).wait()
@@ -130,6 +135,9 @@ def test_hidden_names_that_programs_use(tmp_path: Path, carrier: str) -> None:
     assert (MPI._typecode(MPI.DOUBLE), MPI._typecode(MPI.DOUBLE_INT), MPI._typealign(MPI.SHORT)) == ("d", None, 2)
     assert MPI._sizeof(comm) == MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) and MPI._sizeof(MPI.Status) > 0
     assert ctypes.c_void_p.from_address(MPI._addressof(comm)).value == MPI._handleof(comm) == comm.handle
+    status = MPI.Status()
+    status.tag = 7
+    assert 7 in (ctypes.c_int * MPI.F_STATUS_SIZE).from_address(MPI._addressof(status)) and MPI._handleof(MPI.COMM_NULL) == 0
     for wrong in (MPI._sizeof, MPI._addressof, MPI._handleof):
         try:
             wrong(3)

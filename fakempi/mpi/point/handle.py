@@ -193,9 +193,12 @@ class CommState:
         raise complaint(ERR_COMM, f"the communicator belongs to {self._process.name}: {words}")
 
     def _check_alive(self) -> None:
-        """Complain if this is the null communicator, or was freed."""
-        if self._context is None:
+        """Complain if this is the null communicator, or was freed, or if it is of the world of one and a rank asks."""
+        context = self._context
+        if context is None:
             raise complaint(ERR_COMM, "the communicator is null: it was freed, or this rank is not in it.")
+        if context.universe.alone:
+            self._loop.running  # noqa: B018  which looks who asks
 
     def _raise(self, error: MPIError) -> NoReturn:
         """Do what the communicator's error handler says, and raise."""

@@ -20,6 +20,34 @@ pickle = Pickle()
 SIZE = MPI.INT64_T
 
 
+class _BigMPI:
+    """Parts that have more bytes than a count can say, as one element each. Here a count can say any number."""
+
+    blocksize = 2**63 - 1
+
+    def __init__(self) -> None:
+        self.cache: dict[int, MPI.Datatype] = {}
+
+    def __enter__(self) -> _BigMPI:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        while self.cache:
+            self.cache.popitem()[1].Free()
+
+    def __call__(self, part: Any) -> Any:
+        """A part as what to send, or where to receive it."""
+        count = len(part)
+        if count <= self.blocksize:
+            return part
+        if count not in self.cache:
+            self.cache[count] = MPI.BYTE.Create_contiguous(count).Commit()
+        return [part, 1, self.cache[count]]
+
+
+_bigmpi = _BigMPI()
+
+
 def _parts(obj: Any) -> list[Any]:
     """What to send: the sizes, the pickle, the buffers."""
     data, buffers = pickle.dumps_oob(obj)
@@ -34,8 +62,9 @@ def _object(parts: Sequence[Any]) -> Any:
 
 def _post(start: Callable[..., Any], obj: Any, dest: int, tag: int) -> list[Any]:
     """Send, or start to send, all parts."""
-    parts = [b""] if dest == PROC_NULL else _parts(obj)
-    return [start(part, dest, tag) for part in parts]
+    sizes, *parts = [b""] if dest == PROC_NULL else _parts(obj)
+    with _bigmpi as whole:
+        return [start(sizes, dest, tag), *(start(whole(part), dest, tag) for part in parts)]
 
 
 def _receive(comm: MPI.Comm, source: int, tag: int, status: Status | None = None, buf: Any = None) -> Any:
@@ -51,8 +80,9 @@ def _receive(comm: MPI.Comm, source: int, tag: int, status: Status | None = None
     parts: list[Any] = [bytearray(size) for size in sizes]
     if buf is not None and memoryview(buf).nbytes >= sizes[0]:
         parts[0] = memoryview(buf).cast("B")[: sizes[0]]
-    for part in parts:
-        MPI.Comm.Recv(comm, part, source, tag)
+    with _bigmpi as whole:
+        for part in parts:
+            MPI.Comm.Recv(comm, whole(part), source, tag)
     status.Set_elements(MPI.BYTE, sum(sizes))
     return _object(parts)
 
@@ -73,7 +103,8 @@ class _Several(tuple[Any, ...]):
         return all(each == other for each in self) if isinstance(other, self._kind) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
-        return not self == other
+        same = self.__eq__(other)
+        return same if same is NotImplemented else not same
 
     __hash__ = tuple.__hash__
 
@@ -142,7 +173,8 @@ class Request(_Several):
 def _room(statuses: list[Status] | None, count: int) -> list[Any]:
     if statuses is None:
         return [None] * count
-    statuses += [Status() for _ in range(count - len(statuses))]
+    if isinstance(statuses, list):
+        statuses += [Status() for _ in range(count - len(statuses))]
     return statuses
 
 
@@ -168,9 +200,11 @@ class Message(_Several):
 
     def irecv(self) -> Request:
         """Start to receive it."""
-        parts = self._rooms(None)
-        request: Request = Request([message.Irecv(part) for message, part in zip(self[1:], parts, strict=True)])
-        request._incoming = parts or None
+        parts, messages = self._rooms(None), self[1:]
+        if not messages:  # from PROC_NULL
+            return Request(MPI.Message(MPI.MESSAGE_NO_PROC).Irecv(bytearray()))  # type: ignore[no-any-return]
+        request: Request = Request([message.Irecv(part) for message, part in zip(messages, parts, strict=True)])
+        request._incoming = parts
         return request
 
     def _rooms(self, status: Status | None) -> list[bytearray]:

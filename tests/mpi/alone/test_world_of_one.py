@@ -240,7 +240,7 @@ def test_what_was_made_outside_is_not_for_ranks(carrier: str) -> None:
     words = "this is of the world of one, outside the run: no rank can use it. Let each rank make its own."
     uses: dict[str, Callable[[], Any]] = {
         "send": lambda: duplicate.send(1, 0), "barrier": lambda: duplicate.barrier(), "Dup": lambda: duplicate.Dup(),
-        "wait": request.wait,
+        "wait": request.wait, "Get_rank": lambda: duplicate.rank, "Get_size": lambda: duplicate.Get_size(),
     }  # fmt: skip
     for call, use in uses.items():
         with pytest.raises(fakempi.RankError) as caught:
