@@ -9,6 +9,7 @@ program    what a rank does with a command: find the code, run it, exit
 stage      whose turn it is: what belongs to one rank is put in its place when that rank gets the baton
 place      what a rank has of its own
 imports    which modules are copied for every rank, and how they are imported
+finders    who is asked for a module, and in which order
 reach      which packages lead to mpi4py, by their sources
 loaders    how modules of ranks are loaded: what need not be done on each rank is done once
 names      files beside the script that are called like modules which we need

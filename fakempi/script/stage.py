@@ -23,6 +23,7 @@ from fakempi.mpi.base.current import here
 from fakempi.script import stand_in
 from fakempi.script.coroutines import Coroutines
 from fakempi.script.debugging import Debugging
+from fakempi.script.finders import Finders
 from fakempi.script.imports import Finder, lock_by_rank
 from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
@@ -48,6 +49,7 @@ class Stage:
         self.unlock: Callable[[], None] = lambda: None
         self.names = Names(self.aside)
         self.turns: Turns
+        self.meta_path: list[Any] = []
 
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
@@ -162,7 +164,7 @@ class Stage:
         patch(self.patches, self.who, seed)
         self._follow()
         self.unlock = lock_by_rank(self.who)
-        sys.meta_path.insert(0, self.finder)
+        self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.who)
         self.hidden = _take("mpi4py")
         self.modules = self.modules or stand_in.make(self.who)
         sys.modules.update(self.modules)
@@ -185,7 +187,9 @@ class Stage:
                 setattr(sys, name, stream.real)
         self.modules.update(_take("mpi4py"))
         sys.modules.update(self.hidden)
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self.finder]
+        if isinstance(sys.meta_path, Finders):
+            self.meta_path[:] = sys.meta_path.left()
+            sys.meta_path = self.meta_path
         self.finder.forget()
         self.unlock()
         self.turns.forget()

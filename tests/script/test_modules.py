@@ -172,3 +172,28 @@ def test_a_module_that_is_not_there_ends_the_run(carrier: str) -> None:
     """As Python says it."""
     with pytest.raises(fakempi.RankError, match="No module named 'fakempi_nowhere'"):
         fakempi.run(program(["-m", "fakempi_nowhere"]), 2, carrier=carrier)
+
+
+def test_finders_that_ranks_add_keep_no_module_from_being_their_own(tmp_path: Path, carrier: str) -> None:
+    """As pytest's, which finds test modules before anybody else does: each rank's serves that rank; a single one, all."""
+    script = """
+    import sys
+    from importlib.machinery import PathFinder
+    class Mine:
+        def __init__(self): self.rank = comm.rank
+        def find_spec(self, name, path=None, target=None):
+            if name == "state":
+                assert self.rank == comm.rank
+                return PathFinder.find_spec(name, path, target)
+            return None
+    sys.meta_path.insert(0, Mine())
+    if comm.rank == 1:
+        sys.meta_path.append(type("Single", (), {"find_spec": lambda self, name, path=None, target=None: None})())
+    comm.Barrier()
+    assert [type(finder).__name__ for finder in sys.meta_path].count("Single") == 1
+    import state
+    state.seen.append(comm.rank)
+    comm.Barrier()
+    assert state.seen == [comm.rank]
+    """
+    play(tmp_path, script, 3, carrier, beside={"state.py": "seen = []"})
