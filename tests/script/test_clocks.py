@@ -56,13 +56,13 @@ def test_time_outs_end(tmp_path: Path, carrier: str) -> None:
     import time
     deadline = time.monotonic() + 1e6
     while time.monotonic() < deadline:
-        time.sleep(10)
+        time.sleep(1e5)
     end = time.time() + 0.02
     while time.time() < end:
         assert not comm.Iprobe()
     comm.Barrier()
     """
-    assert play(tmp_path, script, 2, carrier).time >= 1e6
+    assert play(tmp_path, script, 2, carrier).time > 9e5
 
 
 def test_computing_is_seen_by_the_clocks(tmp_path: Path, carrier: str) -> None:
