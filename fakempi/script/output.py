@@ -114,30 +114,30 @@ class _Bytes:
 
 
 class Input:
-    """The real standard input, which `exit()` on one rank must not close for whoever comes after the run.
+    """Standard input: the real one for rank 0, which `exit()` must not close for whoever comes after; others have none.
 
     `before` is called before anything is read: on a terminal, the question has to be seen although its line has no end.
     """
 
-    def __init__(self, real: Any, before: Callable[[], None]) -> None:
-        self._real, self._before = real, before
+    def __init__(self, real: Any, before: Callable[[], None], who: Callable[[], Place | None] = lambda: None) -> None:
+        self._real, self._before, self._who = real, before, who
+        self._nothing = io.TextIOWrapper(io.BytesIO())
+
+    def _own(self) -> Any:
+        place = self._who()
+        return self._real if place is None or place.number == 0 else self._nothing
 
     def __getattr__(self, name: str) -> Any:
         if name in ("read", "readline", "readlines", "fileno", "buffer"):  # `input()` asks for the file and reads there
             self._before()
-        return getattr(self._real, name)
+        return getattr(self._own(), name)
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         self._before()
-        return str(next(self._real))
+        return str(next(self._own()))
 
     def close(self) -> None:
         """Leave it open."""
-
-
-def no_input() -> Any:
-    """What the other ranks read: nothing."""
-    return io.TextIOWrapper(io.BytesIO())

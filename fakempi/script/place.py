@@ -1,8 +1,8 @@
 """What a rank has of its own while it runs a script: modules, arguments, streams, random numbers, what to do at exit.
 
-Exchanging these for the next rank's is done at every switch, and takes a twentieth of a message in a ring. So nothing is
-looked at that can be known otherwise: what a rank sets in `sys` is noted when it does so (`Noticing`), what most ranks leave
-as it was is not put back, and modules are compared all at once.
+Exchanging these for the next rank's is done at every switch, and takes about a tenth of a message in a ring. So nothing is
+done that is not needed by most: `sys.argv` and `sys.path` are looked up when somebody asks for them (`Sys`), what a rank
+sets in `sys` is noted when it does so, and of most scripts nothing is exchanged but `__main__` and the root of loggers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import Any, ClassVar
 SEATS = ("argv", "path", "stdin", "stdout", "stderr", "excepthook")
 """Attributes of `sys` of which every rank has its own value: what a rank sets there, it finds again."""
 
+LOOKED_UP, LAID_OUT = SEATS[:2], SEATS[2:]
+"""Those that are found when they are asked for, and those that have to be there, since C looks for them."""
+
 _sys, _logging, _modules = vars(sys), vars(logging), sys.modules  # dictionaries: it is done at every switch
 
 
@@ -28,7 +31,8 @@ class Place:
     Attributes
     ----------
     argv, path, stdin, stdout, stderr, excepthook : what it has in `sys`
-    usual : whether the last three of these are what all ranks start with
+    usual : whether the last four of these are what most ranks start with
+    main : its `__main__`, if that is all that has to be exchanged, with `root`, for that of another such rank
     root : of its loggers
     own : the names of its own modules, loaded or being loaded
     modules : those modules; valid while others run
@@ -56,13 +60,13 @@ class Place:
             setattr(self, name, value)
         self.usual = bool(values)
         self.root: Any = _logging["root"]
-        self.own: set[str] = set()
+        self.own: set[str] = _Own(self)
         self.modules: dict[str, ModuleType] = {}
         self.exits: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self.lines: dict[int, list[str]] = {}
         self.generators: dict[str, Any] = {}
         self.threads: list[threading.Thread] = []
-        self.main: Any = None  # its `__main__`, if that is all that it has loaded
+        self.main: Any = None
         self.names: tuple[str, ...] | None = None  # of its modules when they were last put away,
         self.counted = -1  # how many of its own it had then, or -1 if some were not loaded
         self.getter: Any = None  # what takes them out of a dictionary,
@@ -80,7 +84,20 @@ class Place:
         self.getter = itemgetter(*self.names, self.names[0]) if self.names else lambda modules: ()
         self.held = self.getter(_modules)
         self.counted = len(self.own) if len(self.own) == len(self.names) else -1
-        self.main = self.modules["__main__"] if self.names == ("__main__",) else None
+        self.main = self.modules["__main__"] if self.usual and self.names == ("__main__",) else None
+
+
+class _Own(set[str]):
+    """The names of a rank's own modules: with one more, there is more to exchange."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.place = place
+
+    def add(self, name: str) -> None:
+        """One is about to be loaded."""
+        self.place.main = None
+        super().add(name)
 
 
 _known: dict[frozenset[str], tuple[str, ...]] = {}
@@ -89,15 +106,11 @@ _known: dict[frozenset[str], tuple[str, ...]] = {}
 
 def exchange(at: Place, to: Place) -> None:
     """Take one rank's things out of the interpreter and put the other's into it."""
-    _sys["argv"], _sys["path"], _sys["stdin"] = to.argv, to.path, to.stdin
     if not (at.usual and to.usual):
-        _sys["stdout"], _sys["stderr"], _sys["excepthook"] = to.stdout, to.stderr, to.excepthook
+        for name in LAID_OUT:
+            _sys[name] = getattr(to, name)
     _logging["root"] = to.root
-    main = to.main
-    if main is not None and len(at.own) == 1 and _modules.get("__main__", at) is at.main:
-        _modules["__main__"] = main  # what `_exchange_modules` does for most scripts, in a tenth of the time
-    else:
-        _exchange_modules(at, to)
+    _exchange_modules(at, to)
 
 
 def _exchange_modules(at: Place, to: Place) -> None:
@@ -113,17 +126,49 @@ def _exchange_modules(at: Place, to: Place) -> None:
     _modules.update(to.modules)
 
 
-class Noticing(ModuleType):
-    """The class of the module `sys` while scripts run: what is set there is also a seat of whoever has the baton."""
+def _looked_up(name: str) -> property:
+    """An attribute of `sys` that is the running rank's."""
+
+    def get(self: Sys) -> Any:
+        return getattr(Sys.seated(), name)
+
+    def set(self: Sys, value: Any) -> None:
+        setattr(Sys.seated(), name, value)
+
+    def delete(self: Sys) -> None:
+        delattr(Sys.seated(), name)
+
+    return property(get, set, delete)
+
+
+class Sys(ModuleType):
+    """The class of the module `sys` while scripts run: what is set there is set for whoever has the baton."""
 
     seated: ClassVar[Callable[[], Place]]
+    argv, path = _looked_up("argv"), _looked_up("path")
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in SEATS:
-            place = Noticing.seated()
+        if name in LAID_OUT:
+            place = Sys.seated()
             setattr(place, name, value)
-            place.usual = False
+            place.usual, place.main = False, None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)  # for those who pickle modules, and know them by their exact class
+
+
+def share_sys(seated: Callable[[], Place]) -> None:
+    """Let `sys` have what belongs to whoever is seated."""
+    Sys.seated = staticmethod(seated)
+    sys.__class__ = Sys
+    for name in LOOKED_UP:
+        _sys.pop(name, None)  # or whoever looks into the dictionary would find nobody's
+
+
+def unshare_sys(outside: Place) -> None:
+    """Let `sys` be as it was, as far as that was done; `outside` has what was there."""
+    sys.__class__ = ModuleType
+    for name in LOOKED_UP:
+        if name not in _sys and hasattr(outside, name):
+            _sys[name] = getattr(outside, name)

@@ -18,7 +18,6 @@ from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.script.imports import choices
-from fakempi.script.output import no_input
 from fakempi.script.patches import new_root
 from fakempi.script.place import Place
 from fakempi.script.stage import STAGE
@@ -102,8 +101,7 @@ class Program:
     def _place(self, process: Any) -> Place:
         """What a process has that has just started."""
         path = [self.folder, *(entry for entry in sys.path if entry not in ("", self.folder))]
-        streams = (STAGE.input if process.number == 0 else no_input(), STAGE.out, STAGE.err)
-        seats = (list(self.argv), path, *streams, sys.__excepthook__)
+        seats = (list(self.argv), path, STAGE.input, STAGE.out, STAGE.err, sys.__excepthook__)
         place = Place(process.number, self.label.format(rank=process.universe.names.short(process.number)), seats)
         place.root = new_root()
         place.own.add("__main__")

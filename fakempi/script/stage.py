@@ -8,11 +8,11 @@ Every run ends with `Loop.unwind`, after which all of it is undone. A run withou
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_OTHER
@@ -28,7 +28,7 @@ from fakempi.script.imports import Finder, lock_by_rank
 from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
-from fakempi.script.place import Noticing, Place, exchange
+from fakempi.script.place import Place, exchange, share_sys, unshare_sys
 from fakempi.script.turns import Turns
 
 
@@ -112,11 +112,16 @@ class Stage:
 
     def _hook(self, task: Task) -> None:
         resume, owner, place_of, outside = task.resume, task.owner, self.places.get, self.outside
+        modules, logs = sys.modules, vars(logging)
 
         def switch_and_resume() -> Any:
             at, to = self.at, place_of(owner, outside)
             if at is not to:
-                exchange(at, to)
+                main = to.main
+                if main is not None and modules.get("__main__", at) is at.main:
+                    modules["__main__"], logs["root"] = main, to.root  # what `exchange` does for most, without a call
+                else:
+                    exchange(at, to)
                 self.at = to
             return resume()
 
@@ -136,7 +141,7 @@ class Stage:
     def _ask(self) -> None:
         """A rank is about to read from standard input, where on a terminal somebody looks at what it has written."""
         place = self.who()
-        if place is not None and self.input._real.isatty():
+        if place is not None and self.input.isatty():
             self.out.show(place)
 
     def _unwind(self) -> None:
@@ -152,11 +157,11 @@ class Stage:
         self.folders, self.hidden, self.patches, self.unlock = set(), {}, Patches(), lambda: None
         self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
-        self.input = Input(sys.stdin, self._ask)
+        self.input = Input(sys.stdin, self._ask, self.who)
         self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
-        Noticing.seated, sys.__class__ = lambda: self.at, Noticing
+        share_sys(lambda: self.at)
         sys.stdout, sys.stderr = self.out, self.err  # for threads of ranks, which may print at any time
         for task in loop.tasks.values():
             if task.handle is not None:
@@ -194,7 +199,7 @@ class Stage:
         self.unlock()
         self.turns.forget()
         self.patches.undo()
-        sys.__class__ = ModuleType
+        unshare_sys(self.outside)
         for name in ("begin", "unwind"):
             vars(self.loop).pop(name, None)
         for task, resume in self.hooked.items():

@@ -116,6 +116,66 @@ def test_arguments_and_search_path_are_each_ranks_own(tmp_path: Path, carrier: s
     play(tmp_path, script, 3, carrier, "a", "b")
 
 
+def test_what_a_rank_sets_in_sys_is_its_own(tmp_path: Path, carrier: str) -> None:
+    """Set, deleted, or replaced for a while as tests do; those who pickle modules still can."""
+    script = """
+    import pickle, runpy, sys
+    from unittest import mock
+    was, rank = list(sys.argv), comm.rank
+    with mock.patch.object(sys, "argv", ["other", rank]), mock.patch.object(sys, "path", [*sys.path, str(rank)]):
+        comm.Barrier()
+        assert sys.argv == ["other", rank] and sys.path[-1] == str(rank)
+    assert sys.argv == was and sys.path[-1] != str(rank)
+    hook = lambda *what: None
+    if rank:
+        sys.excepthook = hook
+    comm.Barrier()
+    assert (sys.excepthook is hook) == bool(rank)
+    del sys.argv
+    comm.Barrier()
+    assert not hasattr(sys, "argv")
+    sys.argv = was
+    assert pickle.loads(pickle.dumps(sys)) is sys
+    main = sys.modules["__main__"]
+    if rank == 1:
+        sys.modules["__main__"] = mock.sentinel.main
+    comm.Barrier()
+    assert sys.modules["__main__"] is (mock.sentinel.main if rank == 1 else main)
+    sys.modules["__main__"] = main
+    """
+    play(tmp_path, script, 3, carrier)
+
+
+def test_modules_that_come_and_go_are_each_ranks_own(tmp_path: Path, carrier: str) -> None:
+    """Loaded at different times, taken out, replaced by themselves, or not loaded for an error in them."""
+    script = """
+    import importlib.util, sys
+    for turn in range(comm.size + 1):
+        if turn == comm.rank:
+            import state, itself
+            try:
+                import broken
+            except ZeroDivisionError:
+                pass
+            assert importlib.util.find_spec("later").name == "later"
+        comm.Barrier()
+        assert ("state" in sys.modules) == (turn >= comm.rank) == ("itself" in sys.modules)
+        assert "broken" not in sys.modules and "later" not in sys.modules
+    assert sys.modules["state"] is state and state.comm.rank == itself.rank == comm.rank
+    del sys.modules["state"]
+    comm.Barrier()
+    assert "state" not in sys.modules
+    import state as again, later
+    comm.Barrier()
+    assert again is sys.modules["state"] is not state and later.comm.rank == comm.rank
+    """
+    beside = {
+        "state.py": "", "broken.py": "1 / 0", "later.py": "",
+        "itself.py": "import sys, types\nsys.modules[__name__] = types.SimpleNamespace(rank=comm.rank)",
+    }  # fmt: skip
+    play(tmp_path, script, 3, carrier, beside=beside)
+
+
 def test_a_module_is_run_by_name(
     tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

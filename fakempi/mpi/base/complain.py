@@ -14,6 +14,9 @@ from fakempi.mpi.base.current import current_name
 
 _OURS = ("fakempi", "collectives")
 
+_known: dict[str, bool] = {}
+"""Names of modules that have been seen on a stack, and whether they are ours: every collective call asks for its name."""
+
 
 def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
     """An error to raise, prefixed by the call and the rank it happened on: `Send on rank 2: tag -5 is negative.`
@@ -36,16 +39,21 @@ def integer(what: str, value: Any) -> int:
 def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     """What the program called, and the frame of the program that called it: the first above all of ours."""
     name = "MPI"
-    while frame is not None and is_ours(frame):
-        if not frame.f_code.co_name.startswith("_"):
-            name = frame.f_code.co_name
+    while frame is not None and (_known.get(frame.f_globals.get("__name__", "")) or is_ours(frame)):
+        code = frame.f_code.co_name
+        if code[0] != "_":
+            name = code
         frame = frame.f_back
     return name, frame
 
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame is not the program's."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in _OURS
+    module = frame.f_globals.get("__name__", "")
+    known = _known.get(module)
+    if known is None:
+        known = _known[module] = module.partition(".")[0] in _OURS
+    return known
 
 
 def is_library(frame: FrameType) -> bool:
