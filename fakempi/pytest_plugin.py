@@ -86,6 +86,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         _install(early_config, choice)
     without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].found_wanting)
     early_config.stash[situation.SITUATION] = situation.find_out(early_config, bool(without))
+    if not situation.of(early_config).taken_off:
+        _register_fixtures(early_config)
     return (yield)
 
 
@@ -123,12 +125,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Fixtures: the last to come are those that count, if another plugin has some of the same names."""
-    owners = situation.of(session.config).owners
-    if "mpi" not in owners:
-        session.config.pluginmanager.register(folders)
-    if owners.get("mpi") != "pytest-isolate-mpi":
-        session.config.pluginmanager.register(given)
+    """If a plugin was taken off that has fixtures of the same names, ours come only now: the last are those that count."""
+    _register_fixtures(session.config)
+
+
+def _register_fixtures(config: pytest.Config) -> None:
+    plugins, owner = config.pluginmanager, situation.of(config).owners.get("mpi")
+    if owner is None and not plugins.is_registered(folders):
+        plugins.register(folders)
+    if owner != "pytest-isolate-mpi" and not plugins.is_registered(given):
+        plugins.register(given)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -155,13 +161,11 @@ def _marker(item: pytest.Item) -> pytest.Mark | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Where pytest itself runs on ranks, there are as many as there are."""
+    """Where pytest itself runs on ranks, there are as many as there are. With private modules, fixtures are private too."""
     comm, mark = situation.of(item.config).comm, _marker(item)
     if comm is not None and mark is not None:
         skip_unless(item, mark, comm.Get_size())
-
-
-    if mark is not None and comm is None and _isolated(item, mark):
+    elif mark is not None and _isolated(item, mark):
         start_anew(item)
 
 

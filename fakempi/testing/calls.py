@@ -57,6 +57,8 @@ class OnRanks:
                 pytest.skip(owner.__unittest_skip_why__)
             if getattr(owner, "__unittest_expecting_failure__", False):
                 pytest.fail("unittest.expectedFailure means nothing on ranks: mark it with pytest.mark.xfail", pytrace=False)
+        if hasattr(getattr(instance, method), "hypothesis"):
+            pytest.fail("in a TestCase each rank would draw values of its own: put it into a plain class", pytrace=False)
         for size in sizes(self.mark):
             shared = of_test(getattr(instance, method), instance, {})
             self._call(_run_case, (instance, method), {}, size, shared)

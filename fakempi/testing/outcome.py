@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 
@@ -15,6 +16,8 @@ from fakempi.mpi.base.current import current_rank
 from fakempi.mpi.base.environment import Wtime
 from fakempi.testing.output import kept_by_rank
 from fakempi.world import run
+
+SKIPS = (pytest.skip.Exception, SkipTest)
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Outcome:
     def failed(self) -> dict[int, BaseException]:
         """Those that did not just skip, in the order in which they failed in modelled time."""
         ranks = sorted(self.errors, key=lambda rank: (self.clocks.get(rank, 0), rank))
-        return {rank: self.errors[rank] for rank in ranks if not isinstance(self.errors[rank], pytest.skip.Exception)}
+        return {rank: self.errors[rank] for rank in ranks if not isinstance(self.errors[rank], SKIPS)}
 
     @property
     def verdict(self) -> BaseException | None:

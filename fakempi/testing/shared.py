@@ -13,12 +13,24 @@ from typing import Any
 LARGE = 1 << 20
 """Bytes above which an array is not looked at."""
 
+MANY = 100_000
+"""Items above which a container is not looked at."""
+
 ADVICE = "(a fixture that asks for comm is made on each rank; with --mpi-isolation=module all are, and modules too)"
 _NOT_DATA = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
-def _picture(value: Any, deeper: bool = True) -> Any:
+def _picture(value: Any) -> Any:
     """What can be compared with a later picture of the same object; None if it does not change or is not looked at."""
+    try:
+        return _seen(value, True)
+    except Exception:  # of somebody's own `__getattr__` or `__len__`, which is not our business
+        return None
+
+
+def _seen(value: Any, deeper: bool) -> Any:
+    if isinstance(value, (list, deque, dict, set, bytearray)) and len(value) > MANY:
+        return None
     if isinstance(value, (list, deque)):
         return list(map(id, value)), list(value)  # which also keeps them, or their places in memory would be others'
     if isinstance(value, dict):
@@ -30,7 +42,7 @@ def _picture(value: Any, deeper: bool = True) -> Any:
     if isinstance(getattr(value, "nbytes", None), int) and hasattr(value, "tobytes"):
         return (value.tobytes(), None) if value.nbytes <= LARGE else None
     if deeper and type(getattr(value, "__dict__", None)) is dict and not isinstance(value, _NOT_DATA):
-        inside = {name: (_picture(item, False) or (id(item), item)) for name, item in vars(value).items()}
+        inside = {name: (_seen(item, False) or (id(item), item)) for name, item in vars(value).items()}
         return {name: first for name, (first, _) in inside.items()}, inside
     return None
 

@@ -18,6 +18,9 @@ OTHERS = {
 }
 """Plugins that run marked tests themselves: by their module, their name and their marker."""
 
+FORKING = ("pytest_isolate_mpi._plugin",)
+"""Those that run marked tests elsewhere, wherever they are."""
+
 HINTS = (
     "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE", "ALPS_APP_PE", "PALS_RANKID",
 )  # fmt: skip
@@ -33,11 +36,13 @@ class Situation:
     process : of `fakempi run`, if pytest runs on its ranks
     comm : the world that pytest itself runs on, if that is one of several ranks or of `fakempi run`
     owners : plugins that marked tests are left to, by marker
+    taken_off : whether there are others that were taken off, since they have nothing to run tests on
     """
 
     process: Any = None
     comm: Any = None
     owners: dict[str, str] = field(default_factory=dict)
+    taken_off: bool = False
 
     def in_words(self) -> str:
         """A line for pytest's header; empty where nothing is special."""
@@ -59,16 +64,17 @@ def of(config: pytest.Config) -> Situation:
 
 
 def find_out(config: pytest.Config, without_mpi: bool) -> Situation:
-    """Where this pytest is. Where there is to be no MPI, other plugins have nothing to run tests on: they are taken off."""
+    """Where this pytest is. Where there is to be no MPI, other plugins are taken off; on our ranks, who starts mpiexec."""
     process = running()
-    if process is not None:
-        return Situation(process, process.comm_world)
     plugins = {getattr(plugin, "__name__", ""): plugin for plugin in config.pluginmanager.get_plugins()}
     others = [name for name in OTHERS if name in plugins]
+    off = others if without_mpi else [name for name in others if process is not None and name in FORKING]
+    for name in off:
+        config.pluginmanager.unregister(plugins[name])
+    if process is not None:
+        return Situation(process, process.comm_world, taken_off=bool(off))
     if without_mpi:
-        for name in others:
-            config.pluginmanager.unregister(plugins[name])
-        return Situation()
+        return Situation(taken_off=bool(off))
     return Situation(comm=_launched(), owners={OTHERS[name][1]: OTHERS[name][0] for name in others})
 
 

@@ -66,6 +66,7 @@ class Case(unittest.TestCase):
 
 CASE = """
 import unittest
+from hypothesis import given, strategies as st
 
 @pytest.mark.mpi(ranks=3)
 class Case(unittest.TestCase):
@@ -101,8 +102,17 @@ class Case(unittest.TestCase):
     def test_expected(self):
         self.fail()
 
+    @given(x=st.integers())
+    def test_drawn(self, x):
+        pass
+
+    def test_one_skips_and_one_fails(self):
+        if self.comm.rank == 0:
+            self.skipTest("not here")
+        self.assertNotEqual(self.comm.rank, 1)
+
     def tearDown(self):
-        self.comm.barrier()
+        self.comm.Get_name()
 
 @pytest.mark.mpi(ranks=3)
 class Asynchronous(unittest.IsolatedAsyncioTestCase):
@@ -114,7 +124,9 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 def test_methods_of_a_unittest_case_run_on_ranks(pytester: pytest.Pytester) -> None:
     """Each rank has its own instance; what cannot be is refused in a sentence."""
     result, text = run_pytest(pytester, CASE)
-    result.assert_outcomes(passed=1, failed=3, skipped=2)
+    result.assert_outcomes(passed=1, failed=5, skipped=2)
+    assert "in a TestCase each rank would draw values of its own: put it into a plain class" in text
+    assert "rank 1 of 3 failed; above is rank 1's traceback" in text
     assert "rank 2 of 3 failed; above is rank 2's traceback" in text
     assert "AssertionError: 2 == 2" in text
     assert "unittest.expectedFailure means nothing on ranks: mark it with pytest.mark.xfail" in text

@@ -129,6 +129,7 @@ def test_a_plugin_that_has_imported_mpi4py_keeps_it_to_itself(
     assert sys.modules["mpi4py.MPI"] is real
 
 
+@pytest.mark.slow  # two processes that start from nothing
 def test_under_mpiexec_marked_tests_run_on_its_processes(pytester: pytest.Pytester) -> None:
     """Two processes, and no virtual ranks in either."""
     pytest.importorskip("mpi4py", reason="there is no MPI here to launch pytest with")
