@@ -15,6 +15,8 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -28,6 +30,7 @@ from fakempi.mpi.base.complain import complaint
 _HOST = {1: "the CPU", 3: "pinned by CUDA", 11: "pinned by ROCm", 13: "managed by CUDA"}
 """DLPack's numbers for memory that every process can read."""
 
+_BYTE = ctypes.c_ubyte * 1
 _READ_ONLY = 1  # a flag of version 1
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # DLPack's codes, and numpy's letters
 _ORDERS = "|<" if sys.byteorder == "little" else "|>"
@@ -143,7 +146,7 @@ def _array(
     thing: Any, address: int, count: int, dtype: np.dtype[Any], readonly: bool, owner: Any, device: tuple[int, int]
 ) -> npt.NDArray[Any]:
     nbytes = count * dtype.itemsize
-    if nbytes and device[0] not in _HOST and not (_readable(address) and _readable(address + nbytes - 1)):
+    if nbytes and device[0] not in _HOST and not _readable(address, address + nbytes - 1):
         words = f"is on another device, {device} in DLPack's terms: copy it to the host first"
         raise complaint(ERR_BUFFER, f"the memory of a {type(thing).__name__} {words}.", MPIBufferError)
     if not nbytes:
@@ -151,20 +154,25 @@ def _array(
     return np.asarray(_Shown(address, count, dtype, readonly, owner))
 
 
-def _readable(address: int) -> bool:
-    """Whether this process can read a byte. The operating system says so when it is told to write it to a pipe."""
+def _readable(first: int, last: int) -> bool:
+    """Whether this process can read both bytes. The operating system says so when it is told to write them to a pipe."""
     if os.name != "posix":
         return False
-    reader, writer = os.pipe()
+    reader, writer = _pipe()
     try:
-        os.write(writer, (ctypes.c_ubyte * 1).from_address(address))
+        written = os.writev(writer, [_BYTE.from_address(first), _BYTE.from_address(last)])
     except OSError:
         return False
-    else:
-        return True
-    finally:
-        os.close(reader)
-        os.close(writer)
+    with suppress(BlockingIOError):  # a process that was forked has taken the bytes
+        os.read(reader, written)
+    return written == 2
+
+
+@cache
+def _pipe() -> tuple[int, int]:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    return reader, writer
 
 
 # -- DLPack ------------------------------------------------------------------------------------------------------------

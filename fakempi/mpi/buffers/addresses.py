@@ -9,13 +9,13 @@ from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.places import BottomType, InPlaceType
+from fakempi.mpi.buffers.places import BottomType, BufferAutomaticType, InPlaceType
 from fakempi.mpi.buffers.raw import address_of, bytes_of, memory_of
 
 
 def Get_address(location: Any) -> int:
     """The address of an object's memory, for the displacements of datatypes that are used with BOTTOM."""
-    if location is None or isinstance(location, (BottomType, InPlaceType)):
+    if location is None or isinstance(location, (BottomType, InPlaceType, BufferAutomaticType)):
         return int(location or 0)
     if isinstance(location, buffer):
         return location.address

@@ -1,16 +1,16 @@
 """Places that stand for no memory of their own: BOTTOM, IN_PLACE, BUFFER_AUTOMATIC.
 
-Each is an object of its own class, equal to the integer that C has for it. From Python 3.12 on they export an empty
-buffer, as mpi4py's do; before, pure Python cannot.
+Each is an object of its own class, equal to the integer that C has for it. As mpi4py's do, they export an empty buffer,
+which a class in pure Python cannot before 3.12; one that is an array of no bytes can.
 """
 
 from __future__ import annotations
 
-import sys
+import ctypes
 from typing import Any, Final, NoReturn
 
 
-class _Place:
+class _Place(ctypes.c_ubyte * 0):  # type: ignore[misc]
     """A named address. One object per class, however often it is made, copied or unpickled."""
 
     __slots__ = ()
@@ -22,6 +22,9 @@ class _Place:
         if cls._only is None:
             cls._only = super().__new__(cls)
         return cls._only
+
+    def __init__(self, *args: Any) -> None:
+        """Nothing, whatever it is made of."""
 
     def __init_subclass__(cls, /, name: str = "", value: int = 0) -> None:
         if not name:
@@ -48,11 +51,6 @@ class _Place:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    if sys.version_info >= (3, 12):
-
-        def __buffer__(self, flags: int, /) -> memoryview:
-            return memoryview(bytearray())
 
 
 class BottomType(_Place, name="BOTTOM", value=0):

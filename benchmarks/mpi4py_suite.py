@@ -1,0 +1,202 @@
+"""mpi4py's own test suite on the emulator and, for comparison, on a real MPI: what passes there and not here.
+
+    python benchmarks/mpi4py_suite.py                               download the sdist, run everything at 2, 3, 4 and 5 ranks
+    python benchmarks/mpi4py_suite.py --suite mpi4py-4.1.2/test     the same with a suite that is there
+    python benchmarks/mpi4py_suite.py --ranks 4 --on emulator test_p2p_buf test_comm
+    python benchmarks/mpi4py_suite.py --keep outcome.json --page docs/conformance.md
+
+The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
+Each module is a run of its own. A test counts as passed if it passes on every rank. If a run ends early, which a deadlock on
+the emulator and an abort on MPI do, the class in which it did has failed, and the rest is run again without it. Tests that
+fail are run again, each by itself, since a test that ends halfway leaves messages behind for the next one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+LATER = {
+    "one-sided communication": "test_rma test_rma_nb test_win test_util_sync",
+    "files": "test_io test_file",
+    "sessions": "test_session",
+    "partitioned communication": "test_p2p_buf_part",
+    "fault tolerance": "test_ulfm",
+    "MPI from several threads of a rank": "test_threads test_util_pool",
+}
+"""Modules that are left out, by what they are about."""
+
+LATER_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup"
+"""The same in other modules: tests whose class or name says so."""
+
+VERSION = "4.1.2"
+"""Where mpi4py is not installed."""
+
+ON_A_RANK = Path(__file__).with_name("mpi4py_suite_rank.py")
+Outcome = dict[str, list[str]]
+"""By the name of a test: passed, failed or skipped, and why."""
+
+
+def left_out() -> set[str]:
+    """All modules that are."""
+    return {module for modules in LATER.values() for module in modules.split()}
+
+
+def download(place: Path) -> Path:
+    """The folder of the suite, from the sdist of the installed version."""
+    wanted = f"mpi4py=={version('mpi4py') if find_spec('mpi4py') else VERSION}"
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", str(place), wanted]
+    subprocess.run(pip, check=True, stdout=sys.stderr)
+    (archive,) = place.glob("mpi4py-*.tar.gz")
+    with tarfile.open(archive) as sdist:
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        sdist.extractall(place, **safe)
+    return place / archive.name.removesuffix(".tar.gz") / "test"
+
+
+def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *options: str) -> tuple[list[list[Any]], str]:
+    """What each rank wrote, line by line, and what all printed at last."""
+    launch = ["mpiexec", "-n", str(ranks), sys.executable]
+    if where == "emulator":
+        launch = [sys.executable, "-m", "fakempi", "run", "-q", "-n", str(ranks), "--timeout", str(limit)]
+    else:
+        launch[0] = str(Path(sys.executable).with_name("mpiexec"))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*launch, str(ON_A_RANK), str(suite), folder, module, "--exclude", LATER_TESTS, *options]
+        try:
+            done = subprocess.run(command, cwd=suite, capture_output=True, timeout=limit + 30, stdin=subprocess.DEVNULL)
+            printed = (done.stdout + done.stderr).decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            printed = f"not done after {limit} s"
+        files = [Path(folder, f"{rank}.jsonl") for rank in range(ranks)]
+        lines = [file.read_text().splitlines() if file.exists() else [] for file in files]
+    return [[json.loads(line) for line in part if line.endswith("}")] for part in lines], printed
+
+
+def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, list[str], bool]:
+    """What became of each test, which classes did not end everywhere, and whether the run did."""
+    by_test: dict[str, list[Any]] = {}
+    classes: Counter[str] = Counter()
+    for log in logs:
+        for entry in log:
+            if "test" in entry and entry["verdict"] != "began":
+                by_test.setdefault(entry["test"], []).append(entry)
+            elif "test" in entry:
+                by_test.setdefault(entry["test"], [])
+            elif "class" in entry:
+                classes[entry["class"]] += entry["verdict"] == "ended"
+    found: Outcome = {}
+    for test, entries in by_test.items():
+        verdicts = {entry["verdict"] for entry in entries}
+        if len(entries) < len(logs):
+            verdicts.add("failed")
+        why = next((entry["why"] for entry in entries if entry["verdict"] == "failed"), printed[-800:])
+        failed, passed = "failed" in verdicts, "passed" in verdicts
+        found[test] = ["failed", why] if failed else ["passed", ""] if passed else ["skipped", ""]
+    unfinished = [name for name, ended in classes.items() if ended < len(logs)]
+    return found, unfinished, all(log and "end" in log[-1] for log in logs)
+
+
+def run_module(where: str, ranks: int, suite: Path, module: str, limit: int) -> tuple[Outcome, float]:
+    """What became of each test of a module, and how long that took, without the second tries."""
+    outcome: Outcome = {}
+    begun, done = time.perf_counter(), set[str]()
+    while True:
+        found, unfinished, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(done)))
+        outcome |= found
+        if ended or not unfinished:
+            break
+        done |= {test.rpartition(".")[0] for test in found}
+    seconds = time.perf_counter() - begun
+    for test, (verdict, _) in list(outcome.items()):
+        if verdict == "failed" and test.count(".") == 2:
+            again, _, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
+            outcome[test] = again.get(test, outcome[test])
+    if not outcome and not ended:
+        outcome[module] = ["failed", "it could not be run"]
+    return outcome, seconds
+
+
+def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> tuple[Outcome, float]:
+    """All modules, so many at a time."""
+    begun, outcome = time.perf_counter(), Outcome()
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [(module, pool.submit(run_module, where, ranks, suite, module, limit)) for module in modules]
+        for module, future in running:
+            found, seconds = future.result()
+            outcome |= found
+            counts = Counter(verdict for verdict, _ in found.values())
+            print(f"{where:8} {ranks} ranks  {module:24} {seconds:6.1f} s  {dict(counts)}", file=sys.stderr, flush=True)
+    return outcome, time.perf_counter() - begun
+
+
+def differences(here: Outcome, there: Outcome) -> dict[str, str]:
+    """What passes there and not here, and why."""
+    absent = ["failed", "it was not run"]
+    passed = [test for test, (verdict, _) in there.items() if verdict == "passed"]
+    return {test: here.get(test, absent)[1] for test in passed if here.get(test, absent)[0] != "passed"}
+
+
+def table(outcomes: dict[str, dict[str, Outcome]]) -> str:
+    """How many pass there, here, and in per cent, by the number of ranks."""
+    lines = ["| ranks | pass on MPI | of these on the emulator | |", "|---|---|---|---|"]
+    for ranks, there in outcomes["mpi"].items():
+        here = outcomes["emulator"][ranks]
+        count, missing = sum(verdict == "passed" for verdict, _ in there.values()), len(differences(here, there))
+        lines.append(f"| {ranks} | {count} | {count - missing} | {1 - missing / count:.1%} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """As it was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*", help="modules of the suite; all but those left out")
+    parser.add_argument("--suite", type=Path, default=os.environ.get("MPI4PY_SUITE"), help="the folder test/ of an sdist")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4, 5])
+    parser.add_argument("--on", nargs="+", choices=["mpi", "emulator"], default=["mpi", "emulator"])
+    parser.add_argument("--limit", type=int, default=600, help="seconds that a module may take")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs of the emulator at a time")
+    parser.add_argument("--keep", type=Path, help="a JSON file for the outcome; what is in it already is not run again")
+    parser.add_argument("--page", type=Path, help="a page whose table is to be written anew")
+    asked = parser.parse_args()
+    outcomes: dict[str, dict[str, Outcome]] = {"mpi": {}, "emulator": {}}
+    if asked.keep and asked.keep.exists():
+        outcomes = json.loads(asked.keep.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        suite = Path(asked.suite).resolve() if asked.suite else download(Path(folder))
+        modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
+        for where in asked.on:
+            for ranks in map(str, asked.ranks):
+                if ranks not in outcomes[where]:
+                    jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
+                    found, seconds = run_all(where, int(ranks), suite, modules, asked.limit, jobs)
+                    outcomes[where][ranks] = found
+                    print(f"{where} at {ranks} ranks: {seconds:.0f} s", flush=True)
+                if asked.keep:
+                    asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
+    if set(asked.on) == {"mpi", "emulator"}:
+        print(table(outcomes))
+        for ranks, there in outcomes["mpi"].items():
+            for test, why in differences(outcomes["emulator"][ranks], there).items():
+                print(f"at {ranks} ranks: {test}\n    {(why.strip().splitlines() or [''])[-1]}")
+        if asked.page:
+            page = asked.page.read_text()
+            fresh = f"<!-- table -->\n{table(outcomes)}\n<!-- end of table -->"
+            asked.page.write_text(re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: fresh, page, flags=re.DOTALL))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""What each rank does for mpi4py_suite.py: run the classes of one module, and write a line as each test begins and ends."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+
+class Told(unittest.TestResult):
+    """Writes as it goes, so that something is there if the run ends early."""
+
+    def __init__(self, tell: Any) -> None:
+        super().__init__()
+        self.tell = tell
+        self.verdict, self.why = "passed", ""
+
+    def startTest(self, test: Any) -> None:
+        super().startTest(test)
+        self.verdict, self.why = "passed", ""
+        self.tell(test=test.id(), verdict="began")
+
+    def stopTest(self, test: Any) -> None:
+        super().stopTest(test)
+        self.tell(test=test.id(), verdict=self.verdict, why=self.why)
+
+    def addError(self, test: Any, err: Any) -> None:
+        super().addError(test, err)
+        self._failed(test, err)
+
+    def addFailure(self, test: Any, err: Any) -> None:
+        super().addFailure(test, err)
+        self._failed(test, err)
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._failed(test, err)
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        super().addSkip(test, reason)
+        if self.verdict == "passed":
+            self.verdict = "skipped"
+
+    def _failed(self, test: Any, err: Any) -> None:
+        self.verdict, self.why = "failed", self._exc_info_to_string(err, test)[-2000:]
+
+
+def by_class(suite: Any) -> dict[str, list[Any]]:
+    """The tests of a suite, in its order."""
+    found: dict[str, list[Any]] = {}
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            for name, tests in by_class(test).items():
+                found.setdefault(name, []).extend(tests)
+        else:
+            found.setdefault(test.id().rpartition(".")[0], []).append(test)
+    return found
+
+
+def main() -> None:
+    """As the driver says."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("suite")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("module")
+    parser.add_argument("--exclude", default="$^")
+    parser.add_argument("--skip", default="")
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    sys.path.insert(0, asked.suite)
+    sys.dont_write_bytecode = True
+    from mpi4py import MPI
+
+    with open(asked.folder / f"{MPI.COMM_WORLD.Get_rank()}.jsonl", "w", encoding="utf-8", buffering=1) as log:
+
+        def tell(**entry: Any) -> None:
+            log.write(json.dumps(entry) + "\n")
+
+        try:
+            tests = by_class(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(asked.module)))
+        except unittest.SkipTest:
+            tests = {}
+        except Exception as error:
+            tell(test=asked.module, verdict="failed", why=f"{type(error).__name__}: {error}")
+            tests = {}
+        for name, those in tests.items():
+            wanted = [test for test in those if not re.search(asked.exclude, test.id())]
+            wanted = [test for test in wanted if asked.only in ("", test.id())]
+            if wanted and name not in asked.skip.split():
+                tell(**{"class": name}, verdict="began")
+                unittest.TestSuite(wanted).run(Told(tell))
+                tell(**{"class": name}, verdict="ended")
+        tell(end=True)
+
+
+if __name__ == "__main__":
+    main()

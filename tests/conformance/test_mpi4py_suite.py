@@ -1,0 +1,109 @@
+"""A part of mpi4py's own test suite on the emulator: nothing fails but what docs/conformance.md says.
+
+The suite is not kept here. `MPI4PY_SUITE` names the folder `test` of an sdist of mpi4py; without it pip downloads one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from fnmatch import fnmatchcase
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "conformance.md"
+SELECTION = {
+    "test_attributes": 2,
+    "test_cco_obj": 3,
+    "test_comm": 5,
+    "test_comm_inter": 4,
+    "test_comm_topo": 4,
+    "test_errorcode": 2,
+    "test_group": 3,
+    "test_info": 2,
+    "test_msgzero": 2,
+    "test_p2p_obj_matched": 3,
+    "test_request": 2,
+    "test_spawn": 2,
+    "test_status": 2,
+    "test_subclass": 2,
+}
+"""Modules that take a second each, and at how many ranks they are run."""
+
+
+def load() -> Any:
+    """The script that runs suites."""
+    spec = spec_from_file_location("mpi4py_suite", ROOT / "benchmarks" / "mpi4py_suite.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SUITE = load()
+
+
+def known() -> list[str]:
+    """The tests that the page lists, as patterns."""
+    text = PAGE.read_text(encoding="utf-8")
+    (rows,) = re.findall(r"<!-- differences -->(.*)<!-- end of differences -->", text, re.DOTALL)
+    tests = [row.split("|")[1] for row in rows.splitlines() if row.startswith("| `")]
+    return re.findall(r"`(test_[\w.*]+)`", "\n".join(tests))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the suite is."""
+    if named := os.environ.get("MPI4PY_SUITE"):
+        return Path(named)
+    try:
+        found: Path = SUITE.download(tmp_path_factory.mktemp("sdist"))
+    except (subprocess.CalledProcessError, OSError) as error:
+        pytest.skip(f"mpi4py's sdist could not be downloaded, and MPI4PY_SUITE does not name its folder 'test': {error}")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", list(SELECTION))
+def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None:
+    """Each module in a process of its own."""
+    outcome, _ = SUITE.run_module("emulator", SELECTION[module], folder, module, 80)
+    failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
+    surprising = {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in known())}
+    assert not surprising
+    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 5
+
+
+def test_the_page_lists_tests_and_modules_by_name() -> None:
+    """So that the list can be read by the test above; and says nothing about modules that are left out."""
+    assert len(known()) > 10
+    assert not {name.split(".")[0].rstrip("*") for name in known()} & SUITE.left_out()
+
+
+def test_a_test_counts_as_passed_if_it_passes_on_every_rank() -> None:
+    """As failed, if a rank never said how it ended; as skipped, if no rank passed it."""
+
+    def entry(test: str, verdict: str, why: str = "") -> dict[str, str]:
+        return {"test": test, "verdict": verdict, "why": why}
+
+    began = [entry(name, "began") for name in "abcd"]
+    zero = [*began, entry("a", "passed"), entry("b", "failed", "for a reason"), entry("c", "skipped"), entry("d", "passed")]
+    one = [*began, entry("a", "passed"), entry("b", "passed"), entry("c", "skipped")]
+    outcome, unfinished, ended = SUITE.outcome_of([[{"class": "K", "verdict": "began"}, *zero], one], "the last words")
+    assert [outcome[name][0] for name in "abcd"] == ["passed", "failed", "skipped", "failed"]
+    assert [outcome[name][1] for name in "bd"] == ["for a reason", "the last words"]
+    assert (unfinished, ended) == (["K"], False)
+    assert SUITE.differences(outcome, {name: ["passed", ""] for name in "abc"}) == {"b": "for a reason", "c": ""}
+
+
+def test_the_table_counts_what_passes_there_and_here() -> None:
+    """Ranks by ranks."""
+    there = {name: ["passed", ""] for name in "abcd"} | {"e": ["skipped", ""]}
+    here = there | {"b": ["failed", "why"]}
+    assert SUITE.table({"mpi": {"2": there}, "emulator": {"2": here}}).splitlines()[-1] == "| 2 | 4 | 3 | 75.0% |"
