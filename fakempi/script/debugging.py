@@ -74,7 +74,7 @@ class Debugging:
             return
         self.out.show(place)
         before = sys.stdin, sys.stdout
-        sys.stdin, sys.stdout = self.input, self.out.real
+        sys.stdin, sys.stdout = self.input.whoever_reads(), self.out.real
         debugger.stdout = self.out.real
         try:
             yield

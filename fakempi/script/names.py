@@ -38,9 +38,15 @@ def beside(folder: str) -> dict[str, bool]:
         name = file.partition(".")[0]
         if (name in NAMES_OF_PYTHON or name in FOUNDATION) and name not in AT_START:
             package = os.path.isfile(os.path.join(folder, file, "__init__.py"))
-            if package or file[len(name) :] in all_suffixes():
+            if (package or file[len(name) :] in all_suffixes()) and not _is_from(folder, name):
                 found[name] = package
     return found
+
+
+def _is_from(folder: str, name: str) -> bool:
+    """Whether the module of that name that is loaded is the one in the folder: it stands for no other."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and os.path.dirname(os.path.abspath(file)).startswith(os.path.abspath(folder))
 
 
 class Names:

@@ -139,7 +139,7 @@ def test_a_receive_that_nothing_comes_for_is_a_deadlock() -> None:
         first, second, *others = str(caught.value).splitlines()
         assert first == "deadlock at t = 0 s: 1 of 1 ranks waits, and nothing else can happen."
         assert second.startswith("  rank 0: recv(source=0, tag=3) at test_world_of_one.py:")
-        assert others == ["  cycle: 0 → 0", ADVICE]
+        assert others[:2] == ["  cycle: 0 → 0", ADVICE]  # and if other threads are there, that they cannot help
     WORLD.send("later", 0, tag=3)
     assert WORLD.recv(tag=3) == "later"
 
