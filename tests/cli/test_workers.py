@@ -22,13 +22,14 @@ def test_little_work_is_done_here() -> None:
 def test_much_work_is_shared_by_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends it at once, and nothing is left behind; the workers themselves do not hear it."""
     monkeypatch.setattr(module, "cores", lambda: 1 + 1)
+    before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), workers(None, 100, 1000.0) as executor:  # noqa: PT012
         assert executor is not None
         assert len(active_children()) == 2
         assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
         raise KeyboardInterrupt
     assert active_children() == []
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_worker_that_dies_is_told_of() -> None:

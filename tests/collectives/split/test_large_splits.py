@@ -10,6 +10,7 @@ from collectives import Algorithm
 from tests.collectives.split.harness import SPLITS, every, expected, run_split
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", SPLITS, ids=every)
 def test_a_thousand_ranks_are_split(algorithm: Algorithm) -> None:
     """Into eleven groups, with keys that repeat; hashes, which would sort by bitonic then, without."""

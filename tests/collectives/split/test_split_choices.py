@@ -68,7 +68,7 @@ def test_the_chooser_goes_by_size_groups_and_keys() -> None:
 
 
 @pytest.mark.parametrize("machine", [presets.dawn, presets.sierra])
-@pytest.mark.parametrize("size", [16, 64, 256])
+@pytest.mark.parametrize("size", [16, 64, pytest.param(256, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("coloured", "keyed"), [(True, False), (True, True), (False, True)])
 def test_what_is_chosen_is_about_the_fastest_there_is(machine: Any, size: int, coloured: bool, keyed: bool) -> None:
     """Within a tenth, on the machines of the paper, where to compare or move an item takes 50 ns."""

@@ -58,6 +58,7 @@ def test_groups_and_orders_are_those_of_sorting_in_one_place(drawn: tuple[list[A
         assert run_split(algorithm, colors, keys).returns == expected(colors, keys), algorithm
 
 
+@pytest.mark.slow
 @given(st.integers(71, 200), st.integers(1, 200), st.integers(1, 200), st.randoms(use_true_random=False))
 @settings(max_examples=4, deadline=None)
 def test_many_ranks_too(size: int, many: int, kinds: int, random: Any) -> None:
