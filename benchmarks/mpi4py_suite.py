@@ -24,8 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +56,12 @@ def left_out() -> set[str]:
 
 def download(place: Path) -> Path:
     """The folder of the suite, from the sdist of the installed version."""
-    wanted = f"mpi4py=={version('mpi4py') if find_spec('mpi4py') else VERSION}"
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", str(place), wanted]
+    try:
+        wanted = version("mpi4py")
+    except PackageNotFoundError:
+        wanted = VERSION
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", str(place)]
+    pip.append(f"mpi4py=={wanted}")
     subprocess.run(pip, check=True, stdout=sys.stderr)
     (archive,) = place.glob("mpi4py-*.tar.gz")
     with tarfile.open(archive) as sdist:
