@@ -22,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = make_parser().parse_args(words or ["--help"])
     except SystemExit as error:
         return int(error.code or 0)
+    except BrokenPipeError:  # while help was printed, on Python 3.10
+        return _quiet()
     try:
         code = int(options.do(options))
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import traceback
@@ -144,7 +145,8 @@ def _hide_ours(told: traceback.TracebackException | None, error: BaseException |
 def _is_ours(frame: traceback.FrameSummary) -> bool:
     """Whether a frame is ours, or Python's own between us and a module."""
     file = frame.filename
-    return file.startswith("<frozen importlib") or os.path.abspath(file).startswith(os.path.join(OURS, ""))
+    folders = tuple(os.path.join(folder, "") for folder in (OURS, os.path.dirname(importlib.__file__)))
+    return file.startswith("<frozen importlib") or os.path.abspath(file).startswith(folders)
 
 
 def _say_codes(script: Program) -> None:
