@@ -37,8 +37,12 @@ class Coroutines:
             running = events._get_running_loop()
             if running is None:
                 return None
-            swap: Any = getattr(sys.modules["asyncio.tasks"], "_swap_current_task", lambda loop, task: None)
-            task = swap(running, None)
+            tasks: Any = sys.modules["asyncio.tasks"]
+            task = tasks.current_task(running)
+            swap: Any = getattr(tasks, "_swap_current_task", _nothing)
+            if task is None:
+                swap = _nothing  # Python 3.12 cannot take away what is not there
+            swap(running, None)
             set_running(None)
 
             def lay_out() -> None:
@@ -64,6 +68,10 @@ class Coroutines:
             return original(loop) if self._rank() is None else float(here.loop.now)
 
         self.patches.set(module.BaseEventLoop, "time", time)
+
+
+def _nothing(loop: Any, task: Any) -> None:
+    """In place of exchanging a task."""
 
 
 class Policy:
