@@ -61,8 +61,8 @@ class Loop(Agenda):
         self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
 
-    def spawn(self, body: Callable[[], None], owner: Any = None, prepare: Callable[[Loop, Task], None] | None = None) -> Task:
-        """A new task that starts now, after everything that is booked for now already; on what, the carrier says."""
+    def spawn(self, body: Callable[[], None], owner: Any = None, prepare: Any = None) -> Task:
+        """A new task that starts now, after everything that is booked for now already; it runs as `prepare` says."""
         self.spawned += 1
         task = Task(self, self.spawned, body, owner)
         (prepare or self.carrier.prepare)(self, task)

@@ -15,7 +15,7 @@ from fakempi.kernel.task import Task
 
 STACK_BYTES = (16 << 20, 512 << 10)
 """A thread's stack, the first size that is to be had. What is not used takes no memory, and 8 MiB are enough for whatever
-Python's own limit of nested calls allows (3.10 to 3.13, through C and back). The second is for machines that give no more."""
+Python's own limit of nested calls allows (3.10 to 3.13, through C and back). The second is for machines that give less."""
 
 _acquire, _release = type(threading.Lock()).acquire, type(threading.Lock()).release  # while nobody has changed them
 
@@ -38,7 +38,7 @@ class Threads:
 
     def drive(self, loop: Loop) -> None:
         """Hand the baton to the first task and sleep until it comes back."""
-        first = loop.next()
+        first: Any = loop.next()
         if first is None:
             return
         self.hub.clear()
@@ -48,8 +48,8 @@ class Threads:
         except KeyboardInterrupt:
             loop.stop()
             while not self.hub.wait(0.1):  # whoever runs may compute and never wait
-                task = loop.running
-                if task is first and (task.handle is None or first.resume.__self__.locked()):
+                task: Any = loop.running
+                if task is first and (first.handle is None or first.resume.__self__.locked()):
                     break  # it came before the baton was handed on
                 if task is not None and task.handle is not None:
                     thread = ctypes.c_ulong(task.handle.ident)

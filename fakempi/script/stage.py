@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -54,13 +53,6 @@ class Stage:
     def who(self) -> Place | None:
         """The place of the rank that has the baton, None if it runs no script."""
         return None if self.at is self.outside else self.at
-
-    def whose(self) -> Place | None:
-        """As `who`, but a thread that a rank has started is that rank's, whoever has the baton meanwhile."""
-        if here.loop is None:
-            place: Place | None = getattr(threading.current_thread(), "_fakempi_place", None)
-            return place
-        return self.who()
 
     def open(self, loop: Loop, seed: int) -> None:
         """Before a rank enters: the first of a run finds the interpreter as it was, and changes it for all."""
@@ -158,7 +150,7 @@ class Stage:
         self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask, self.who)
-        self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
+        self.out, self.err = Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
         share_sys(lambda: self.at)

@@ -99,7 +99,7 @@ class Left(Told):
 
     def act(self, loop: Loop, task: Any) -> None:
         """Be refused for the last time."""
-        if not isinstance(task.handle, threading.Thread):
+        if not hasattr(task.handle, "ident"):  # it has no thread to itself
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to end when it is collected
         loop.tasks.pop(task.number, None)
         task.refusals = REFUSALS
@@ -125,7 +125,7 @@ class Knocks:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
         handle: Any = getattr(task, "handle", None)
-        has_thread = isinstance(handle, threading.Thread)
+        has_thread = hasattr(handle, "ident")
         if handle is None or (has_thread and handle.ident is None):
             return True  # nobody, or who has not begun
         if task is not self.task:

@@ -32,15 +32,15 @@ def test_calls_may_nest_as_deep_as_python_allows(carrier: str) -> None:
 def test_ctrl_c_before_the_first_task_has_begun_ends_the_run() -> None:
     """It comes while the hub starts a thread, or just before it hands the baton on."""
     program = """
-import signal, sys, threading, fakempi
+import signal, sys, fakempi
 from fakempi.kernel import threads
-start, when = threading.Thread.start, sys.argv[1]
+start, when = threads._start_thread, sys.argv[1]
 def interrupted(thread):
     if when == "after":
         start(thread)
-    threading.Thread.start = start
+    threads._start_thread = start
     signal.raise_signal(signal.SIGINT)
-threading.Thread.start = interrupted
+threads._start_thread = interrupted
 try:
     fakempi.run(lambda comm: comm.Barrier(), 3, carrier="threads")
 except KeyboardInterrupt:

@@ -47,6 +47,26 @@ def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     return name, frame
 
 
+def library_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """What the program called of the standard library, such as `Queue.get`, and the program's frame; `acquire` if of C.
+
+    If there is no program, as in a thread that waits for work, it is what the library called.
+    """
+    name, below, inner = "acquire", None, None
+    while frame is not None and (is_ours(frame) or is_library(frame)):
+        if not is_ours(frame):
+            below, inner = frame, inner or frame
+        elif frame.f_code.co_name == "get":
+            name = "SimpleQueue.get"
+        frame = frame.f_back
+    if frame is None:
+        below, frame = inner, inner
+    if below is not None:
+        owner = below.f_locals.get("self")
+        name = below.f_code.co_name if owner is None else f"{type(owner).__name__}.{below.f_code.co_name}"
+    return name, frame
+
+
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame is not the program's."""
     module = frame.f_globals.get("__name__", "")
