@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import fakempi
+from fakempi.script import program
 from tests.script.harness import Capture, play
 
 
-def test_every_rank_runs_a_loop_while_others_do(tmp_path: Path, carrier: str) -> None:
-    """With MPI calls in coroutines, where ranks wait for each other in the middle of theirs."""
+@pytest.mark.parametrize("computing", [0.0, 1.0])
+def test_every_rank_runs_a_loop_while_others_do(computing: float, tmp_path: Path, carrier: str) -> None:
+    """With MPI calls in coroutines, where ranks wait for each other in the middle of theirs, measured or not."""
     script = """
     import asyncio
     async def add(x):
@@ -34,7 +36,30 @@ def test_every_rank_runs_a_loop_while_others_do(tmp_path: Path, carrier: str) ->
     except RuntimeError:
         print("none is running")
     """
-    play(tmp_path, script, 4, carrier)
+    play(tmp_path, script, 4, carrier, computing=computing)
+    assert asyncio._get_running_loop() is None
+
+
+@pytest.mark.parametrize("computing", [0.0, 1.0])
+def test_a_run_whose_time_is_up_ends_in_coroutines(
+    computing: float, tmp_path: Path, carrier: str, capsys: Capture
+) -> None:
+    """Each rank in its own, where it waits; and no loop is left that runs."""
+    (tmp_path / "work.py").write_text("""
+import asyncio
+from mpi4py import MPI
+async def main():
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            MPI.COMM_WORLD.Barrier()
+    finally:
+        print(asyncio.get_running_loop() is loop)
+asyncio.run(main())
+""")
+    with pytest.raises(fakempi.RunTimeout):
+        fakempi.run(program([str(tmp_path / "work.py")]), 3, carrier=carrier, computing=computing, timeout=0.1)
+    assert set(capsys.readouterr().out.split()) <= {"True"}
     assert asyncio._get_running_loop() is None
 
 
