@@ -19,15 +19,11 @@ from fakempi.script.turns import Turns
 
 
 class Coroutines:
-    """What asyncio finds while scripts run."""
+    """What asyncio finds while scripts run. A thread that a rank has started has loops as any thread has."""
 
-    def __init__(self, who: Who, patches: Patches, turns: Turns) -> None:
-        self.who, self.patches, self.turns = who, patches, turns
+    def __init__(self, rank: Who, patches: Patches, turns: Turns) -> None:
+        self.rank, self.patches, self.turns = rank, patches, turns
         self.hooks = {"asyncio.events": self._events, "asyncio.base_events": self._base_events}
-
-    def _rank(self) -> Place | None:
-        """The rank that is running here; a thread that it has started has loops as any thread has."""
-        return None if here.loop is None else self.who()
 
     def _events(self, events: Any) -> None:
         set_running = events._set_running_loop
@@ -52,20 +48,20 @@ class Coroutines:
             return lay_out
 
         def set_running_loop(loop: Any) -> None:
-            if loop is not None and self._rank() is not None:
+            if loop is not None and self.rank() is not None:
                 self.turns.keep(put_away)
                 if hasattr(loop, "_selector") and not isinstance(loop._selector, Selector):
-                    loop._selector = Selector(loop._selector, self._rank)
+                    loop._selector = Selector(loop._selector, self.rank)
             set_running(loop)
 
         self.patches.set(events, "_set_running_loop", set_running_loop)
-        self.patches.set(events, "_event_loop_policy", Policy(events, self._rank))
+        self.patches.set(events, "_event_loop_policy", Policy(events, self.rank))
 
     def _base_events(self, module: Any) -> None:
         original = module.BaseEventLoop.time
 
         def time(loop: Any) -> float:
-            return original(loop) if self._rank() is None else float(here.loop.now)
+            return original(loop) if self.rank() is None else float(here.loop.now)
 
         self.patches.set(module.BaseEventLoop, "time", time)
 

@@ -29,7 +29,7 @@ AT_START = frozenset({"abc", "codecs", "encodings", "genericpath", "io", "os", "
 
 def beside(folder: str) -> dict[str, bool]:
     """Names of modules in a folder that stand for other modules elsewhere, and whether they are packages."""
-    found = {}
+    found: dict[str, bool] = {}
     try:
         files = os.listdir(folder)
     except OSError:

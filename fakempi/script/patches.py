@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fakempi.errors import Left
-from fakempi.mpi.base.current import current_process, here
+from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.environment import compute
 from fakempi.script.clocks import patch_clocks
 from fakempi.script.place import Place
@@ -46,12 +46,12 @@ class Patches:
             setattr(owner, name, value)
 
 
-def patch(patches: Patches, who: Who, seed: int) -> None:
-    """Patch everything."""
+def patch(patches: Patches, who: Who, rank: Who, seed: int) -> None:
+    """Patch everything; `rank` is as `who`, but for threads that a rank has started."""
     patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
     patch_clocks(patches.set)
-    _threads(patches, who)
+    _threads(patches, rank)
     _exits(patches, who)
     _leaving(patches)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
@@ -98,20 +98,20 @@ def _sleep(patches: Patches) -> None:
     patches.set(time, "sleep", sleep)
 
 
-def _threads(patches: Patches, who: Who) -> None:
+def _threads(patches: Patches, rank: Who) -> None:
     """A thread that a rank starts is that rank's: its lines are, and the rank waits for it at its end."""
     original, initialize = threading.Thread.start, threading.Thread.__init__
 
     @functools.wraps(initialize)
     def init(self: threading.Thread, *args: Any, daemon: bool | None = None, **kwargs: Any) -> None:
-        if daemon is None and who() is not None and here.loop is not None:
+        if daemon is None and rank() is not None:
             daemon = False  # as in a main thread; a rank may run in one that nobody waits for
         initialize(self, *args, daemon=daemon, **kwargs)
 
     @functools.wraps(original)
     def start(self: threading.Thread) -> None:
-        place = who()
-        if place is not None and here.loop is not None and not self.name.startswith("task "):
+        place = rank()
+        if place is not None and not self.name.startswith("task "):
             place.threads.append(self)
             self._fakempi_place = place  # type: ignore[attr-defined]
         original(self)

@@ -55,6 +55,10 @@ class Stage:
         """The place of the rank that has the baton, None if it runs no script."""
         return None if self.at is self.outside else self.at
 
+    def rank(self) -> Place | None:
+        """As `who`, but a thread that a rank has started is nobody's."""
+        return None if here.loop is None else self.who()
+
     def whose(self) -> Place | None:
         """As `who`, but a thread that a rank has started is that rank's, whoever has the baton meanwhile."""
         if here.loop is None:
@@ -166,7 +170,7 @@ class Stage:
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)
-        patch(self.patches, self.who, seed)
+        patch(self.patches, self.who, self.rank, seed)
         self._follow()
         self.unlock = lock_by_rank(self.who)
         self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.who)
@@ -176,8 +180,8 @@ class Stage:
 
     def _follow(self) -> None:
         """Change modules that are loaded only by some: now, or when they are."""
-        coroutines = Coroutines(self.who, self.patches, self.turns)
-        debugging = Debugging(self.who, self.patches, self.turns, (self.input, self.out))
+        coroutines = Coroutines(self.rank, self.patches, self.turns)
+        debugging = Debugging(self.rank, self.patches, self.turns, (self.input, self.out))
         self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
         for name, change in self.finder.hooks.items():
             if name in sys.modules:
