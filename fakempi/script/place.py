@@ -40,11 +40,12 @@ class Place:
     lines : for each stream, what was written since the last end of line
     generators : its generators of random numbers, by kind
     threads : those that it has started
+    codes : where its exit code is entered, by its number
     """
 
     __slots__ = (
-        *SEATS, "counted", "exits", "generators", "getter", "held", "label", "lines", "main", "modules", "names", "number",
-        "own", "root", "threads", "usual",
+        *SEATS, "codes", "counted", "exits", "generators", "getter", "held", "label", "lines", "main", "modules", "names",
+        "number", "own", "root", "threads", "usual",
     )  # fmt: skip
 
     argv: Any
@@ -66,6 +67,7 @@ class Place:
         self.lines: dict[int, list[str]] = {}
         self.generators: dict[str, Any] = {}
         self.threads: list[threading.Thread] = []
+        self.codes: dict[int, int] = {}
         self.main: Any = None
         self.names: tuple[str, ...] | None = None  # of its modules when they were last put away,
         self.counted = -1  # how many of its own it had then, or -1 if some were not loaded

@@ -25,6 +25,7 @@ from fakempi.script.coroutines import Coroutines
 from fakempi.script.debugging import Debugging
 from fakempi.script.finders import Finders
 from fakempi.script.imports import Finder, lock_by_rank
+from fakempi.script.leaving import patch_exit
 from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
@@ -171,6 +172,7 @@ class Stage:
             if task.handle is not None:
                 self._hook(task)
         patch(self.patches, self.who, self.rank, seed)
+        patch_exit(self.patches, self.who, self.leave)
         self._follow()
         self.unlock = lock_by_rank(self.who)
         self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.who)

@@ -21,10 +21,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from fakempi.kernel.loop import REFUSALS, Ended, Loop
+from fakempi.kernel.loop import Ended, Loop
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
+from fakempi.script.leaving import stay_behind
 
 GRACE = 1.0
 """Seconds that a rank has to come to its end, each time that it is told to."""
@@ -32,7 +33,10 @@ GRACE = 1.0
 KNOCKS = 3
 """How often it is told before it is left where it stands."""
 
-WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", "script.stage", "script.place", "script.patches"))
+WHOLE = tuple(
+    f"fakempi.{name}"
+    for name in ("kernel", "watch", "world", *(f"script.{part}" for part in ("stage", "place", "patches", "leaving")))
+)
 """Where nobody is told to end: where the baton changes hands, and where the interpreter is changed for a script."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
@@ -99,10 +103,7 @@ class Left(Told):
 
     def act(self, loop: Loop, task: Any) -> None:
         """Be refused for the last time."""
-        if not isinstance(task.handle, threading.Thread):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to end when it is collected
-        loop.tasks.pop(task.number, None)
-        task.refusals = REFUSALS
+        stay_behind(loop, task)
         loop.refuse(task)
 
 
