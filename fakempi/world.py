@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from inspect import iscoroutinefunction, isgeneratorfunction
 from numbers import Real
 from random import Random
@@ -130,11 +131,12 @@ def run(
     universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
     if not trusted(model):
         _guard(universe)
-    universe.recorder, universe.launch, universe.program = recorder, _launch, _script
+    universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
     returns: list[Any] = [None] * nprocs
+    universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
-        _launch(process, lambda comm: main(comm, *args), returns)
+        universe.launch(process, lambda comm: main(comm, *args))
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -266,8 +268,11 @@ def _enter(loop: Loop) -> None:
     here.loop = loop
 
 
-def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | None = None) -> None:
-    """Have a process call main with its world from now on; if that fails, so does the run."""
+def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) -> None:
+    """Have a process call main with its world from now on; if that fails, so does the run.
+
+    What it returns is kept if the process is in the world that was started: ranks there are the first numbers.
+    """
     universe = process.universe
     if universe.computing:
         main = metering.measured(process, main)
@@ -275,8 +280,8 @@ def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | N
     def program() -> None:
         try:
             result = main(process.comm_world)
-            if returns is not None:
-                returns[process.rank] = result
+            if process.number < len(returns):
+                returns[process.number] = result
             if process.threads:
                 finish(process)
         except Ended:

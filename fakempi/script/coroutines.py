@@ -20,15 +20,11 @@ from fakempi.threads.waiting import wait_for, wake_one
 
 
 class Coroutines:
-    """What asyncio finds while scripts run."""
+    """What asyncio finds while scripts run. A thread that a rank has started has loops as any thread has."""
 
-    def __init__(self, who: Who, patches: Patches, turns: Turns) -> None:
-        self.who, self.patches, self.turns = who, patches, turns
+    def __init__(self, rank: Who, patches: Patches, turns: Turns) -> None:
+        self.rank, self.patches, self.turns = rank, patches, turns
         self.hooks = {"asyncio.events": self._events, "asyncio.base_events": self._base_events}
-
-    def _rank(self) -> Place | None:
-        """The rank that is running here; a thread that it has started has loops as any thread has."""
-        return None if here.loop is None else self.who()
 
     def _events(self, events: Any) -> None:
         set_running = events._set_running_loop
@@ -53,21 +49,21 @@ class Coroutines:
             return lay_out
 
         def set_running_loop(loop: Any) -> None:
-            if loop is not None and self._rank() is not None:
+            if loop is not None and task_here() is not None:
                 self.turns.keep(put_away)
                 if hasattr(loop, "_selector") and not isinstance(loop._selector, Selector):
-                    loop._selector = Selector(loop._selector, self._rank)
+                    loop._selector = Selector(loop._selector)
                     loop._write_to_self = loop._selector.waking(loop._write_to_self)
             set_running(loop)
 
         self.patches.set(events, "_set_running_loop", set_running_loop)
-        self.patches.set(events, "_event_loop_policy", Policy(events, self._rank))
+        self.patches.set(events, "_event_loop_policy", Policy(events, self.rank))
 
     def _base_events(self, module: Any) -> None:
         original = module.BaseEventLoop.time
 
         def time(loop: Any) -> float:
-            return original(loop) if self._rank() is None else float(here.loop.now)
+            return original(loop) if task_here() is None else float(here.loop.now)
 
         self.patches.set(module.BaseEventLoop, "time", time)
 
@@ -119,8 +115,8 @@ class Policy:
 class Selector:
     """Waits for files, or, where there are none, in modelled time."""
 
-    def __init__(self, real: Any, rank: Who) -> None:
-        self._real, self._rank = real, rank
+    def __init__(self, real: Any) -> None:
+        self._real = real
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -128,7 +124,7 @@ class Selector:
     def select(self, timeout: float | None = None) -> Any:
         """What is ready, after so many seconds at most. If there is only the loop's own pipe, others run meanwhile."""
         task = task_here()
-        if self._rank() is None or task is None or len(self._real.get_map()) > 1 or (timeout is not None and timeout <= 0):
+        if task is None or len(self._real.get_map()) > 1 or (timeout is not None and timeout <= 0):
             return self._real.select(timeout)
         ready = self._real.select(0)
         if not ready:

@@ -9,16 +9,14 @@ from __future__ import annotations
 import atexit
 import functools
 import logging
-import os
 import random
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from fakempi.errors import Left
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.environment import compute
 from fakempi.script.clocks import patch_clocks
@@ -51,7 +49,6 @@ def patch(patches: Patches, who: Who, seed: int) -> None:
     _sleep(patches)
     patch_clocks(patches.set)
     _exits(patches, who)
-    _leaving(patches)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
@@ -130,23 +127,6 @@ def _module_of(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__module__", None)
-
-
-def _leaving(patches: Patches) -> None:
-    """`os._exit` ends a rank. As mpiexec does, it ends the others with it, unless the rank has finalized MPI."""
-    original, pid = os._exit, os.getpid()
-
-    @functools.wraps(original)
-    def leave(status: int) -> NoReturn:
-        process = current_process()
-        if process is None or os.getpid() != pid:  # or a child that a rank has forked
-            original(status)
-        error = Left(status)
-        if not process.finalized:
-            process.universe.fail(process, error)
-        raise error
-
-    patches.set(os, "_exit", leave)
 
 
 def _chance(

@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import Left, MPIValueError
+from fakempi.errors import MPIValueError
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
@@ -104,7 +104,7 @@ class Program:
         path = [self.folder, *(entry for entry in sys.path if entry not in ("", self.folder))]
         seats = (list(self.argv), path, STAGE.input, STAGE.out, STAGE.err, sys.__excepthook__)
         place = Place(process.number, self.label.format(rank=process.universe.names.short(process.number)), seats)
-        place.root = new_root()
+        place.root, place.codes = new_root(), self.codes
         place.own.add("__main__")
         place.modules["__main__"] = ModuleType("__main__")
         return place
@@ -122,10 +122,6 @@ class Program:
             return code
         except Ended:
             raise
-        except Left as error:  # nothing more is done, not even what was registered for the end
-            if not process.finalized:
-                raise
-            return error.errorcode & 0xFF
         except BaseException as error:
             if all(error is not failure for _, failure in process.universe.failures):
                 _tell_hook(error)
