@@ -141,7 +141,17 @@ def _looked_up(name: str) -> property:
     return property(get, set, delete)
 
 
-class Sys(ModuleType):
+class _ClassOfModules(type):
+    """What `type(sys)` stands for where others than we say it: importlib calls it for every module that it loads."""
+
+    def __call__(cls, *args: Any, **named: Any) -> ModuleType:
+        return ModuleType(*args, **named)  # one of ours would have its `path` in `sys`
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, ModuleType)
+
+
+class Sys(ModuleType, metaclass=_ClassOfModules):
     """The class of the module `sys` while scripts run: what is set there is set for whoever has the baton."""
 
     seated: ClassVar[Callable[[], Place]]
