@@ -11,6 +11,7 @@ from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
+from fakempi.mpi.base.info import INFO_NULL, Info
 
 
 def compute(seconds: float) -> None:
@@ -80,6 +81,21 @@ def Get_version() -> tuple[int, int]:
 def Get_library_version() -> str:
     """What this is."""
     return "fakempi: an MPI emulator in one Python process"
+
+
+def Get_abi_version() -> tuple[int, int]:
+    """That of the binary interface: there is none."""
+    return -1, -1
+
+
+def Get_abi_info() -> Info:
+    """How many bytes the integers have that MPI has types of its own for."""
+    return Info.Create({f"mpi_{name}_size": "8" for name in ("aint", "count", "offset")})
+
+
+def Get_abi_fortran_info() -> Info:
+    """INFO_NULL: no Fortran program calls this MPI."""
+    return Info(INFO_NULL)
 
 
 def get_vendor() -> tuple[str, tuple[int, int, int]]:
