@@ -17,6 +17,9 @@ _OURS = ("fakempi", "collectives")
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours: every collective call asks for its name."""
 
+_sites: dict[tuple[str, int], str] = {}
+"""Places in files that have been named: those of collective calls are, each time."""
+
 
 def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
     """An error to raise, prefixed by the call and the rank it happened on: `Send on rank 2: tag -5 is negative.`
@@ -101,7 +104,13 @@ def call_site() -> str:
 
 def site_of(frame: FrameType | None) -> str:
     """A frame's file and line."""
-    return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    if frame is None:
+        return "?"
+    place = frame.f_code.co_filename, frame.f_lineno
+    site = _sites.get(place)
+    if site is None:
+        site = _sites[place] = f"{os.path.basename(place[0])}:{place[1]}"
+    return site
 
 
 def out_of_step(plan: str, who: str | None, other_plan: str, other_site: str) -> MPIError:
