@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fakempi.mpi4py.names import names
 from fakempi.mpi4py.package import modules
 from fakempi.script.place import Place
 
@@ -33,4 +34,10 @@ def make(who: Callable[[], Place | None]) -> dict[str, Any]:
         place = who()
         return place is not None and place.owns(namespace)
 
+    def claim(name: str) -> None:
+        place = who()
+        if place is not None:
+            place.own.add(name)
+
+    names.claim = claim
     return modules(own)
