@@ -1,7 +1,4 @@
-"""What `import mpi4py` finds in a script: our own package of that name, with the emulator in it, installed or not.
-
-`mpi4py.futures`, and `mpi4py.util.pool` with it, call MPI from threads of their own, which is not emulated.
-"""
+"""What `import mpi4py` finds in a script: our own package of that name, with the emulator in it, installed or not."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from fakempi.mpi4py.package import modules
 from fakempi.script.place import Place
 
 REFUSED = {
-    "mpi4py.futures": "it calls MPI from threads of its own",
-    "mpi4py.util.pool": "it calls MPI from threads of its own",
     "mpi4py.util.sync": "its counters, mutexes and semaphores live in windows (MPI.Win), which are not emulated",
 }
 

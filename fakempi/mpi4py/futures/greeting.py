@@ -26,11 +26,16 @@ def greet(comm: Any, options: Mapping[str, Any], strangers: bool = True) -> Any:
     try:
         packed = MPI.pickle.dumps(said)
     except Exception:
-        plain.bcast(None, MPI.ROOT)
-        plain.Disconnect()
+        dismiss(plain)
         raise
     plain.bcast(packed, MPI.ROOT)
     return _line(comm, said)
+
+
+def dismiss(comm: Any) -> None:
+    """As master: tell workers that there is nothing to be done."""
+    comm.bcast(None, MPI.ROOT)
+    comm.Disconnect()
 
 
 def listen(comm: Any) -> Any:

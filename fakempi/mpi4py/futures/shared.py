@@ -7,7 +7,7 @@ from typing import Any
 
 from fakempi import MPI
 from fakempi.mpi4py.futures.crew import Crew
-from fakempi.mpi4py.futures.greeting import greet
+from fakempi.mpi4py.futures.greeting import dismiss, greet
 from fakempi.mpi4py.futures.managers import manage_crew, thread_pool
 from fakempi.mpi4py.futures.own import own
 from fakempi.mpi4py.futures.pools import Pool, end_pools
@@ -46,8 +46,10 @@ class SharedPool:
     def __exit__(self, *failure: object) -> None:
         if self.master:
             end_pools()
-            if self.comm != MPI.COMM_NULL:
-                self._started({"main": False}).stop()
+            if self.crew is not None:
+                self.crew.stop()
+            elif self.comm != MPI.COMM_NULL:
+                dismiss(self.comm)
         else:
             serve(self.comm, self.workers)
             end_pools()
