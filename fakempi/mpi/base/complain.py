@@ -13,6 +13,8 @@ from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.current import current_name
 
 _OURS = ("fakempi", "collectives")
+_PROGRAMS = "fakempi.mpi4py.futures"
+"""Of ours, what calls MPI as programs do: in its own time, from threads of its own. Its calls have names and lines."""
 
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours: every collective call asks for its name."""
@@ -75,7 +77,7 @@ def is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     known = _known.get(module)
     if known is None:
-        known = _known[module] = module.partition(".")[0] in _OURS
+        known = _known[module] = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
     return known
 
 
