@@ -86,7 +86,7 @@ class Absent(Refusing, Handled):
     """A class of which there are only null handles, for programs that compare with them."""
 
     __slots__ = ("__weakref__",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __new__(cls, other: Any = None) -> Any:
         if other is not None and not (isinstance(other, Absent) and issubclass(cls, type(other))):
