@@ -65,11 +65,15 @@ class Layout:
         """Where block i begins; start(p) is the end of the last one."""
         if self._starts is not None:
             return self._starts[i]
-        return i * self._small + min(i, self._larger)
+        return i * self._small + (i if i < self._larger else self._larger)
 
     def size(self, i: int, stop: int | None = None) -> int:
         """Elements of block i, or of blocks i .. stop-1 together."""
-        return self.start(i + 1 if stop is None else stop) - self.start(i)
+        if stop is None:
+            stop = i + 1
+        if not self._larger and self._starts is None:  # all are equal: most are, and texts ask all the time
+            return (stop - i) * self._small
+        return self.start(stop) - self.start(i)
 
     def at(self, element: int) -> int:
         """The block that an element is in.
