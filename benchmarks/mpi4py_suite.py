@@ -35,12 +35,11 @@ LATER = {
     "sessions": "test_session",
     "partitioned communication": "test_p2p_buf_part",
     "fault tolerance": "test_ulfm",
-    "MPI from several threads of a rank": "test_threads test_util_pool",
 }
 """Modules that are left out, by what they are about."""
 
-LATER_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup|ImportFutures|ImportUtil"
-"""The same in other modules: tests whose class or name says so. The last two import what calls MPI from threads."""
+LATER_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup"
+"""The same in other modules: tests whose class or name says so."""
 
 VERSION = "4.1.2"
 """Where mpi4py is not installed."""
