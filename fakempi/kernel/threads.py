@@ -13,7 +13,7 @@ from typing import Any
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
 
-STACK_BYTES = (16 << 20, 512 << 10)
+STACK_BYTES = (8 << 20, 512 << 10)
 """A thread's stack, the first size that is to be had. What is not used takes no memory, and 8 MiB are enough for whatever
 Python's own limit of nested calls allows (3.10 to 3.13, through C and back). The second is for machines that give less."""
 

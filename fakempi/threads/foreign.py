@@ -95,7 +95,7 @@ def watch(loop: Loop) -> None:
 
 def look_around(loop: Loop) -> None:
     """When a run begins: if there are other threads already, look who asks."""
-    if threading.active_count() > 1:
+    if len(threading._active) > 1:  # type: ignore[attr-defined]  # `active_count` takes a lock for it
         watch(loop)
 
 
