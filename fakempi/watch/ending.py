@@ -33,11 +33,9 @@ GRACE = 1.0
 KNOCKS = 3
 """How often it is told before it is left where it stands."""
 
-WHOLE = tuple(
-    f"fakempi.{name}"
-    for name in ("kernel", "watch", "world", *(f"script.{part}" for part in ("stage", "place", "patches", "leaving")))
-)
-"""Where nobody is told to end: where the baton changes hands, and where the interpreter is changed for a script."""
+_SCRIPT = (f"script.{name}" for name in ("stage", "place", "patches", "leaving", "imports", "reach"))
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_SCRIPT))
+"""Where nobody is told to end: where the baton changes hands, the interpreter is changed for a script, or files are read."""
 
 REWRITES = "_pytest.assertion.rewrite"
 """Loads our modules too, where pytest runs: they belong to one of its plugins."""
