@@ -217,6 +217,7 @@ def test_a_seed_gives_another_order_and_always_the_same(capsys: Capture) -> None
     [
         (["-n", "4"], "what is to be run? Say fakempi run -n 4 script.py, or -m module."),
         (["-n", "4", "nowhere.py"], "there is no file 'nowhere.py'."),
+        (["-n", "4", "pytest", "-q"], "there is no file 'pytest'. A module is run by -m pytest."),
         (["-n", "0", "-c", "1"], "-n 0: there must be at least 1 rank."),
         (["-n", "x", "-c", "1"], "'x' is not a number."),
         (["-n", "4", "--trace", "t.txt", "-c", "1"], "--trace t.txt: the file's name must end in .json or .npz."),
