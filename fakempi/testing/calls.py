@@ -35,7 +35,7 @@ class OnRanks:
         self.item, self.mark, self.options = item, mark, options
         self.copies = Copies(item.config) if isolated else None
         if limit_of(item, mark) is not None:
-            _load()
+            load_algorithms()
         self.limit = limit_of(item, mark)
         self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
 
@@ -120,7 +120,7 @@ def _warm_up() -> None:
 
 
 @cache
-def _load() -> None:
+def load_algorithms() -> None:
     """Likewise, and once: no test's time is spent on that."""
     run(lambda comm: _warm_up(), 2)
 
