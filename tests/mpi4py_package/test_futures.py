@@ -174,7 +174,7 @@ def test_a_task_that_never_ends_is_a_deadlock(tmp_path: Path, carrier: str) -> N
     with MPICommExecutor() as executor:
         executor.submit(wait_for_nobody).result()
     """
-    with pytest.raises(fakempi.DeadlockError, match=r"rank 1: recv\(source=0, tag=77\) at work.py:4,"):
+    with pytest.raises(fakempi.DeadlockError, match=r"rank 1: recv\(source=0, tag=77\) at work.py:5,"):
         play(tmp_path, script, 2, carrier)
 
 
