@@ -23,7 +23,8 @@ import tarfile
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ VERSION = "4.1.2"
 ON_A_RANK = Path(__file__).with_name("mpi4py_suite_rank.py")
 Outcome = dict[str, list[str]]
 """By the name of a test: passed, failed or skipped, and why."""
+Kept = dict[str, dict[str, Outcome]]
+"""By the number of ranks and the module."""
 
 
 def left_out() -> set[str]:
@@ -79,11 +82,15 @@ def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *opti
         launch[0] = str(Path(sys.executable).with_name("mpiexec"))
     with tempfile.TemporaryDirectory() as folder:
         command = [*launch, str(ON_A_RANK), str(suite), folder, module, "--exclude", LATER_TESTS, *options]
-        try:
-            done = subprocess.run(command, cwd=suite, capture_output=True, timeout=limit + 30, stdin=subprocess.DEVNULL)
-            printed = (done.stdout + done.stderr).decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            printed = f"not done after {limit} s"
+        with open(Path(folder, "printed"), "w+b") as output:
+            process = subprocess.Popen(command, cwd=suite, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            try:
+                process.wait(limit + (30 if where == "emulator" else 0))  # it ends by itself, with a report
+            except subprocess.TimeoutExpired:
+                process.terminate()  # not killed: mpiexec is to take its ranks along
+                process.wait()
+                output.write(f"\nnot done after {limit} s".encode())
+        printed = Path(folder, "printed").read_text(errors="replace")
         files = [Path(folder, f"{rank}.jsonl") for rank in range(ranks)]
         lines = [file.read_text().splitlines() if file.exists() else [] for file in files]
     return [[json.loads(line) for line in part if line.endswith("}")] for part in lines], printed
@@ -133,17 +140,21 @@ def run_module(where: str, ranks: int, suite: Path, module: str, limit: int) -> 
     return outcome, seconds
 
 
-def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> tuple[Outcome, float]:
-    """All modules, so many at a time."""
-    begun, outcome = time.perf_counter(), Outcome()
+def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> Iterator[tuple[str, Outcome]]:
+    """All modules, so many at a time; each as it is done."""
     with ThreadPoolExecutor(jobs) as pool:
-        running = [(module, pool.submit(run_module, where, ranks, suite, module, limit)) for module in modules]
-        for module, future in running:
+        running = {pool.submit(run_module, where, ranks, suite, module, limit): module for module in modules}
+        for future in as_completed(running):
             found, seconds = future.result()
-            outcome |= found
             counts = Counter(verdict for verdict, _ in found.values())
+            module = running[future]
             print(f"{where:8} {ranks} ranks  {module:24} {seconds:6.1f} s  {dict(counts)}", file=sys.stderr, flush=True)
-    return outcome, time.perf_counter() - begun
+            yield module, found
+
+
+def all_tests(by_module: dict[str, Outcome]) -> Outcome:
+    """Those of all modules together."""
+    return {test: verdict for outcome in by_module.values() for test, verdict in outcome.items()}
 
 
 def differences(here: Outcome, there: Outcome) -> dict[str, str]:
@@ -153,11 +164,11 @@ def differences(here: Outcome, there: Outcome) -> dict[str, str]:
     return {test: here.get(test, absent)[1] for test in passed if here.get(test, absent)[0] != "passed"}
 
 
-def table(outcomes: dict[str, dict[str, Outcome]]) -> str:
+def table(outcomes: dict[str, Kept]) -> str:
     """How many pass there, here, and in per cent, by the number of ranks."""
     lines = ["| ranks | pass on MPI | of these on the emulator | |", "|---|---|---|---|"]
-    for ranks, there in outcomes["mpi"].items():
-        here = outcomes["emulator"][ranks]
+    for ranks, by_module in sorted(outcomes["mpi"].items()):
+        there, here = all_tests(by_module), all_tests(outcomes["emulator"][ranks])
         count, missing = sum(verdict == "passed" for verdict, _ in there.values()), len(differences(here, there))
         lines.append(f"| {ranks} | {count} | {count - missing} | {1 - missing / count:.1%} |")
     return "\n".join(lines)
@@ -175,7 +186,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a JSON file for the outcome; what is in it already is not run again")
     parser.add_argument("--page", type=Path, help="a page whose table is to be written anew")
     asked = parser.parse_args()
-    outcomes: dict[str, dict[str, Outcome]] = {"mpi": {}, "emulator": {}}
+    outcomes: dict[str, Kept] = {"mpi": {}, "emulator": {}}
     if asked.keep and asked.keep.exists():
         outcomes = json.loads(asked.keep.read_text())
     with tempfile.TemporaryDirectory() as folder:
@@ -183,17 +194,18 @@ def main() -> None:
         modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
         for where in asked.on:
             for ranks in map(str, asked.ranks):
-                if ranks not in outcomes[where]:
-                    jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
-                    found, seconds = run_all(where, int(ranks), suite, modules, asked.limit, jobs)
-                    outcomes[where][ranks] = found
-                    print(f"{where} at {ranks} ranks: {seconds:.0f} s", flush=True)
-                if asked.keep:
-                    asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
+                known, begun = outcomes[where].setdefault(ranks, {}), time.perf_counter()
+                wanted = [module for module in modules if module not in known]
+                jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
+                for module, found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs):
+                    known[module] = found
+                    if asked.keep:
+                        asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
+                print(f"{where} at {ranks} ranks: {time.perf_counter() - begun:.0f} s", flush=True)
     if set(asked.on) == {"mpi", "emulator"}:
         print(table(outcomes))
-        for ranks, there in outcomes["mpi"].items():
-            for test, why in differences(outcomes["emulator"][ranks], there).items():
+        for ranks, there in sorted(outcomes["mpi"].items()):
+            for test, why in differences(all_tests(outcomes["emulator"][ranks]), all_tests(there)).items():
                 print(f"at {ranks} ranks: {test}\n    {(why.strip().splitlines() or [''])[-1]}")
         if asked.page:
             page = asked.page.read_text()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from _thread import start_new_thread
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from time import monotonic
 from types import FrameType, TracebackType
 
 from fakempi.errors import RunTimeout
@@ -25,7 +26,8 @@ OFTEN = 0.01
 
 OUT_OF_REACH = "whoever runs is in a call that cannot be ended from outside"
 
-monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
+monotonic: Callable[[], float] = getattr(time.monotonic, "__wrapped__", time.monotonic)
+"""The real one, though a rank of a script import this first."""
 
 _one_line = threading.Lock()
 """There is room for one line at a time: the first run that wants it has it."""
@@ -41,6 +43,7 @@ class Watch:
     def __init__(self, universe: Universe, timeout: float | None, progress: bool | str) -> None:
         self.universe = universe
         self.timeout = float("inf") if timeout is None else float(timeout)
+        self.what = ""  # takes too long: the run, or something that it does
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
@@ -126,5 +129,5 @@ class Watch:
         """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""
         with self.lock:
             if self.error is None:
-                self.error = took_too_long(self.universe, self.timeout, frame)
+                self.error = took_too_long(self.universe, self.timeout, frame, self.what)
             return self.error

@@ -31,15 +31,18 @@ def how_far(universe: Universe) -> str:
     return f"t = {seconds(universe.loop.now)}, {messages:,} messages, {ended(universe)}"
 
 
-def took_too_long(universe: Universe, timeout: float, frame: Any) -> RunTimeout:
-    """The error to raise. `frame` is where the running rank is, if it runs in a thread that others share."""
+def took_too_long(universe: Universe, timeout: float, frame: Any, what: str) -> RunTimeout:
+    """The error to raise. `frame` is where the running rank is, if it runs in a thread that others share.
+
+    `what` takes too long, if it is not the run as a whole.
+    """
     places = ["where ranks were could not be seen: they were too fast"]
     for _ in range(TRIES):
         with suppress(Exception):
             places = whereabouts(universe, frame)
             break
     now = universe.loop.now
-    head = f"not done after {timeout:g} s, at t = {float(now):.6g} s: {ended(universe)}."
+    head = f"{what and f'{what}: '}not done after {timeout:g} s, at t = {float(now):.6g} s: {ended(universe)}."
     error = RunTimeout("\n  ".join([head, *places]))
     error.timeout, error.time, error.places = timeout, now, places
     return error

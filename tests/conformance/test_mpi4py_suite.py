@@ -106,4 +106,5 @@ def test_the_table_counts_what_passes_there_and_here() -> None:
     """Ranks by ranks."""
     there = {name: ["passed", ""] for name in "abcd"} | {"e": ["skipped", ""]}
     here = there | {"b": ["failed", "why"]}
-    assert SUITE.table({"mpi": {"2": there}, "emulator": {"2": here}}).splitlines()[-1] == "| 2 | 4 | 3 | 75.0% |"
+    outcomes = {"mpi": {"2": {"test_a": there}}, "emulator": {"2": {"test_a": here}}}
+    assert SUITE.table(outcomes).splitlines()[-1] == "| 2 | 4 | 3 | 75.0% |"

@@ -42,7 +42,8 @@ def main(comm: Any, written: threading.Event | None = None) -> None:
     comm.sendrecv(0, 1 - comm.rank, source=1 - comm.rank)
     if comm.rank == 1 and written is not None:
         written.clear()
-        assert written.wait(30)
+        while not written.is_set():  # to wait for it would take modelled time, and none of ours
+            pass
 
 
 @pytest.mark.usefixtures("_at_once")

@@ -19,6 +19,9 @@ _PROGRAMS = "fakempi.mpi4py.futures"
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours: every collective call asks for its name."""
 
+_sites: dict[tuple[str, int], str] = {}
+"""Places in files that have been named: those of collective calls are, each time."""
+
 
 def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
     """An error to raise, prefixed by the call and the rank it happened on: `Send on rank 2: tag -5 is negative.`
@@ -46,6 +49,26 @@ def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
         if code[0] != "_":
             name = code
         frame = frame.f_back
+    return name, frame
+
+
+def library_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """What the program called of the standard library, such as `Queue.get`, and the program's frame; `acquire` if of C.
+
+    If there is no program, as in a thread that waits for work, it is what the library called.
+    """
+    name, below, inner = "acquire", None, None
+    while frame is not None and (is_ours(frame) or is_library(frame)):
+        if not is_ours(frame):
+            below, inner = frame, inner or frame
+        elif frame.f_code.co_name == "get":
+            name = "SimpleQueue.get"
+        frame = frame.f_back
+    if frame is None:
+        below, frame = inner, inner
+    if below is not None:
+        owner = below.f_locals.get("self")
+        name = below.f_code.co_name if owner is None else f"{type(owner).__name__}.{below.f_code.co_name}"
     return name, frame
 
 
@@ -83,7 +106,13 @@ def call_site() -> str:
 
 def site_of(frame: FrameType | None) -> str:
     """A frame's file and line."""
-    return "?" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    if frame is None:
+        return "?"
+    place = frame.f_code.co_filename, frame.f_lineno
+    site = _sites.get(place)
+    if site is None:
+        site = _sites[place] = f"{os.path.basename(place[0])}:{place[1]}"
+    return site
 
 
 def out_of_step(plan: str, who: str | None, other_plan: str, other_site: str) -> MPIError:
