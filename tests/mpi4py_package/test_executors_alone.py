@@ -11,7 +11,7 @@ from operator import mul
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakempi import MPI
@@ -30,6 +30,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
+@settings(max_examples=30)
 @given(
     size=st.integers(0, 20), chunksize=st.integers(1, 7), buffersize=st.none() | st.integers(1, 7), unordered=st.booleans()
 )

@@ -17,7 +17,6 @@ class Own:
     ----------
     shared : the workers of `-m mpi4py.futures`, None without it
     pools : those that have been started, and may still be going on
-    ends : whether it is seen to that they end with the rank
     comms : of threads that execute tasks, by thread: the communicator of the workers
     importing : the main program that a worker is importing, None otherwise
     lock : held during every call of MPI, where one thread at a time may make one; otherwise None
@@ -26,7 +25,6 @@ class Own:
     def __init__(self) -> None:
         self.shared: Any = None
         self.pools: WeakSet[Any] = WeakSet()
-        self.ends = False
         self.comms: dict[threading.Thread, MPI.Intracomm] = {}
         self.importing: str | None = None
         self.lock: Any = threading.Lock() if MPI.Query_thread() < MPI.THREAD_MULTIPLE else None
