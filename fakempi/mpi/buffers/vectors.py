@@ -24,7 +24,6 @@ from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
 from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
 
-
 _WHOLE = frozenset([int])
 
 
