@@ -21,11 +21,12 @@ from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.process import Process, Universe
-from fakempi.mpi.base.threads import watch_threads
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
+from fakempi.threads.changes import among_threads
+from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
@@ -145,7 +146,7 @@ def run(
         if outer is not None:
             outer.universe.inner = universe
         measures = metering.metered(universe) if universe.computing else nullcontext()
-        with _patient_collector(nprocs), watch_threads(), measures:
+        with _patient_collector(nprocs), among_threads(loop), measures:
             if watched:
                 with _watch(universe, progress, timeout):
                     _drive(universe)
@@ -281,11 +282,15 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
             result = main(process.comm_world)
             if process.number < len(returns):
                 returns[process.number] = result
+            if process.threads:
+                finish(process)
         except Ended:
             raise
         except SystemExit as error:
             if error.code not in (None, 0):
                 universe.fail(process, error)
+            elif process.threads:
+                finish(process)
         except BaseException as error:
             if all(error is not failure for _, failure in universe.failures):
                 universe.fail(process, error)
@@ -307,12 +312,15 @@ def _drive(universe: Universe) -> None:
     loop = universe.loop
     try:
         loop.carrier.drive(loop)
+        while loop.tasks and helped_from_outside(loop):
+            loop.carrier.drive(loop)
         if loop.tasks and not universe.failures and universe.verdict is None:
             universe.verdict = diagnose(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:
         universe.close()
+        unpark(universe)
         _unwind(loop)
     if universe.verdict is not None:
         raise universe.verdict

@@ -32,9 +32,7 @@ class Layout:
 
     def __init__(self, p: int, small: int, larger: int, starts: Sequence[int] | None) -> None:
         self.p = p
-        self._small = small
-        self._larger = larger
-        self._starts = starts
+        self._small, self._larger, self._starts = small, larger, starts
 
     @classmethod
     def nearly_equal(cls, size: int, p: int) -> Layout:
@@ -65,11 +63,13 @@ class Layout:
         """Where block i begins; start(p) is the end of the last one."""
         if self._starts is not None:
             return self._starts[i]
-        return i * self._small + min(i, self._larger)
+        return i * self._small + (i if i < self._larger else self._larger)
 
     def size(self, i: int, stop: int | None = None) -> int:
         """Elements of block i, or of blocks i .. stop-1 together."""
-        return self.start(i + 1 if stop is None else stop) - self.start(i)
+        stop = i + 1 if stop is None else stop
+        equal = not self._larger and self._starts is None  # most are, and texts ask all the time
+        return (stop - i) * self._small if equal else self.start(stop) - self.start(i)
 
     def at(self, element: int) -> int:
         """The block that an element is in.

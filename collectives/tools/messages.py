@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy import ndarray
 
 from collectives.tools.protocol import Buffer, Comm, Request
 
@@ -29,6 +30,9 @@ def receive(comm: Comm, block: Buffer, source: int, tag: int) -> None:
 
 def exchange(comm: Comm, outgoing: Buffer | None, dest: int, incoming: Buffer | None, source: int, tag: int) -> None:
     """Send one block and receive another at the same time; None or an empty block leaves that half out."""
+    if type(outgoing) is ndarray and type(incoming) is ndarray and outgoing.size and incoming.size:  # nearly always
+        comm.Sendrecv(outgoing, dest, tag, incoming, source, tag)
+        return
     sending, receiving = not is_empty(outgoing), not is_empty(incoming)
     if sending and receiving:
         comm.Sendrecv(outgoing, dest, tag, incoming, source, tag)
@@ -85,6 +89,8 @@ def is_empty(block: Any) -> bool:
     >>> [is_empty(block) for block in (np.zeros(1), [np.zeros(1), "d"], [b"abcd", (1, 0), "i"], [b"abcd", 1, "i"])]
     [False, False, False, False]
     """
+    if type(block) is ndarray:
+        return not block.size
     if block is None:
         return True
     if not isinstance(block, (list, tuple)):

@@ -10,7 +10,6 @@ import ctypes
 import functools
 import os
 import sys
-import threading
 from collections.abc import Callable
 from operator import index
 from types import FrameType, TracebackType
@@ -33,7 +32,7 @@ def patch_exit(patches: Patches, who: Who, leave: Callable[[Any], None]) -> None
         if process is None or os.getpid() != pid:  # or a child that a rank has forked
             original(status)
         code, universe, loop, place = index(status) & 0xFF, process.universe, process.loop, who()
-        for task in {process.task, loop.running}:  # a child may run, which calls an operation of the program's
+        for task in {process.task, loop.running, *(process.threads or ())}:  # it may be a thread that calls, or a child
             stay_behind(loop, task)
         if place is not None:
             leave(process)
@@ -51,7 +50,7 @@ def patch_exit(patches: Patches, who: Who, leave: Callable[[Any], None]) -> None
 
 def stay_behind(loop: Loop, task: Task) -> None:
     """See to it that a task does not go on once it has waited, nor is told to end."""
-    if not isinstance(task.handle, threading.Thread):
+    if not hasattr(task.handle, "ident"):  # it has no thread to itself
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to when it is collected
     task.clock, task.refusals = loop.now, REFUSALS
     loop.tasks.pop(task.number, None)

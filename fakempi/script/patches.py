@@ -11,7 +11,6 @@ import functools
 import logging
 import random
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -44,12 +43,11 @@ class Patches:
             setattr(owner, name, value)
 
 
-def patch(patches: Patches, who: Who, rank: Who, seed: int) -> None:
-    """Patch everything; `rank` is as `who`, but for threads that a rank has started."""
+def patch(patches: Patches, who: Who, seed: int) -> None:
+    """Patch everything."""
     patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
     patch_clocks(patches.set)
-    _threads(patches, rank)
     _exits(patches, who)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
@@ -93,28 +91,6 @@ def _sleep(patches: Patches) -> None:
             compute(seconds)
 
     patches.set(time, "sleep", sleep)
-
-
-def _threads(patches: Patches, rank: Who) -> None:
-    """A thread that a rank starts is that rank's: its lines are, and the rank waits for it at its end."""
-    original, initialize = threading.Thread.start, threading.Thread.__init__
-
-    @functools.wraps(initialize)
-    def init(self: threading.Thread, *args: Any, daemon: bool | None = None, **kwargs: Any) -> None:
-        if daemon is None and rank() is not None:
-            daemon = False  # as in a main thread; a rank may run in one that nobody waits for
-        initialize(self, *args, daemon=daemon, **kwargs)
-
-    @functools.wraps(original)
-    def start(self: threading.Thread) -> None:
-        place = rank()
-        if place is not None and not self.name.startswith("task "):
-            place.threads.append(self)
-            self._fakempi_place = place  # type: ignore[attr-defined]
-        original(self)
-
-    patches.set(threading.Thread, "__init__", init)
-    patches.set(threading.Thread, "start", start)
 
 
 def _exits(patches: Patches, who: Who) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Callable
 from importlib import import_module
 from operator import itemgetter
@@ -39,13 +38,12 @@ class Place:
     exits : functions to call at its end, in order of registration
     lines : for each stream, what was written since the last end of line
     generators : its generators of random numbers, by kind
-    threads : those that it has started
     codes : where its exit code is entered, by its number
     """
 
     __slots__ = (
         *SEATS, "codes", "counted", "exits", "generators", "getter", "held", "label", "lines", "main", "modules", "names",
-        "number", "own", "root", "threads", "usual",
+        "number", "own", "root", "usual",
     )  # fmt: skip
 
     argv: Any
@@ -66,7 +64,6 @@ class Place:
         self.exits: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self.lines: dict[int, list[str]] = {}
         self.generators: dict[str, Any] = {}
-        self.threads: list[threading.Thread] = []
         self.codes: dict[int, int] = {}
         self.main: Any = None
         self.names: tuple[str, ...] | None = None  # of its modules when they were last put away,

@@ -21,6 +21,7 @@ from fakempi.script.imports import choices
 from fakempi.script.patches import new_root
 from fakempi.script.place import Place
 from fakempi.script.stage import STAGE
+from fakempi.threads.ending import finish
 
 
 def program(
@@ -115,7 +116,8 @@ class Program:
                 code = 0
             except SystemExit as error:
                 code = _exit_code(error)
-            _join_threads()
+            if process.threads:
+                finish(process)
             _run_exits()
             return code
         except Ended:
@@ -177,14 +179,6 @@ def _exit_code(error: SystemExit) -> int:
         return error.code & 0xFF
     sys.stderr.write(f"{error.code}\n")
     return 1
-
-
-def _join_threads() -> None:
-    """As Python does at its end: wait for threads, except those that nobody is to wait for."""
-    place = STAGE.who()
-    for thread in place.threads if place is not None else ():
-        if not thread.daemon:
-            thread.join()
 
 
 def _run_exits() -> None:

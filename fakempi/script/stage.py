@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,7 +29,10 @@ from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place, exchange, share_sys, unshare_sys
+from fakempi.script.sockets import Sockets
 from fakempi.script.turns import Turns
+from fakempi.threads.guests import Guest
+from fakempi.threads.here import task_here
 
 
 class Stage:
@@ -57,15 +59,9 @@ class Stage:
         return None if self.at is self.outside else self.at
 
     def rank(self) -> Place | None:
-        """As `who`, but a thread that a rank has started is nobody's."""
-        return None if here.loop is None else self.who()
-
-    def whose(self) -> Place | None:
-        """As `who`, but a thread that a rank has started is that rank's, whoever has the baton meanwhile."""
-        if here.loop is None:
-            place: Place | None = getattr(threading.current_thread(), "_fakempi_place", None)
-            return place
-        return self.who()
+        """As `who`, but a thread that a rank has started is nobody's: it has what any thread has."""
+        task = task_here()
+        return None if task is None or isinstance(task.handle, Guest) else self.who()
 
     def open(self, loop: Loop, seed: int) -> None:
         """Before a rank enters: the first of a run finds the interpreter as it was, and changes it for all."""
@@ -163,7 +159,7 @@ class Stage:
         self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask, self.who)
-        self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
+        self.out, self.err = Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
         share_sys(lambda: self.at)
@@ -171,7 +167,7 @@ class Stage:
         for task in loop.tasks.values():
             if task.handle is not None:
                 self._hook(task)
-        patch(self.patches, self.who, self.rank, seed)
+        patch(self.patches, self.who, seed)
         patch_exit(self.patches, self.who, self.leave)
         self._follow()
         self.unlock = lock_by_rank(self.who)
@@ -184,7 +180,7 @@ class Stage:
         """Change modules that are loaded only by some: now, or when they are."""
         coroutines = Coroutines(self.rank, self.patches, self.turns)
         debugging = Debugging(self.rank, self.patches, self.turns, (self.input, self.out))
-        self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
+        self.finder.hooks = {**coroutines.hooks, **debugging.hooks, **Sockets(self.patches).hooks}
         for name, change in self.finder.hooks.items():
             if name in sys.modules:
                 change(sys.modules[name])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from inspect import signature
 from typing import Any, Final
 
@@ -56,8 +56,7 @@ class Choice:
                 options["first"] = first == bool(self.parameters.get("first", True))
             if "root" in options and options["root"] is None:
                 options["root"] = Part.ROOT
-        run = self.algorithm.run
-        return lambda *buffers: run(*comms, *buffers, **options)
+        return partial(self.algorithm.run, *comms, **options)
 
     def with_parts(self, text: Callable[[Algorithm], Callable[..., Any]]) -> Choice:
         """The same, where each of the algorithms that it consists of has the text that is made for it."""

@@ -124,7 +124,7 @@ class Knocks:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
         handle: Any = getattr(task, "handle", None)
-        has_thread = isinstance(handle, threading.Thread)
+        has_thread = hasattr(handle, "ident")
         if handle is None or (has_thread and handle.ident is None):
             return True  # nobody, or who has not begun
         if task is not self.task:

@@ -9,11 +9,13 @@ what it knows of either group; what the first to come did not say, the next one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Sequence
+from types import FrameType
 from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_NOT_SAME
-from fakempi.mpi.base.complain import call_site, complaint, out_of_step, public_call_name
+from fakempi.mpi.base.complain import call_site, complaint, out_of_step, public_call, site_of
 from fakempi.mpi.base.current import current_name
 
 TAGS = 1 << 20
@@ -29,8 +31,8 @@ MAKING = TAGS << 1
 class Traffic(NamedTuple):
     """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""
 
-    gives: Sequence[Any] | Mapping[int, Any]
-    takes: Sequence[Any] | Mapping[int, Any]
+    gives: Sequence[Any] | dict[int, Any]
+    takes: Sequence[Any] | dict[int, Any]
 
     def moved(self, by: int) -> Traffic:
         """The same with places in the roll, for ranks of a group that comes after so many others."""
@@ -42,30 +44,34 @@ class Entry:
 
     __slots__ = ("facts", "mentions", "missing", "name", "plan", "said", "site", "traffic")
 
-    def __init__(self, plan: str, facts: dict[str, Any], missing: int) -> None:
-        self.plan, self.facts, self.missing = plan, facts, missing
-        self.site, self.name = call_site(), current_name()
+    def __init__(self, plan: str, site: str, facts: dict[str, Any], missing: int) -> None:
+        self.plan, self.site, self.facts, self.missing = plan, site, facts, missing
+        self.name = current_name()
         self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
         self.traffic: dict[int, tuple[Traffic, str, str | None]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
 
 
 def enrol(
-    table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None
-) -> str:
-    """Enter a call, or compare it with the entry of those who came before; returns its name. `rank` is a place."""
-    plan = public_call_name()
+    table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None,
+    within: FrameType | None = None,
+) -> str:  # fmt: skip
+    """Enter a call, or compare it with the entry of those who came before; returns its name.
+
+    `rank` is a place; `within` is a frame of ours inside the call, the nearer to the program the sooner the call is found.
+    """
+    plan, frame = public_call(within or sys._getframe())
     if size == 1:
         return plan
     entry = table.get(call)
     if entry is None:
-        entry = table[call] = Entry(plan, facts, size)
+        entry = table[call] = Entry(plan, site_of(frame), facts, size)
     elif entry.plan != plan and {entry.plan, plan} != {"Barrier", "barrier"}:
         raise out_of_step(plan, entry.name, entry.plan, entry.site)
     elif entry.facts != facts:
         _compare(entry, facts)
     if traffic is not None:
-        _exchange(entry, rank, traffic)
+        _exchange(entry, rank, traffic, site_of(frame))
     entry.missing -= 1
     if not entry.missing:
         del table[call]
@@ -107,10 +113,10 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
             raise complaint(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
 
 
-def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
+def _exchange(entry: Entry, rank: int, mine: Traffic, place: str) -> None:
     """What this rank gives to those who came before and takes from them must be what they say."""
     others: Iterable[int] = entry.traffic
-    if isinstance(mine.gives, Mapping) and isinstance(mine.takes, Mapping):
+    if isinstance(mine.gives, dict) and isinstance(mine.takes, dict):
         partners = dict.fromkeys([*mine.gives, *mine.takes])
         others = [other for other in {**partners, **dict.fromkeys(entry.mentions.pop(rank, ()))} if other in entry.traffic]
         for other in partners:
@@ -123,16 +129,16 @@ def _exchange(entry: Entry, rank: int, mine: Traffic) -> None:
             here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
         else:
             continue
-        raise complaint(ERR_NOT_SAME, f"this rank {here} {name} ({call_site()}), which {there} ({site}).")
-    entry.traffic[rank] = mine, call_site(), current_name()
+        raise complaint(ERR_NOT_SAME, f"this rank {here} {name} ({place}), which {there} ({site}).")
+    entry.traffic[rank] = mine, place, current_name()
 
 
-def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:
-    return amounts.get(rank, 0) if isinstance(amounts, Mapping) else amounts[rank] if amounts else 0
+def _at(amounts: Sequence[Any] | dict[int, Any], rank: int) -> Any:
+    return amounts.get(rank, 0) if isinstance(amounts, dict) else amounts[rank] if amounts else 0
 
 
-def _listed(amounts: Sequence[Any] | Mapping[int, Any]) -> Iterable[tuple[int, Any]]:
-    return amounts.items() if isinstance(amounts, Mapping) else enumerate(amounts)
+def _listed(amounts: Sequence[Any] | dict[int, Any]) -> Iterable[tuple[int, Any]]:
+    return amounts.items() if isinstance(amounts, dict) else enumerate(amounts)
 
 
 def _words(amount: Any) -> str:

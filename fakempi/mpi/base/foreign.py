@@ -16,7 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -71,24 +71,18 @@ class Versioned(ctypes.Structure):
     )
 
 
-class _Shown:
-    """What numpy makes an array of, and what that keeps alive."""
-
-    def __init__(self, address: int, count: int, dtype: np.dtype[Any], readonly: bool, owner: Any) -> None:
-        self.owner = owner
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (address, readonly),
-            "shape": (count,),
-            "typestr": dtype.str,
-        }
-
-
 def foreign_array(thing: Any) -> npt.NDArray[Any] | None:
     """A flat array on the memory of an object that shows it by one of the two protocols, else None."""
     if hasattr(thing, "__dlpack__"):
         return _dlpack_array(thing)
     return _cuda_array(thing) if hasattr(thing, "__cuda_array_interface__") else None
+
+
+def is_of_a_device(thing: Any) -> bool:
+    """Whether the memory that an object shows by one of the two protocols calls itself a GPU's."""
+    if hasattr(thing, "__dlpack__"):
+        return _device(thing)[0] not in _HOST
+    return hasattr(thing, "__cuda_array_interface__")
 
 
 def _dlpack_array(thing: Any) -> npt.NDArray[Any]:
@@ -126,7 +120,7 @@ def _cuda_array(thing: Any) -> npt.NDArray[Any]:
         raise entry.wrong("data", "an address and whether it is read-only", MPIValueError)
     if entry.entries.get("mask") is not None:
         raise _unusable(thing, "has a mask")
-    if any(extent < 0 for extent in shape):
+    if shape and min(shape) < 0:
         raise _unusable(thing, f"has the shape {shape}")
     if typestr[:1] not in _ORDERS or not typestr:
         raise _unusable(thing, f"has elements of type {typestr!r}, which is not this machine's byte order")
@@ -151,7 +145,18 @@ def _array(
         raise complaint(ERR_BUFFER, f"the memory of a {type(thing).__name__} {words}.", MPIBufferError)
     if not nbytes:
         return np.empty(0, dtype)
-    return np.asarray(_Shown(address, count, dtype, readonly, owner))
+    memory: Any = _stretch(nbytes).from_address(address)
+    memory.owner = owner  # which the array keeps alive with it
+    found = np.frombuffer(memory, dtype)
+    if readonly:
+        found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=256)
+def _stretch(nbytes: int) -> Any:
+    """The class of so many bytes in a row; ctypes forgets those that are not in use, and making one takes a while."""
+    return ctypes.c_ubyte * nbytes
 
 
 def _readable(first: int, last: int) -> bool:
@@ -180,6 +185,8 @@ def _pipe() -> tuple[int, int]:
 
 def _device(thing: Any) -> tuple[int, int]:
     found = thing.__dlpack_device__() if callable(getattr(thing, "__dlpack_device__", None)) else None
+    if type(found) is tuple and len(found) == 2 and isinstance(found[0], int) and isinstance(found[1], int):
+        return int(found[0]), int(found[1])
     if not isinstance(found, tuple) or not all(isinstance(number, (int, np.integer)) for number in found):
         raise _unusable(thing, f"has the DLPack device {found!r}, not two integers", MPITypeError)
     if len(found) != 2:
@@ -195,7 +202,7 @@ def _shape(thing: Any, tensor: Tensor) -> list[int]:
     if tensor.ndim < 0 or (tensor.ndim and not tensor.shape):
         raise _unusable(thing, f"has {tensor.ndim} dimensions{' and no shape' * (tensor.ndim > 0)}")
     shape: list[int] = tensor.shape[: tensor.ndim] if tensor.ndim else []
-    if any(extent < 0 for extent in shape):
+    if shape and min(shape) < 0:
         raise _unusable(thing, f"has the shape {tuple(shape)}")
     return shape
 
@@ -213,6 +220,7 @@ def _dl_element(tensor: Tensor) -> tuple[np.dtype[Any], int]:
 # -- both --------------------------------------------------------------------------------------------------------------
 
 
+@cache
 def _element(kind: str, itemsize: int) -> tuple[np.dtype[Any], int]:
     """numpy's type and 1; for what it has none, bytes, and how many of them."""
     if kind in "biufc":

@@ -12,7 +12,7 @@ from fakempi.errors import MPIBufferError, MPIError, MPIKeyError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.raw import Element
 from fakempi.mpi.datatypes.datatype import Datatype
-from fakempi.mpi.datatypes.predefined import from_code, from_dtype
+from fakempi.mpi.datatypes.predefined import from_code, from_dtype, number_of
 
 _FOREIGN = ">!" if sys.byteorder == "little" else "<"
 
@@ -20,6 +20,10 @@ _FOREIGN = ">!" if sys.byteorder == "little" else "<"
 def datatype_of(kind: Any, element: Element | None) -> Datatype:
     """The datatype that a specification names, or that its buffer's elements have."""
     if kind is None:
+        if isinstance(element, np.dtype):
+            found = number_of(element)
+            if found is not None:
+                return found
         check_element(element)
         return from_dtype(element) if isinstance(element, np.dtype) else _coded(element)
     return kind if isinstance(kind, Datatype) else _coded(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,9 @@ from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
 
 Plan = Callable[[], Any]
+
+REMEMBERED = 1024
+"""Choices that a communicator keeps at hand; then it starts anew. Programs have few different calls, or any number."""
 
 _COUNTS_AT_ROOT = {"gatherv": "linear", "scatterv": "linear"}
 """On a communicator only the root knows the counts; all algorithms but these want all ranks to know them."""
@@ -97,30 +101,50 @@ class CollectiveCalls(CommState):
         combining, shown = objects and op is not None, nbytes
         nbytes = 0 if combining else nbytes
         twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic)
-        facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
-        options: dict[str, Any] = {} if root is None else {"root": root.rank}
-        side = self._local()
-        if self._between:
-            first = side.context.sides[0]
-            in_a = side is (first if root is None else root.group)
-            own, theirs = (len(side.members), nbytes), (self._reach, nbytes if other is None else other)
-            (p, m), (q, m_b) = (own, theirs) if in_a else (theirs, own)
-            facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
-            options["first"] = side is first
-        else:
-            if self._process.universe.has_nodes:
-                facts["nodes"] = self._process.universe.placement(side)
-            if operation in self._process.universe.weighs:
-                facts["costs"] = self._process.universe.send_costs(side, nbytes)
-            if sizes is not None:
-                facts["sizes"] = self._process.universe.sizes(sizes)
+        side: Any = self._side
+        first: bool = side is side.context.sides[0]
+        leads = first if root is None else root.group is side
+        law = (None, None) if op is None else (op.Is_commutative(), op.is_predefined)
+        asked = (operation, nbytes, other, leads, *law, count, in_place, objects, None if sizes is None else tuple(sizes))
+        choice = side.choices.get(asked)
+        if choice is None:
+            if len(side.choices) >= REMEMBERED:
+                side.choices.clear()
+            choice = side.choices[asked] = self._decide(*asked)
+        options: dict[str, Any] = {"tag": tag}
+        if root is not None:
+            options["root"] = root.rank
         if op is not None:
-            facts.update(commutative=op.Is_commutative(), predefined_op=op.is_predefined)
             options["op"] = bound
+        if self._there is not side:
+            options["first"] = first
+        if combining:
+            twins, choice = tuple(map(Courier, twins)), choice.with_parts(self._part_on_parcels)
+        run, name = choice.on(twins, **options), choice.algorithm.name
+        return recorded(self, run, operation, algorithm=name, nbytes=shown, root=self._recorded_root(root))
+
+    def _decide(
+        self, operation: str, nbytes: int, other: int | None, leads: bool, commutative: bool | None, predefined: bool | None,
+        count: int, in_place: bool, objects: bool, sizes: Sequence[int] | None,
+    ) -> Any:  # fmt: skip
+        """The choice of an algorithm. Of two groups, that `leads` which has the root, or else the first one."""
+        side, universe = self._local(), self._process.universe
+        facts: dict[str, Any] = {"p": self._reach, "nbytes": nbytes}
+        if self._between:
+            own, theirs = (len(side.members), nbytes), (self._reach, nbytes if other is None else other)
+            (p, m), (q, m_b) = (own, theirs) if leads else (theirs, own)
+            facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
+        else:
+            if universe.has_nodes:
+                facts["nodes"] = universe.placement(side)
+            if operation in universe.weighs:
+                facts["costs"] = universe.send_costs(side, nbytes)
+            if sizes is not None:
+                facts["sizes"] = universe.sizes(sizes)
+        if commutative is not None:
+            facts.update(commutative=commutative, predefined_op=predefined)
         try:
-            choice = self._process.universe.choose(
-                operation=operation, count=count, in_place=in_place, objects=objects, **facts
-            )
+            choice = universe.choose(operation=operation, count=count, in_place=in_place, objects=objects, **facts)
         except MPIError as error:
             raise complaint(error.ierr, str(error), type(error)) from None
         name = choice.algorithm.name
@@ -128,10 +152,7 @@ class CollectiveCalls(CommState):
         if name != fits:
             words = f"{operation}: {name} was asked for, but only the root knows the counts; {fits} fits."
             raise complaint(ERR_ARG, words, MPIValueError)
-        if combining:
-            twins, choice = tuple(map(Courier, twins)), choice.with_parts(self._part_on_parcels)
-        run = choice.on(twins, tag=tag, **options)
-        return recorded(self, run, operation, algorithm=name, nbytes=shown, root=self._recorded_root(root))
+        return choice
 
     def _recorded_root(self, root: Root | None) -> int | None:
         """The root, for the trace, if it is one of this group."""
@@ -151,7 +172,7 @@ class CollectiveCalls(CommState):
         if there is not side:
             rank, size = context.place(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
-        name = enrol(context.meetings, call, rank, size, agreed, traffic)
+        name = enrol(context.meetings, call, rank, size, agreed, traffic, sys._getframe(2))
         return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
 
     def _stand_by(self, root: Root) -> Plan:

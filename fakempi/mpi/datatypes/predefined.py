@@ -129,10 +129,15 @@ _numbers = {letter: Datatype._permanent(CODES[letter]) for letter in "?bBhHiIlLq
 _opaque: dict[int, Datatype] = {}
 
 
+def number_of(dtype: np.dtype[Any]) -> Datatype | None:
+    """The datatype for numbers as this machine has them."""
+    # By letter and not by dtype: numpy holds C's long and long long for equal where they have the same size.
+    return _numbers.get(dtype.char) if dtype.isnative else None
+
+
 def from_dtype(dtype: np.dtype[Any]) -> Datatype:
     """The datatype for elements of a numpy array; what MPI does not know travels as so many bytes."""
-    # By letter and not by dtype: numpy holds C's long and long long for equal where they have the same size.
-    found = _numbers.get(dtype.char) if dtype.isnative else None
+    found = number_of(dtype)
     if found is not None:
         return found
     if dtype.hasobject:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ndarray
 
 from fakempi.error_classes import ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIValueError
@@ -30,8 +31,10 @@ def alike(source: Any, target: Any) -> bool:
         return False
     if source.shape != target.shape or not source.flags.c_contiguous or not target.flags.carray:
         return False
-    if source.base is None and target.base is None:  # both own their memory
-        return source is not target
+    one = source if source.base is None else source.base
+    other = target if target.base is None else target.base
+    if one is not other and type(one) is ndarray and type(other) is ndarray and one.base is None and other.base is None:
+        return True  # two that own their memory, or parts of these
     return not np.may_share_memory(source, target)
 
 
