@@ -7,7 +7,7 @@
 
 The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
 Each module is a run of its own. A test counts as passed if it passes on every rank. If a run ends early, which a deadlock on
-the emulator and an abort on MPI do, the class in which it did has failed, and the rest is run again without it. Tests that
+the emulator and an abort on MPI do, the tests that any rank had begun are not begun again, and the rest is run. Tests that
 fail are run again, each by itself, since a test that ends halfway leaves messages behind for the next one.
 """
 
@@ -35,7 +35,6 @@ LATER = {
     "sessions": "test_session",
     "partitioned communication": "test_p2p_buf_part",
     "fault tolerance": "test_ulfm",
-    "MPI from several threads of a rank": "test_threads test_util_pool",
 }
 """Modules that are left out, by what they are about."""
 
@@ -96,18 +95,13 @@ def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *opti
     return [[json.loads(line) for line in part if line.endswith("}")] for part in lines], printed
 
 
-def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, list[str], bool]:
-    """What became of each test, which classes did not end everywhere, and whether the run did."""
+def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, bool]:
+    """What became of each test, and whether the run ended on every rank."""
     by_test: dict[str, list[Any]] = {}
-    classes: Counter[str] = Counter()
-    for log in logs:
-        for entry in log:
-            if "test" in entry and entry["verdict"] != "began":
-                by_test.setdefault(entry["test"], []).append(entry)
-            elif "test" in entry:
-                by_test.setdefault(entry["test"], [])
-            elif "class" in entry:
-                classes[entry["class"]] += entry["verdict"] == "ended"
+    for entry in (entry for log in logs for entry in log if "test" in entry):
+        ends = by_test.setdefault(entry["test"], [])
+        if entry["verdict"] != "began":
+            ends.append(entry)
     found: Outcome = {}
     for test, entries in by_test.items():
         verdicts = {entry["verdict"] for entry in entries}
@@ -116,24 +110,20 @@ def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, list[str],
         why = next((entry["why"] for entry in entries if entry["verdict"] == "failed"), printed[-800:])
         failed, passed = "failed" in verdicts, "passed" in verdicts
         found[test] = ["failed", why] if failed else ["passed", ""] if passed else ["skipped", ""]
-    unfinished = [name for name, ended in classes.items() if ended < len(logs)]
-    return found, unfinished, all(log and "end" in log[-1] for log in logs)
+    return found, all(log and "end" in log[-1] for log in logs)
 
 
 def run_module(where: str, ranks: int, suite: Path, module: str, limit: int) -> tuple[Outcome, float]:
     """What became of each test of a module, and how long that took, without the second tries."""
     outcome: Outcome = {}
-    begun, done = time.perf_counter(), set[str]()
-    while True:
-        found, unfinished, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(done)))
+    begun, found, ended = time.perf_counter(), {"": ["", ""]}, False
+    while found and not ended:
+        found, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(outcome)))
         outcome |= found
-        if ended or not unfinished:
-            break
-        done |= {test.rpartition(".")[0] for test in found}
     seconds = time.perf_counter() - begun
     for test, (verdict, _) in list(outcome.items()):
         if verdict == "failed" and test.count(".") == 2:
-            again, _, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
+            again, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
             outcome[test] = again.get(test, outcome[test])
     if not outcome and not ended:
         outcome[module] = ["failed", "it could not be run"]

@@ -29,6 +29,7 @@ from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place, exchange, share_sys, unshare_sys
+from fakempi.script.sockets import Sockets
 from fakempi.script.turns import Turns
 from fakempi.threads.guests import Guest
 from fakempi.threads.here import task_here
@@ -179,7 +180,7 @@ class Stage:
         """Change modules that are loaded only by some: now, or when they are."""
         coroutines = Coroutines(self.rank, self.patches, self.turns)
         debugging = Debugging(self.rank, self.patches, self.turns, (self.input, self.out))
-        self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
+        self.finder.hooks = {**coroutines.hooks, **debugging.hooks, **Sockets(self.patches).hooks}
         for name, change in self.finder.hooks.items():
             if name in sys.modules:
                 change(sys.modules[name])

@@ -16,7 +16,7 @@ from fakempi.kernel.task import Task
 from fakempi.threads import pools
 from fakempi.threads.waiting import desk_of, waiting
 
-PATIENCE = 1.0
+PATIENCE = 5.0
 """Seconds of real time in which a thread outside of a run may wake one of its tasks when nothing else can happen."""
 
 

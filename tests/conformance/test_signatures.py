@@ -26,7 +26,7 @@ INSIDE = """
 """What mpi4py has for itself and its C interface."""
 
 REFUSED = {
-    "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init Join",
+    "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init",
     "Intracomm": "Create_from_group",
     "Intercomm": "Create_from_groups",
     "Prequest": "Pready Pready_range Pready_list Parrived",

@@ -82,8 +82,9 @@ def is_ours(frame: FrameType) -> bool:
 
 
 def is_library(frame: FrameType) -> bool:
-    """Whether a frame is the standard library's."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
+    """Whether a frame is the standard library's; or pytest's where that loads modules, ours too, for it changes `assert`."""
+    name = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] in sys.stdlib_module_names or name == "_pytest.assertion.rewrite"
 
 
 def program_frame(frame: FrameType | None) -> FrameType | None:

@@ -14,7 +14,6 @@ FAULTS = "fault tolerance"
 FILES = "files that ranks share"
 ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
-SOCKETS = "sockets between processes: all ranks are in one; Accept and Connect join groups"
 SESSIONS = "sessions"
 LIBRARY = "hardware to tell about"
 
@@ -51,7 +50,6 @@ class CommRefusals(
     calls={
         FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
         PARTITIONED: "Psend_init Precv_init",
-        SOCKETS: "Join",
     },
 ):
     """Of any communicator."""

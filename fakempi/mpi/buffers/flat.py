@@ -104,17 +104,20 @@ class FlatVector:
     __slots__ = ("_starts", "_vector", "array", "hollow", "nbytes", "sizes")
 
     def __init__(self, blocks: Vector) -> None:
-        size = blocks.datatype._size if sum(blocks.counts) else 0
-        self.sizes = [count * size for count in blocks.counts]
+        counts, displs = blocks.counts, blocks.displs
+        size = blocks.datatype._size if any(counts) else 0
+        self.sizes = [count * size for count in counts]
         self._starts = list(accumulate(self.sizes, initial=0))
         self.nbytes = self._starts[-1]
         self.hollow = type(blocks.memory) is Phantom
         self._vector: Vector | None = None  # what to load from and store to, if it is not in a row
         self.array: Any
-        placed = zip(blocks.counts, blocks.displs, self._starts, strict=False)
         if self.hollow:
             self.array = Phantom(self.nbytes)
-        elif blocks._units is not None and all(not count or at * size == start for count, at, start in placed):
+        elif blocks.dense and (
+            displs == list(accumulate(counts[:-1], initial=0))  # most are, or else:
+            or all(not n or at * size == start for n, at, start in zip(counts, displs, self._starts, strict=False))
+        ):
             self.array = blocks.memory[: self.nbytes]
         else:
             self._vector, self.array = blocks, np.empty(self.nbytes, np.uint8)

@@ -17,7 +17,7 @@ from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.base.waiting import AllOf, Awaited, Completion
-from fakempi.mpi.comms.ports import Visit
+from fakempi.mpi.comms.port import Visit
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
 
