@@ -169,6 +169,7 @@ def test_a_rank_alone_has_a_thread_for_a_worker() -> None:
     [
         ({"max_workers": 0}, ValueError, "^max_workers is 0; there must be at least 1.$"),
         ({"initializer": 3}, TypeError, "^initializer is 3, which cannot be called.$"),
+        ({"service": "x"}, NotImplementedError, "service is not emulated: workers are spawned, or are ranks of the run.$"),
         ({"wdir": "/nowhere"}, NotImplementedError, "wdir is '/nowhere', but all ranks share one working directory, '"),
         ({"env": {"A_B_C": "1"}}, NotImplementedError, "env sets A_B_C to '1', but all ranks share one environment"),
         ({"python_exe": "/bin/other"}, NotImplementedError, "python_exe is '/bin/other', but workers are ranks of this"),
