@@ -138,7 +138,7 @@ def test_an_initializer_is_called_on_every_worker(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
-    """On the way there, on the way back, and no other."""
+    """On the way there, on the way back, and no other; what all workers are to have, the executor."""
     script = """
     with MPIPoolExecutor(2) as executor:
         there = executor.submit(abs, lambda: 0).exception()
@@ -146,6 +146,8 @@ def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
         assert "pickle" in str(there) and there.__cause__ is None
         assert "pickle" in str(back) and "On worker" in str(back.__cause__)
         assert list(executor.map(abs, [-1, -2, -3])) == [1, 2, 3]
+    executor = MPIPoolExecutor(2, globals={"function": lambda: 0})
+    assert "pickle" in str(executor.submit(abs, 1).exception()) and executor.num_workers == 0
     """
     spawning(tmp_path, script)
 
@@ -181,6 +183,8 @@ def name(): return __name__
 if __name__ == "__main__":
     assert MPI.COMM_WORLD.rank == 0
     size = max(1, MPI.COMM_WORLD.size - 1)
+    if MPI.COMM_WORLD.size > 1:
+        assert "pickle" in str(MPIPoolExecutor(globals={"function": lambda: 0}).submit(abs, 1).exception())
     one, other = MPIPoolExecutor(max_workers=50), MPIPoolExecutor(initializer=abs, initargs=(1,))
     assert one.num_workers == other.num_workers == size
     ranks = set(one.map(rank, range(20))) | set(other.map(rank, range(20)))
