@@ -45,6 +45,26 @@ def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, carrier: str) 
     play(tmp_path, script, nprocs, carrier)
 
 
+def test_a_worker_may_have_workers(tmp_path: Path) -> None:
+    """A task that all workers execute makes one of them the master of the others; afterwards they are workers as before."""
+    script = """
+    from mpi4py.futures import MPICommExecutor, get_comm_workers
+    def nested():
+        workers = get_comm_workers()
+        with MPICommExecutor(workers) as executor:
+            return sum(executor.map(abs, range(-3, 0))), get_comm_workers().size
+        return 0, get_comm_workers().size
+    with MPICommExecutor() as executor:
+        futures = [executor.submit(nested) for _ in range(3)]
+        assert sorted(future.result() for future in futures) == [(0, 3), (0, 3), (6, 3)]
+    with MPICommExecutor() as executor:
+        if comm.rank == 1:
+            comm.Abort(5)  # no error that a context could take for its own
+    """
+    with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with Aborted: Abort\(5\) was called"):
+        play(tmp_path, script, 4)
+
+
 def test_workers_work_at_the_same_time(tmp_path: Path) -> None:
     """Seven calls of 100 seconds on three workers take 300, and a little for messages; the same on every run and carrier."""
     script = """
