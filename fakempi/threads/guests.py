@@ -7,6 +7,7 @@ sleep when a guest was resumed from there (`Opened`). A run without threads pays
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -69,6 +70,8 @@ def _run(loop: Loop, task: Task) -> None:
     task.rest()
     here.loop = loop
     try:
+        if loop.ending and task.handle.thread is not None:
+            threading._limbo.pop(task.handle.thread, None)  # type: ignore[attr-defined]  # it will not begin
         loop.begin(task)
         task.handle.over = True
         to = loop.next()

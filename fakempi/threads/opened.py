@@ -45,12 +45,15 @@ class Opened(Greenlets):
         self._into_greenlet(switch)
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
-        """Where waiting tasks stand."""
-        guests = [task for task in tasks if hasattr(task.handle, "ident")]
+        """Where waiting tasks stand; one of the greenlets may be that in which their thread sleeps."""
         frames = sys._current_frames()
-        return {**super().frames([task for task in tasks if task not in guests]), **{
-            task: frames.get(task.handle.ident) for task in guests
-        }}  # fmt: skip
+        found: dict[Task, Any] = {}
+        for task in tasks:
+            if hasattr(task.handle, "ident"):
+                found[task] = frames.get(task.handle.ident)
+            elif task.handle is not None:
+                found[task] = task.handle.gr_frame or frames.get(self.thread)
+        return found
 
     def _start(self, loop: Loop, task: Task) -> Any:
         if getcurrent() is not self.hub:
@@ -69,13 +72,13 @@ class Opened(Greenlets):
     def _sleep(self) -> Any:
         try:
             while self.wanted is None:
-                acquire(self.driver)
+                acquire(self.driver, True, 1)  # a signal that another thread gets does not wake this one
         except BaseException:  # Ctrl-C: a guest has the baton
             self.loop.stop()
             while self.wanted is None:
                 running = self.loop.running
-                if not acquire(self.driver, True, 0.1) and running is not None and hasattr(running.handle, "ident"):
-                    thread = ctypes.c_ulong(running.handle.ident)
+                if not acquire(self.driver, True, 0.5) and running is not None and running.number in self.loop.tasks:
+                    thread = ctypes.c_ulong(running.handle.ident)  # it has not come to its end yet
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
             self.wanted = None
             raise

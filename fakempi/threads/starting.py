@@ -98,11 +98,15 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
     """Start a guest of the same owner."""
 
     def body() -> None:
-        guest = new.handle
+        guest, meter = new.handle, new.owner.meter
         if handle is not None:
             handle.lock.acquire()
         try:
+            if meter is not None:
+                meter.start()
             function()
+            if meter is not None:
+                meter.charge()
         except (Ended, SystemExit):
             pass
         except BaseException:
