@@ -16,10 +16,7 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.evidence.waits import calls_in_words
 from fakempi.threads import pools
-from fakempi.threads.waiting import desk_of, waiting
-
-PATIENCE = 5.0
-"""Seconds of real time in which a thread outside of a run may wake one of its tasks when nothing else can happen."""
+from fakempi.threads.waiting import PATIENCE, desk_of, waiting
 
 
 def finish(process: Any) -> None:

@@ -69,6 +69,7 @@ def _run(loop: Loop, task: Task) -> None:
     """In the new thread."""
     task.rest()
     here.loop = loop
+    carrier: Any = loop.carrier
     try:
         if loop.ending and task.handle.thread is not None:
             threading._limbo.pop(task.handle.thread, None)  # type: ignore[attr-defined]  # it will not begin
@@ -76,10 +77,9 @@ def _run(loop: Loop, task: Task) -> None:
         task.handle.over = True
         to = loop.next()
     except BaseException as error:
-        carrier: Any = loop.carrier
         carrier.crash = error
         to = None
     if to is None:
-        loop.carrier.to_hub()
+        carrier.to_hub()
     else:
         to.resume()

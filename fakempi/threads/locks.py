@@ -1,7 +1,7 @@
 """What the methods of `threading.Lock` and `threading.RLock` do while runs go on.
 
-A lock that is free is taken as ever. Who has to wait for another task of the same run waits in the loop. All others wait
-as ever, for a thread outside the run may release the lock at any time.
+A lock that is free is taken as ever, unless somebody waits for it who came before. Who has to wait for another task of the
+same run waits in the loop. All others wait as ever, for a thread outside the run may release the lock at any time.
 
 Ranks on greenlets share an OS thread, by which an RLock tells its owner. Here it is told by the task.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.threads import raw
 from fakempi.threads.here import task_here
-from fakempi.threads.waiting import Hold, held, hold_of, look_again, wait_for, waiting, wake_one
+from fakempi.threads.waiting import Hold, count_on, held, hold_of, look_again, wait_for, waiting, wake_one
 
 Lock = type(raw.allocate_lock())
 _acquire, _release = raw.acquire, raw.release
@@ -26,7 +26,8 @@ _acquire_r, _release_r, _is_owned_r, _save_r, _restore_r = (
 
 def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int = 1) -> bool:
     """`Lock.acquire`. The program's frame is so many calls up, or further."""
-    if _acquire(lock, False):
+    queued = bool(waiting) and blocking and id(lock) in waiting  # others came first
+    if not queued and _acquire(lock, False):
         return _taken(lock, task_here(), depth + 1)
     task = task_here()
     if task is None or (timeout < 0 and timeout != -1):
@@ -35,7 +36,8 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
         look_again(task)
         return _acquire(lock, blocking, timeout)
     until = None if timeout == -1 else task.agenda.now + timeout
-    while (hold := hold_of(lock)) is not None and hold.task.agenda is task.agenda:
+    while queued or ((hold := hold_of(lock)) is not None and hold.task.agenda is task.agenda):
+        queued = False
         rest = None if until is None else until - task.agenda.now
         in_time = wait_for(task, lock, rest)
         if _acquire(lock, False):
@@ -48,6 +50,7 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
 def _taken(lock: Any, task: Any, depth: int) -> bool:
     if task is not None:
         held[id(lock)] = Hold(lock, task, sys._getframe(depth))
+        count_on(task)
     elif held:
         held.pop(id(lock), None)
     return True
@@ -78,19 +81,23 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: i
     if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1):
         return bool(_acquire_r(lock, blocking, timeout))
     until = None if timeout == -1 else task.agenda.now + timeout
-    in_time = True
-    while (hold := hold_of(lock)) is not None and hold.task is not task and hold.task.agenda is task.agenda:
+    in_time, hold = True, hold_of(lock)
+    queued = hold is None and bool(waiting) and blocking and id(lock) in waiting  # others came first
+    while queued or (hold is not None and hold.task is not task and hold.task.agenda is task.agenda):
+        queued = False
         if not blocking:
             look_again(task)
         if not (blocking and in_time):
             return False
         in_time = wait_for(task, lock, None if until is None else until - task.agenda.now)
+        hold = hold_of(lock)
     if not _acquire_r(lock, blocking, timeout):
         return False
     if hold is not None and hold.task is task:
         hold.count += 1
     else:
         held[id(lock)] = Hold(lock, task, sys._getframe(depth))
+        count_on(task)
     return True
 
 

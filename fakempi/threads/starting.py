@@ -16,10 +16,13 @@ from functools import partial
 from typing import Any
 
 from fakempi.kernel.loop import Ended
+from fakempi.mpi.base.current import here
 from fakempi.threads import idling, pools
 from fakempi.threads.foreign import asks_for_less, watch
 from fakempi.threads.guests import Guest, start_guest
 from fakempi.threads.here import task_here
+from fakempi.threads.outside import is_outside
+from fakempi.threads.waiting import desk_of
 
 _NAMES = ("start_new_thread", "start_joinable_thread")
 _originals = {name: getattr(_thread, name) for name in _NAMES if hasattr(_thread, name)}
@@ -87,7 +90,15 @@ def initialize(thread: threading.Thread, *args: Any, daemon: bool | None = None,
 
 def start(thread: threading.Thread) -> None:
     """`Thread.start`."""
-    if task_here() is not None and not thread._started.is_set():  # type: ignore[attr-defined]
+    task = task_here()
+    if task is not None and is_outside(thread):
+        here.loop = None  # for the time being, this is any thread
+        try:
+            _start(thread)
+        finally:
+            here.loop = task.agenda
+        return desk_of(task.agenda).away.append(thread)
+    if task is not None and not thread._started.is_set():  # type: ignore[attr-defined]
         pools.follow()
         thread._invoke_excepthook = _telling(thread._invoke_excepthook)  # type: ignore[attr-defined]
         if hasattr(thread, "_handle"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
 from weakref import ref
@@ -16,12 +17,21 @@ from weakref import ref
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import is_library, is_ours
+from fakempi.mpi.base.current import outside
 from fakempi.mpi.base.waiting import Awaited
 from fakempi.threads.guests import Guest
 from fakempi.threads.raw import acquire, allocate_lock, release
 
+MOMENT = 0.05
+"""Seconds between looks whether somebody outside has rung."""
+
+PATIENCE = 5.0
+"""Seconds of real time in which a thread outside of a run may wake one of its tasks when nothing else can happen."""
+
 MANY = 100
 """Vain looks at a lock, without waiting for it, after which others may run."""
+
+monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
 
 
 class Hold:
@@ -77,7 +87,9 @@ class Wait(Awaited):
             self.loop.book(self.loop.now, self.task)
 
     def alarm(self) -> None:
-        """Its time is up, unless it was woken."""
+        """Its time is up, unless it was woken, or somebody outside wakes it now."""
+        if not self.woken and self.end is None and outside.runs > 1:
+            desk_of(self.loop).listen(self.loop, PATIENCE)
         if not self.woken and self.end is None:
             self.end = self.loop.now
             self.loop.book(self.loop.now, self.task)
@@ -133,9 +145,10 @@ class Desk:
     """What is to be known of a loop's waits: how often somebody looked in vain, who was woken from outside, who idles."""
 
     def __init__(self) -> None:
-        self.vain = self.turns = 0
+        self.vain = self.taken = self.turns = 0
         self.seen: Any = None  # of the others, when daemons had their last thousand turns
         self.rung: list[Wait] = []
+        self.away: list[Any] = []  # threads of ranks that stay outside
         self.bell = allocate_lock()  # free when somebody has rung
         acquire(self.bell)
 
@@ -149,12 +162,25 @@ class Desk:
         """When nothing can run: whether a thread outside has woken somebody, or does so in time."""
         if not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
             return False
-        if not self.rung:
-            acquire(self.bell, True, seconds)
-        rung, self.rung = self.rung, []
-        for wait in rung:
-            wait.wake()
-        return bool(rung)
+        return self.listen(loop, seconds)
+
+    def listen(self, loop: Loop, seconds: float) -> bool:
+        """Wait for whoever rings; as long as one of the run's own threads is outside, for any time."""
+        until = monotonic() + seconds
+        while not self.rung and (monotonic() < until or any(thread.is_alive() for thread in self.away)):
+            acquire(self.bell, True, MOMENT)
+            if loop.ending or "next" in vars(loop):  # its time is up
+                return True
+        return answer(loop)
+
+
+def answer(loop: Loop) -> bool:
+    """Wake those for whom somebody outside has rung."""
+    desk = desk_of(loop)
+    rung, desk.rung = desk.rung, []
+    for wait in rung:
+        wait.wake()
+    return bool(rung)
 
 
 def desk_of(loop: Loop) -> Desk:
@@ -171,6 +197,17 @@ def look_again(task: Task) -> None:
     if desk.vain >= MANY:
         desk.vain = 0
         loop.poll()
+
+
+def count_on(task: Task) -> None:
+    """A task has taken a lock at once: after many such steps others may run, if there is anything that they could do."""
+    loop: Loop = task.agenda  # type: ignore[assignment]
+    desk = desk_of(loop)
+    desk.taken += 1
+    if desk.taken >= MANY * MANY:
+        desk.taken = 0
+        if loop.times or loop.taken < len(loop.today):
+            loop.poll()
 
 
 def forget(loop: Loop) -> None:
