@@ -11,6 +11,8 @@ from greenlet import getcurrent, greenlet
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 
+switch = greenlet.switch  # which the program may find changed
+
 
 class Greenlets:
     """All tasks in the caller's thread.
@@ -50,5 +52,5 @@ class Greenlets:
         if getcurrent() is not self.hub:
             return self.hub.switch(task)
         task.handle = greenlet(loop.begin)
-        task.resume = task.handle.switch
-        return task.handle.switch(task)
+        task.resume = switch.__get__(task.handle)
+        return switch(task.handle, task)

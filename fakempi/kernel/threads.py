@@ -47,11 +47,11 @@ class Threads:
             self._sleep()
         except KeyboardInterrupt:
             loop.stop()
-            while not self.hub.wait(0.1):  # whoever runs may compute and never wait
+            while not self.hub.wait(0.5):  # whoever runs may compute and never wait
                 task: Any = loop.running
                 if task is first and (first.handle is None or first.resume.__self__.locked()):
                     break  # it came before the baton was handed on
-                if task is not None and task.handle is not None:
+                if task is not None and task.handle is not None and task.number in loop.tasks:
                     thread = ctypes.c_ulong(task.handle.ident)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
             raise

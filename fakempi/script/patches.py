@@ -96,8 +96,7 @@ def _sleep(patches: Patches) -> None:
 def _exits(patches: Patches, who: Who) -> None:
     """What a rank's own modules register is called at the rank's end, as are functions of theirs, whoever registers them.
 
-    So is what our mpi4py registers, which ends what the rank has begun there. All else that shared packages
-    register is called when Python ends: what it closes, other ranks may use.
+    All else that shared packages register is called when Python ends: what it closes, other ranks may use.
     """
     register: Any = atexit.register
     unregister = atexit.unregister
@@ -105,7 +104,7 @@ def _exits(patches: Patches, who: Who) -> None:
     @functools.wraps(register)
     def register_here(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         place = who()
-        if place is None or not (place.owns(sys._getframe(1).f_globals) or _is_of(func, place)):
+        if place is None or not (place.owns(sys._getframe(1).f_globals) or _module_of(func) in place.own):
             register(func, *args, **kwargs)
             return func
         place.exits.append((func, args, kwargs))
@@ -123,12 +122,11 @@ def _exits(patches: Patches, who: Who) -> None:
     patches.set(atexit, "unregister", unregister_here)
 
 
-def _is_of(function: Any, place: Place) -> bool:
-    """Whether a function is from one of the rank's own modules, or from our mpi4py."""
+def _module_of(function: Any) -> Any:
+    """The name of the module that a function is from."""
     while isinstance(function, functools.partial):
         function = function.func
-    name = getattr(function, "__module__", None)
-    return name in place.own or str(name).startswith("fakempi.mpi4py.")
+    return getattr(function, "__module__", None)
 
 
 def _chance(

@@ -73,14 +73,16 @@ class OnEveryRank:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """If a test takes longer than it may, the run ends and tells where all ranks are, who may be in the middle of it."""
         with in_place_of_pytest_timeout(item):
-            limit = limit_of(item, marker_of(item))
-            if limit is None:
+            if limit_of(item, marker_of(item)) is None:
                 return (yield)
             if self.board.limits is None:
-                from fakempi.watch.limits import Limits  # not before it is needed
+                from fakempi.testing.calls import load_algorithms  # not before they are needed
+                from fakempi.watch.limits import Limits
 
+                load_algorithms()
                 self.board.limits = Limits(self.universe)
                 self.board.limits.__enter__()
+            limit: Any = limit_of(item, marker_of(item))  # from now on
             self.board.limits.set(self.rank, limit.seconds, limit.left, f"{item.nodeid}, {limit.who}")
             try:
                 return (yield)

@@ -11,8 +11,9 @@ from typing import Any
 
 from fakempi.kernel.loop import Loop
 from fakempi.mpi.base.current import outside
-from fakempi.threads import conditions, locks, pools, queues, starting
-from fakempi.threads.foreign import look_around
+from fakempi.threads import conditions, locks, own_greenlets, pools, queues, starting
+from fakempi.threads.foreign import look_around, watch
+from fakempi.threads.raw import acquire, allocate_lock, release
 from fakempi.threads.types import Changed
 from fakempi.threads.waiting import forget
 
@@ -26,11 +27,11 @@ _changes: dict[Any, dict[str, Any]] = {
     _thread: _starts,
     threading: {"_time": pools.clock, "_set_sentinel": starting.set_sentinel, **_private},
     queue: {"time": pools.clock},
+    **own_greenlets.changes(watch),
 }
 _changed = [Changed(owner, names) for owner, names in _changes.items()]
 
-_lock = _thread.allocate_lock()
-_acquire, _release = type(_lock).acquire, type(_lock).release
+_lock = allocate_lock()
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def among_threads(loop: Loop) -> Iterator[None]:
 
 
 def _count(more: int) -> None:
-    _acquire(_lock)
+    acquire(_lock)
     try:
         outside.runs += more
         if outside.runs == 1 and more == 1:
@@ -57,4 +58,4 @@ def _count(more: int) -> None:
             for one in _changed:
                 one.restore()
     finally:
-        _release(_lock)
+        release(_lock)

@@ -6,6 +6,7 @@ are told that no more work comes. When the run is over, all end as whoever waits
 
 from __future__ import annotations
 
+import sys
 import threading
 from _thread import get_ident
 from functools import partial
@@ -13,10 +14,11 @@ from typing import Any
 
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
+from fakempi.mpi.evidence.waits import calls_in_words
 from fakempi.threads import pools
 from fakempi.threads.waiting import desk_of, waiting
 
-PATIENCE = 1.0
+PATIENCE = 5.0
 """Seconds of real time in which a thread outside of a run may wake one of its tasks when nothing else can happen."""
 
 
@@ -28,9 +30,13 @@ def finish(process: Any) -> None:
         if not left:
             break
         left[0].handle.thread.join()
-    for task in process.threads:
-        if not task.handle.over:
-            _park(process.universe, task)
+    daemons = [task for task in process.threads if not task.handle.over]
+    lines = calls_in_words(process.universe, daemons)
+    if lines:
+        head = "fakempi: a daemon thread ends with its rank, in the middle of a call."
+        sys.stderr.write("\n  ".join([head, *lines]) + "\n")
+    for task in daemons:
+        _park(process.universe, task)
 
 
 def _park(universe: Any, task: Task) -> None:

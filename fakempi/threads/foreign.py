@@ -20,6 +20,7 @@ from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE
 from fakempi.mpi.base.current import FOREIGN, here
+from fakempi.threads import own_greenlets
 from fakempi.threads.guests import Guest
 from fakempi.threads.waiting import Wait
 
@@ -42,6 +43,7 @@ class Watched(Loop):
             return None
         if here.loop is None:
             raise complaint(ERR_OTHER, FOREIGN)
+        own_greenlets.check(task)
         if task.owner.threads and asks_for_less(task.owner):
             _check_level(task, str(sys._getframe(1).f_globals["__name__"]))
         return task

@@ -7,7 +7,7 @@ sleep when a guest was resumed from there (`Opened`). A run without threads pays
 
 from __future__ import annotations
 
-from _thread import allocate_lock, start_new_thread
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,9 +15,7 @@ from typing import Any
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.current import here
-
-_acquire, _release = type(allocate_lock()).acquire, type(allocate_lock()).release  # as they are outside of runs
-_start_new_thread = start_new_thread
+from fakempi.threads.raw import acquire, allocate_lock, release, start_new_thread
 
 
 class Guest:
@@ -57,14 +55,14 @@ def start_guest(loop: Loop, owner: Any, body: Callable[[], None]) -> Task:
 
 def _prepare(loop: Loop, task: Task) -> None:
     baton = allocate_lock()
-    _acquire(baton)
+    acquire(baton)
     task.handle = Guest()
-    task.resume, task.rest = _release.__get__(baton), _acquire.__get__(baton)
+    task.resume, task.rest = release.__get__(baton), acquire.__get__(baton)
     if hasattr(loop.carrier, "thread"):  # the one that all greenlets share
         from fakempi.threads.opened import opened  # not before it is needed: there may be no greenlets
 
         task.resume = partial(opened(loop).into_guest, task.resume)
-    task.handle.ident = _start_new_thread(_run, (loop, task))
+    task.handle.ident = start_new_thread(_run, (loop, task))
 
 
 def _run(loop: Loop, task: Task) -> None:
@@ -72,6 +70,8 @@ def _run(loop: Loop, task: Task) -> None:
     task.rest()
     here.loop = loop
     try:
+        if loop.ending and task.handle.thread is not None:
+            threading._limbo.pop(task.handle.thread, None)  # type: ignore[attr-defined]  # it will not begin
         loop.begin(task)
         task.handle.over = True
         to = loop.next()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from _thread import get_ident
 from typing import Any
 
 from fakempi.mpi.base.current import here
+from fakempi.threads.raw import get_ident
 
 
 def task_here() -> Any:

@@ -9,14 +9,15 @@ Ranks on greenlets share an OS thread, by which an RLock tells its owner. Here i
 from __future__ import annotations
 
 import sys
-from _thread import RLock, allocate_lock
+from _thread import RLock
 from typing import Any
 
+from fakempi.threads import raw
 from fakempi.threads.here import task_here
 from fakempi.threads.waiting import Hold, held, hold_of, look_again, wait_for, waiting, wake_one
 
-Lock = type(allocate_lock())
-_acquire, _release = Lock.acquire, Lock.release
+Lock = type(raw.allocate_lock())
+_acquire, _release = raw.acquire, raw.release
 _r: Any = RLock
 _acquire_r, _release_r, _is_owned_r, _save_r, _restore_r = (
     _r.acquire, _r.release, _r._is_owned, _r._release_save, _r._acquire_restore

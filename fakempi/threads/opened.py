@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from _thread import allocate_lock, get_ident
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from fakempi.kernel.greenlets import Greenlets
+from fakempi.kernel.greenlets import Greenlets, switch
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
-
-_acquire, _release = type(allocate_lock()).acquire, type(allocate_lock()).release  # as they are outside of runs
+from fakempi.threads.raw import acquire, allocate_lock, get_ident, release
 
 
 class Opened(Greenlets):
@@ -47,37 +45,40 @@ class Opened(Greenlets):
         self._into_greenlet(switch)
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
-        """Where waiting tasks stand."""
-        guests = [task for task in tasks if hasattr(task.handle, "ident")]
+        """Where waiting tasks stand; one of the greenlets may be that in which their thread sleeps."""
         frames = sys._current_frames()
-        return {**super().frames([task for task in tasks if task not in guests]), **{
-            task: frames.get(task.handle.ident) for task in guests
-        }}  # fmt: skip
+        found: dict[Task, Any] = {}
+        for task in tasks:
+            if hasattr(task.handle, "ident"):
+                found[task] = frames.get(task.handle.ident)
+            elif task.handle is not None:
+                found[task] = task.handle.gr_frame or frames.get(self.thread)
+        return found
 
     def _start(self, loop: Loop, task: Task) -> Any:
         if getcurrent() is not self.hub:
             return self.hub.switch(task)
         task.handle = greenlet(loop.begin)
-        task.resume = self.way_to(task.handle.switch)
-        return task.handle.switch(task)
+        task.resume = self.way_to(switch.__get__(task.handle))
+        return switch(task.handle, task)
 
     def _into_greenlet(self, resume: Callable[[], Any]) -> Any:
         if get_ident() == self.thread:
             return resume()
         self.wanted = resume
-        _release(self.driver)
+        release(self.driver)
         return None
 
     def _sleep(self) -> Any:
         try:
             while self.wanted is None:
-                _acquire(self.driver)
+                acquire(self.driver, True, 1)  # a signal that another thread gets does not wake this one
         except BaseException:  # Ctrl-C: a guest has the baton
             self.loop.stop()
             while self.wanted is None:
                 running = self.loop.running
-                if not _acquire(self.driver, True, 0.1) and running is not None and hasattr(running.handle, "ident"):
-                    thread = ctypes.c_ulong(running.handle.ident)
+                if not acquire(self.driver, True, 0.5) and running is not None and running.number in self.loop.tasks:
+                    thread = ctypes.c_ulong(running.handle.ident)  # it has not come to its end yet
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
             self.wanted = None
             raise
@@ -91,7 +92,7 @@ def opened(loop: Loop) -> Opened:
     if not isinstance(carrier, Opened):
         carrier.__class__ = Opened
         carrier.loop, carrier.driver, carrier.wanted, carrier.crash = loop, allocate_lock(), None, None
-        _acquire(carrier.driver)
+        acquire(carrier.driver)
         for task in loop.tasks.values():
             if task.handle is None:
                 carrier.prepare(loop, task)

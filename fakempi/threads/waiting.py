@@ -8,7 +8,6 @@ take modelled time, and a circle of such waits is a deadlock like any other.
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock as _allocate_lock
 from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
@@ -19,8 +18,7 @@ from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.waiting import Awaited
 from fakempi.threads.guests import Guest
-
-_acquire, _release = type(_allocate_lock()).acquire, type(_allocate_lock()).release  # as they are outside of runs
+from fakempi.threads.raw import acquire, allocate_lock, release
 
 MANY = 100
 """Vain looks at a lock, without waiting for it, after which others may run."""
@@ -132,26 +130,27 @@ def wake_one(what: Any, mine: Any) -> None:
 
 
 class Desk:
-    """What is to be known of a loop's waits: how often somebody looked in vain, and who was woken from outside."""
+    """What is to be known of a loop's waits: how often somebody looked in vain, who was woken from outside, who idles."""
 
     def __init__(self) -> None:
-        self.vain = 0
+        self.vain = self.turns = 0
+        self.seen: Any = None  # of the others, when daemons had their last thousand turns
         self.rung: list[Wait] = []
-        self.bell = _allocate_lock()  # free when somebody has rung
-        _acquire(self.bell)
+        self.bell = allocate_lock()  # free when somebody has rung
+        acquire(self.bell)
 
     def ring(self, wait: Wait) -> None:
         """From an OS thread that has no part in the run: nothing of it may be touched now."""
         self.rung.append(wait)
         with suppress(RuntimeError):  # somebody else has rung
-            _release(self.bell)
+            release(self.bell)
 
     def answer(self, loop: Loop, seconds: float) -> bool:
         """When nothing can run: whether a thread outside has woken somebody, or does so in time."""
         if not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
             return False
         if not self.rung:
-            _acquire(self.bell, True, seconds)
+            acquire(self.bell, True, seconds)
         rung, self.rung = self.rung, []
         for wait in rung:
             wait.wake()

@@ -33,14 +33,9 @@ GRACE = 1.0
 KNOCKS = 3
 """How often it is told before it is left where it stands."""
 
-WHOLE = tuple(
-    f"fakempi.{name}"
-    for name in ("kernel", "watch", "world", *(f"script.{part}" for part in ("stage", "place", "patches", "leaving")))
-)
-"""Where nobody is told to end: where the baton changes hands, and where the interpreter is changed for a script."""
-
-REWRITES = "_pytest.assertion.rewrite"
-"""Loads our modules too, where pytest runs: they belong to one of its plugins."""
+_SCRIPT = (f"script.{name}" for name in ("stage", "place", "patches", "leaving", "imports", "reach"))
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_SCRIPT))
+"""Where nobody is told to end: where the baton changes hands, the interpreter is changed for a script, or files are read."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
 
@@ -222,10 +217,10 @@ def frame_of(thread: int) -> FrameType | None:
 def _may_end(frame: FrameType | None) -> bool:
     """Whether a rank may be told to end there: not in the middle of what must be whole, nor while we import something."""
     imports, caller = False, frame
-    while caller is not None and (is_library(caller) or _module(caller) == REWRITES):
+    while caller is not None and is_library(caller):
         if _module(caller) == "_weakrefset":  # it is called by the interpreter, which would print the exception and go on
             return False
-        imports = imports or _module(caller).startswith(("importlib.", REWRITES))
+        imports = imports or _module(caller).startswith("importlib.")
         caller = caller.f_back
     if caller is None or (is_ours(caller) and (imports or _module(caller).startswith(WHOLE))):
         return False

@@ -6,6 +6,7 @@ from typing import Any
 
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
+from fakempi.threads.raw import release
 from fakempi.watch.watching import Watch, monotonic
 
 PAUSE = 0.05
@@ -35,4 +36,4 @@ class Limits(Watch):
                 if monotonic() >= end:
                     return self._end()
         finally:
-            self.looks.release()
+            release(self.looks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from _thread import start_new_thread
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
@@ -14,9 +13,10 @@ from fakempi.errors import RunTimeout
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
+from fakempi.threads.raw import acquire, release, start_new_thread
 from fakempi.watch.ending import Knocks, frame_of, halt
 from fakempi.watch.lines import LiveLine, line_for
-from fakempi.watch.words import how_far, took_too_long
+from fakempi.watch.words import Baton, how_far, took_too_long
 
 MOMENT = 0.05
 """Seconds in which ranks that communicate come by and end by themselves; if nobody does, somebody computes."""
@@ -47,7 +47,7 @@ class Watch:
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
-        self.knocks = Knocks(self.over)
+        self.knocks, self.baton = Knocks(self.over), Baton()
         self.error: RunTimeout | None = None
 
     def __enter__(self) -> None:
@@ -59,7 +59,7 @@ class Watch:
                 self.line.open()
             undo.callback(self.knocks.close)
             self.knocks.open()
-            self.looks.acquire()
+            acquire(self.looks)
             start_new_thread(self._look, ())
             undo.pop_all()
 
@@ -79,9 +79,11 @@ class Watch:
         while True:
             try:
                 self.over.set()
-                with self.looks:
-                    self.knocks.close()
-                return
+                acquire(self.looks)
+                try:
+                    return self.knocks.close()
+                finally:
+                    release(self.looks)
             except Ended:  # somebody knocked just before
                 continue
 
@@ -100,11 +102,11 @@ class Watch:
                 elapsed = monotonic() - start
                 if self.line is not None and elapsed < self.timeout:
                     with suppress(OSError, ValueError):  # nobody reads it any more
-                        self.line.show(how_far(self.universe))
+                        self.line.show(how_far(self.universe) + self.baton.look(self.universe, elapsed))
                     took = monotonic() - start - elapsed
             self._end()
         finally:
-            self.looks.release()
+            release(self.looks)
 
     def _end(self) -> None:
         """The time is up: see to it that everybody ends."""

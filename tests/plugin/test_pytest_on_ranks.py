@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
+from types import ModuleType
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewriter
 
+import collectives
 import fakempi
 from fakempi.script import program
 
@@ -156,6 +159,12 @@ def test_marked_tests_run_on_the_ranks_that_are_there(
     assert "= all 3 ranks: 3 passed, 3 skipped, 1 xfailed =" in text
     assert "for 2 ranks, and here are 3" in text
     assert "for 4 ranks or more, and here are 3" in text
+
+
+@pytest.mark.parametrize("package", [collectives, fakempi])
+def test_pytest_does_not_warn_of_our_packages(package: ModuleType) -> None:
+    """They are there before it, and it would like to change what they assert."""
+    assert AssertionRewriter.is_rewrite_disabled(package.__doc__ or "")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -36,7 +39,7 @@ def test_a_rank_waits_for_its_threads_at_its_end(carrier: str) -> None:
     assert min(run.clocks) >= 3
 
 
-def test_a_daemon_ends_with_its_rank(carrier: str) -> None:
+def test_a_daemon_ends_with_its_rank(carrier: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Wherever it is: it polls for ever, waits for a message that comes later, or for a lock."""
     lock, log = threading.Lock(), []
 
@@ -55,7 +58,8 @@ def test_a_daemon_ends_with_its_rank(carrier: str) -> None:
     def main(comm: Any) -> Any:
         if comm.rank == 0:
             for target in (poll, receive, hold, hold):
-                threading.Thread(target=target, args=(comm,), daemon=True).start()
+                name = "receiver" if target is receive else None
+                threading.Thread(target=target, args=(comm,), name=name, daemon=True).start()
             fakempi.compute(2.5)
         else:
             fakempi.compute(10)
@@ -65,6 +69,10 @@ def test_a_daemon_ends_with_its_rank(carrier: str) -> None:
     run = fakempi.run(main, 2, carrier=carrier)
     assert (run.returns, run.time, log) == ([2.5, 10], 10, [])
     assert not lock.locked()
+    assert capsys.readouterr().err.splitlines() == [
+        "fakempi: a daemon thread ends with its rank, in the middle of a call.",
+        f"  rank 0, thread 'receiver': recv(source=ANY, tag=5) at {line_of(receive, 1)}, since t = 0",
+    ]
 
 
 def test_a_pool_that_nobody_shuts_down_ends_with_its_rank(carrier: str) -> None:
@@ -128,6 +136,71 @@ def test_a_rank_that_fails_ends_its_threads_and_those_of_others(carrier: str) ->
     assert threading.active_count() == before
 
 
+def test_what_threads_compute_can_be_charged(carrier: str) -> None:
+    """To the rank's clock, for each thread beside the others."""
+
+    def work(comm: Any) -> None:
+        start = thread_time()
+        while thread_time() - start < 0.02:
+            pass
+        comm.send(None, 0)
+
+    def main(comm: Any) -> float:
+        thread = threading.Thread(target=work, args=(comm,))
+        thread.start()
+        comm.recv()
+        thread.join()
+        return MPI.Wtime()
+
+    assert all(0.02 <= time < 1 for time in fakempi.run(main, 1, carrier=carrier, computing=1.0).returns)
+
+
+@pytest.mark.parametrize("carrier_name", ["greenlets", "threads"])
+def test_ctrl_c_ends_threads_that_compute(carrier_name: str) -> None:
+    """Wherever the signal finds the rank; no thread is left, and another run goes well."""
+    pytest.importorskip("greenlet")
+    program = """
+import os, signal, sys, threading, fakempi
+def spin():
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+def main(comm):
+    thread = threading.Thread(target=spin)
+    thread.start()
+    thread.join()
+try:
+    fakempi.run(main, 3, carrier=sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted", threading.active_count(), fakempi.run(lambda comm: comm.allreduce(1), 3).returns)
+"""
+    command = [sys.executable, "-c", program, carrier_name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted 1 [3, 3, 3]\n", "")
+
+
+def test_a_time_limit_finds_ranks_and_threads(carrier: str) -> None:
+    """One computes for ever; the report says where all are."""
+    begun: list[int] = []
+
+    def spin() -> None:
+        begun.append(1)
+        while True:
+            pass
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            thread = threading.Thread(target=spin, name="spinner")
+            thread.start()
+        comm.recv()
+
+    with pytest.raises(fakempi.RunTimeout) as caught:
+        fakempi.run(main, 3, carrier=carrier, timeout=0.5)
+    lines = str(caught.value).splitlines()
+    assert lines[1] in [f"  rank 0, thread 'spinner': runs at {line_of(spin, step)}" for step in (2, 3)]
+    assert f"  ranks 1-2: recv(source=ANY, tag=ANY) at {line_of(main, 4)}, since t = 0" in lines
+
+
 def test_a_lock_and_a_message_make_a_deadlock(carrier: str) -> None:
     """Who holds what since which line, who waits where, and in what circle."""
     lock = threading.Lock()
@@ -179,6 +252,32 @@ def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(carrier: str
         f"  rank 0, thread 'worker': acquire(a lock that this rank holds since {line_of(main, 3)}) "
         f"at {line_of(work, 3)}, since t = 1",
     ]
+
+
+@pytest.mark.parametrize("how", ["sleeps", "waits", "polls"])
+def test_a_daemon_that_goes_on_for_ever_hides_no_deadlock(carrier: str, how: str) -> None:
+    """A monitor that looks at something again and again, while its rank waits for what nobody will send."""
+    stop = threading.Event()
+
+    def monitor(comm: Any) -> None:
+        while True:
+            if how == "polls":
+                comm.Iprobe(tag=9)
+            if how == "waits":
+                stop.wait(10)
+            else:
+                fakempi.compute(10)
+
+    def main(comm: Any) -> None:
+        threading.Thread(target=monitor, args=(comm,), name="monitor", daemon=True).start()
+        comm.Barrier()
+        fakempi.compute(1e5)  # longer than a daemon's patience
+        comm.recv(source=0)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(main, 2, carrier=carrier)
+    assert f"ranks 0-1: recv(source=0, tag=ANY) at {line_of(main, 4)}, since t = 100000" in str(caught.value)
+    assert "rank 1, thread 'monitor'" in str(caught.value).replace("ranks 0-1", "rank 1")
 
 
 CALLS: dict[str, Callable[[], Any]] = {

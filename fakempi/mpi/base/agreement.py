@@ -10,7 +10,7 @@ what it knows of either group; what the first to come did not say, the next one 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -31,8 +31,8 @@ MAKING = TAGS << 1
 class Traffic(NamedTuple):
     """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""
 
-    gives: Sequence[Any] | Mapping[int, Any]
-    takes: Sequence[Any] | Mapping[int, Any]
+    gives: Sequence[Any] | dict[int, Any]
+    takes: Sequence[Any] | dict[int, Any]
 
     def moved(self, by: int) -> Traffic:
         """The same with places in the roll, for ranks of a group that comes after so many others."""
@@ -116,7 +116,7 @@ def _compare(entry: Entry, facts: dict[str, Any]) -> None:
 def _exchange(entry: Entry, rank: int, mine: Traffic, place: str) -> None:
     """What this rank gives to those who came before and takes from them must be what they say."""
     others: Iterable[int] = entry.traffic
-    if isinstance(mine.gives, Mapping) and isinstance(mine.takes, Mapping):
+    if isinstance(mine.gives, dict) and isinstance(mine.takes, dict):
         partners = dict.fromkeys([*mine.gives, *mine.takes])
         others = [other for other in {**partners, **dict.fromkeys(entry.mentions.pop(rank, ()))} if other in entry.traffic]
         for other in partners:
@@ -133,12 +133,12 @@ def _exchange(entry: Entry, rank: int, mine: Traffic, place: str) -> None:
     entry.traffic[rank] = mine, place, current_name()
 
 
-def _at(amounts: Sequence[Any] | Mapping[int, Any], rank: int) -> Any:
-    return amounts.get(rank, 0) if isinstance(amounts, Mapping) else amounts[rank] if amounts else 0
+def _at(amounts: Sequence[Any] | dict[int, Any], rank: int) -> Any:
+    return amounts.get(rank, 0) if isinstance(amounts, dict) else amounts[rank] if amounts else 0
 
 
-def _listed(amounts: Sequence[Any] | Mapping[int, Any]) -> Iterable[tuple[int, Any]]:
-    return amounts.items() if isinstance(amounts, Mapping) else enumerate(amounts)
+def _listed(amounts: Sequence[Any] | dict[int, Any]) -> Iterable[tuple[int, Any]]:
+    return amounts.items() if isinstance(amounts, dict) else enumerate(amounts)
 
 
 def _words(amount: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from fakempi.errors import MPIError
 from fakempi.kernel.loop import Ended
-from fakempi.mpi.base.complain import call_site, public_call_name
+from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.waiting import Completion
 
 
@@ -20,7 +21,8 @@ class Child:
         self.process: Any = process
         self.context = context  # of the communicator on which it works
         self.work: Any = work
-        self.call, self.site = call or public_call_name(), call_site()
+        found, frame = public_call(sys._getframe(1))
+        self.call, self.site = call or found, site_of(frame)
         self.completion = Completion(self)
         self.task: Any = None
 

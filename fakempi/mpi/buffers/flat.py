@@ -26,6 +26,7 @@ from fakempi.mpi.buffers.span import Span, spanned
 from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.predefined import number_of
 
 
 class Flat:
@@ -50,6 +51,10 @@ class Flat:
     @classmethod
     def of(cls, spec: Any, *, writable: bool = False, blocks: int = 1, elements: bool = False) -> Flat:
         """What a buffer specification describes; with `blocks`, so many equal ones."""
+        if type(spec) is ndarray and spec.flags.carray and spec.nbytes:  # contiguous, aligned and writable
+            number = number_of(spec.dtype)
+            if number is not None and not spec.size % blocks:
+                return cls._made(spec, number, elements)
         buffer, count, displacement, kind, alone = split(spec)
         _refuse_in_place(buffer)
         found, element = memory_of(buffer, writable, alone)
@@ -104,17 +109,20 @@ class FlatVector:
     __slots__ = ("_starts", "_vector", "array", "hollow", "nbytes", "sizes")
 
     def __init__(self, blocks: Vector) -> None:
-        size = blocks.datatype._size if sum(blocks.counts) else 0
-        self.sizes = [count * size for count in blocks.counts]
+        counts, displs = blocks.counts, blocks.displs
+        size = blocks.datatype._size if any(counts) else 0
+        self.sizes = [count * size for count in counts]
         self._starts = list(accumulate(self.sizes, initial=0))
         self.nbytes = self._starts[-1]
         self.hollow = type(blocks.memory) is Phantom
         self._vector: Vector | None = None  # what to load from and store to, if it is not in a row
         self.array: Any
-        placed = zip(blocks.counts, blocks.displs, self._starts, strict=False)
         if self.hollow:
             self.array = Phantom(self.nbytes)
-        elif blocks._units is not None and all(not count or at * size == start for count, at, start in placed):
+        elif blocks.dense and (
+            displs == list(accumulate(counts[:-1], initial=0))  # most are, or else:
+            or all(not n or at * size == start for n, at, start in zip(counts, displs, self._starts, strict=False))
+        ):
             self.array = blocks.memory[: self.nbytes]
         else:
             self._vector, self.array = blocks, np.empty(self.nbytes, np.uint8)

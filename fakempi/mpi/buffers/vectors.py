@@ -24,6 +24,8 @@ from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
 from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
 
+_WHOLE = frozenset([int])
+
 
 class Blocks:
     """`size` blocks of `count` elements each, one after the other."""
@@ -45,27 +47,23 @@ class Blocks:
 class Vector:
     """Blocks of `counts[i]` elements, displaced by `displs[i]` elements."""
 
-    __slots__ = ("_scale", "_units", "buffer", "counts", "datatype", "displs", "memory", "size")
+    __slots__ = ("_units", "buffer", "counts", "datatype", "dense", "displs", "memory", "size")
 
     def __init__(self, buffer: Any, memory: Memory, datatype: Datatype, counts: list[int], displs: list[int]) -> None:
         self.buffer, self.memory, self.datatype = buffer, memory, datatype
         self.counts, self.displs, self.size = counts, displs, len(counts)
-        self._units: Any = None  # the memory as an array to cut blocks out of, `_scale` items an element
-        if datatype._dense and not isinstance(buffer, BottomType):
-            self._units, self._scale = memory, datatype._size
-            dtype = datatype._dtype
-            if dtype is not None and isinstance(memory, np.ndarray) and len(memory):
-                self._units, self._scale = memory[: len(memory) // self._scale * self._scale].view(dtype), 1
+        self.dense = datatype._dense and not isinstance(buffer, BottomType)  # blocks can be cut out of the memory as it is
+        self._units: tuple[Any, int] | None = None  # as an array, and how many of its items an element is
 
     def check(self) -> None:
         """Complain about a block that does not lie inside the memory."""
         counts, displs = self.counts, self.displs
         if not counts:
             return
-        if min(counts) >= 0 and self._units is not None:
+        if self.dense and min(counts) >= 0:
             # Most are right, and all ranks check all counts, so look at the extremes first.
             self.datatype._usable()
-            if min(displs) >= 0 and max(map(add, counts, displs)) * self._scale <= len(self._units):
+            if min(displs) >= 0 and max(map(add, counts, displs)) * self.datatype._size <= len(self.memory):
                 return
         for i in range(self.size):
             self._span(i)
@@ -73,10 +71,19 @@ class Vector:
     def at(self, i: int) -> Payload:
         """Block i."""
         _check_block(i, self.size)
-        if self._units is None or not self.counts[i]:
+        if not self.dense or not self.counts[i]:
             return payload_of(self._span(i))
-        start = self.displs[i] * self._scale
-        return self._units[start : start + self.counts[i] * self._scale]
+        units, scale = self._units or self._cut_up()
+        start = self.displs[i] * scale
+        return units[start : start + self.counts[i] * scale]
+
+    def _cut_up(self) -> tuple[Any, int]:
+        memory, dtype, scale = self.memory, self.datatype._dtype, self.datatype._size
+        if dtype is not None and isinstance(memory, np.ndarray) and len(memory):
+            self._units = memory[: len(memory) // scale * scale].view(dtype), 1
+        else:
+            self._units = memory, scale
+        return self._units
 
     def _span(self, i: int) -> Span:
         datatype = self.datatype
@@ -84,28 +91,21 @@ class Vector:
 
 
 class VectorW:
-    """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes."""
+    """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes, all of them inside the memory."""
 
-    __slots__ = ("buffer", "counts", "datatypes", "displs", "memory", "size")
+    __slots__ = ("datatypes", "size", "spans")
 
     def __init__(
         self, buffer: Any, memory: Memory, datatypes: list[Datatype], counts: list[int], displs: list[int]
     ) -> None:
-        self.buffer, self.memory, self.datatypes = buffer, memory, datatypes
-        self.counts, self.displs, self.size = counts, displs, len(counts)
-
-    def check(self) -> None:
-        """Complain about a block that does not lie inside the memory."""
-        for i in range(self.size):
-            self._span(i)
+        self.datatypes, self.size = datatypes, len(counts)
+        blocks = enumerate(zip(displs, counts, datatypes, strict=True))
+        self.spans = [checked(buffer, memory, at, count, datatype, block=i) for i, (at, count, datatype) in blocks]
 
     def at(self, i: int) -> Payload:
         """Block i."""
         _check_block(i, self.size)
-        return payload_of(self._span(i))
-
-    def _span(self, i: int) -> Span:
-        return checked(self.buffer, self.memory, self.displs[i], self.counts[i], self.datatypes[i], block=i)
+        return payload_of(self.spans[i])
 
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
@@ -149,13 +149,13 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
         numbers, places = [1] * size, [0] * size
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
-    made = VectorW(buffer, bytes_of(found), datatypes, numbers, places)
-    made.check()
-    return made
+    return VectorW(buffer, bytes_of(found), datatypes, numbers, places)
 
 
 def _maybe_integer(value: Any) -> int | None:
     """An integer, if it is one; sequences are not, whatever numpy's arrays of one element say."""
+    if type(value) is list:  # nearly always
+        return None
     return integer("count", value) if hasattr(value, "__index__") and not _has_length(value) else None
 
 
@@ -164,6 +164,8 @@ def _has_length(value: Any) -> bool:
 
 
 def _integers(what: str, values: Any, size: int) -> list[int]:
+    if type(values) is list and len(values) == size and _WHOLE.issuperset(map(type, values)):
+        return values.copy()  # nearly always, in a third of the time
     found = _listed(what, values, size)
     return [integer(f"item {i} of {what}", value) if type(value) is not int else value for i, value in enumerate(found)]
 

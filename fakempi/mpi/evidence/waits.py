@@ -63,6 +63,14 @@ def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
     )
 
 
+def calls_in_words(universe: Universe, tasks: list[Task]) -> list[str]:
+    """Those of the tasks that wait in an MPI call, a line for each state."""
+    inside = [task for task in tasks if any(not isinstance(one, Awaited) for one in _operations(task.reason))]
+    frames = universe.loop.carrier.frames(inside)
+    stuck = [_stuck(universe, task, frames.get(task), False) for task in inside]
+    return places_in_words(stuck, [], [], universe.names)
+
+
 def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     waits = isinstance(task.reason, Awaited) and task.reason.end is None
     call, program = library_call(frame) if waits else public_call(frame)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
@@ -17,7 +19,6 @@ class Own:
     ----------
     shared : the workers of `-m mpi4py.futures`, None without it
     pools : those that have been started, and may still be going on
-    ends : whether it is seen to that they end with the rank
     comms : of threads that execute tasks, by thread: the communicator of the workers
     importing : the main program that a worker is importing, None otherwise
     lock : held during every call of MPI, where one thread at a time may make one; otherwise None
@@ -26,7 +27,6 @@ class Own:
     def __init__(self) -> None:
         self.shared: Any = None
         self.pools: WeakSet[Any] = WeakSet()
-        self.ends = False
         self.comms: dict[threading.Thread, MPI.Intracomm] = {}
         self.importing: str | None = None
         self.lock: Any = threading.Lock() if MPI.Query_thread() < MPI.THREAD_MULTIPLE else None
@@ -63,16 +63,16 @@ def get_comm_workers() -> MPI.Intracomm:
         raise RuntimeError("get_comm_workers: no worker is running here, so there is no communicator of workers.") from None
 
 
-class as_worker:
-    """While a thread executes tasks: `get_comm_workers` gives this communicator there, which may be None."""
-
-    def __init__(self, comm: MPI.Intracomm | None) -> None:
-        self.comm = comm
-
-    def __enter__(self) -> None:
-        if self.comm is not None:
-            own().comms[threading.current_thread()] = self.comm
-
-    def __exit__(self, *failure: object) -> None:
-        if self.comm is not None:
-            del own().comms[threading.current_thread()]
+@contextmanager
+def as_worker(comm: MPI.Intracomm | None) -> Iterator[None]:
+    """While a thread executes tasks: `get_comm_workers` gives this communicator there, if it is one."""
+    comms, thread = own().comms, threading.current_thread()
+    before = comms.get(thread)  # a task may have workers of its own, and be one of them
+    if comm is not None:
+        comms[thread] = comm
+    try:
+        yield
+    finally:
+        comms.pop(thread, None)
+        if before is not None:
+            comms[thread] = before

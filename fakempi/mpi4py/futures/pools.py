@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
+from concurrent.futures.thread import _threads_queues
 from typing import Any
 
 from fakempi.mpi4py.futures.own import check_threads, own
@@ -33,15 +33,15 @@ class Pool:
         self.queue = queue = TaskQueue(changed)
         self.executor = weakref.ref(executor, lambda _: queue.put(None))
         self.manage, self.options = manage, dict(executor._options)
-        self.thread = threading.Thread(target=self._run, name="mpi4py.futures manager", daemon=True)
-        mine = own()
-        if not mine.ends:
-            mine.ends = True
-            atexit.register(end_pools)
-        mine.pools.add(self)
+        self.thread = threading.Thread(target=self._run, args=(self.executor,), name="mpi4py.futures manager", daemon=False)
+        own().pools.add(self)
         self.thread.start()
+        # When Python ends, or a rank does, the pools of concurrent.futures that are going on find a None in their queue, and
+        # their threads are waited for. This is one of them.
+        _threads_queues[self.thread] = self.queue  # type: ignore[index]
 
-    def _run(self) -> None:
+    def _run(self, executor: Any) -> None:
+        """What the thread does; its first argument is what such pools have there."""
         try:
             self.manage(self, self.options)
         except CAUGHT as error:
@@ -86,7 +86,7 @@ class Pool:
 
 
 def end_pools() -> None:
-    """At the end of a rank: what is pending is done; then its pools end, also those that nobody has shut down."""
+    """What is pending is done; then the pools of a rank end, also those that nobody has shut down."""
     pools = list(own().pools)
     for pool in pools:
         pool.done()
