@@ -142,9 +142,12 @@ def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int,
             yield module, found
 
 
-def all_tests(by_module: dict[str, Outcome]) -> Outcome:
-    """Those of all modules together."""
-    return {test: verdict for outcome in by_module.values() for test, verdict in outcome.items()}
+def both(outcomes: dict[str, Kept], ranks: str) -> tuple[Outcome, Outcome, int]:
+    """What became of each test on the emulator and on MPI, in the modules that were run on both, and how many those are."""
+    here, there = outcomes["emulator"].get(ranks, {}), outcomes["mpi"].get(ranks, {})
+    common = [module for module in there if module in here]
+    one, two = ({test: verdict for module in common for test, verdict in side[module].items()} for side in (here, there))
+    return one, two, len(common)
 
 
 def differences(here: Outcome, there: Outcome) -> dict[str, str]:
@@ -156,11 +159,12 @@ def differences(here: Outcome, there: Outcome) -> dict[str, str]:
 
 def table(outcomes: dict[str, Kept]) -> str:
     """How many pass there, here, and in per cent, by the number of ranks."""
-    lines = ["| ranks | pass on MPI | of these on the emulator | |", "|---|---|---|---|"]
-    for ranks, by_module in sorted(outcomes["mpi"].items()):
-        there, here = all_tests(by_module), all_tests(outcomes["emulator"][ranks])
+    lines = ["| ranks | modules | pass on MPI | of these on the emulator | |", "|---|---|---|---|---|"]
+    for ranks in sorted(outcomes["mpi"]):
+        here, there, modules = both(outcomes, ranks)
         count, missing = sum(verdict == "passed" for verdict, _ in there.values()), len(differences(here, there))
-        lines.append(f"| {ranks} | {count} | {count - missing} | {1 - missing / count:.1%} |")
+        if count:
+            lines.append(f"| {ranks} | {modules} | {count} | {count - missing} | {1 - missing / count:.1%} |")
     return "\n".join(lines)
 
 
@@ -194,8 +198,9 @@ def main() -> None:
                 print(f"{where} at {ranks} ranks: {time.perf_counter() - begun:.0f} s", flush=True)
     if set(asked.on) == {"mpi", "emulator"}:
         print(table(outcomes))
-        for ranks, there in sorted(outcomes["mpi"].items()):
-            for test, why in differences(all_tests(outcomes["emulator"][ranks]), all_tests(there)).items():
+        for ranks in sorted(outcomes["mpi"]):
+            here, there, _ = both(outcomes, ranks)
+            for test, why in differences(here, there).items():
                 print(f"at {ranks} ranks: {test}\n    {(why.strip().splitlines() or [''])[-1]}")
         if asked.page:
             page = asked.page.read_text()
