@@ -7,7 +7,7 @@
 
 The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
 Each module is a run of its own. A test counts as passed if it passes on every rank. If a run ends early, which a deadlock on
-the emulator and an abort on MPI do, the class in which it did has failed, and the rest is run again without it. Tests that
+the emulator and an abort on MPI do, the tests that any rank had begun are not begun again, and the rest is run. Tests that
 fail are run again, each by itself, since a test that ends halfway leaves messages behind for the next one.
 """
 
@@ -23,7 +23,8 @@ import tarfile
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ LATER = {
     "sessions": "test_session",
     "partitioned communication": "test_p2p_buf_part",
     "fault tolerance": "test_ulfm",
-    "MPI from several threads of a rank": "test_threads test_util_pool",
 }
 """Modules that are left out, by what they are about."""
 
@@ -47,6 +47,8 @@ VERSION = "4.1.2"
 ON_A_RANK = Path(__file__).with_name("mpi4py_suite_rank.py")
 Outcome = dict[str, list[str]]
 """By the name of a test: passed, failed or skipped, and why."""
+Kept = dict[str, dict[str, Outcome]]
+"""By the number of ranks and the module."""
 
 
 def left_out() -> set[str]:
@@ -79,28 +81,27 @@ def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *opti
         launch[0] = str(Path(sys.executable).with_name("mpiexec"))
     with tempfile.TemporaryDirectory() as folder:
         command = [*launch, str(ON_A_RANK), str(suite), folder, module, "--exclude", LATER_TESTS, *options]
-        try:
-            done = subprocess.run(command, cwd=suite, capture_output=True, timeout=limit + 30, stdin=subprocess.DEVNULL)
-            printed = (done.stdout + done.stderr).decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            printed = f"not done after {limit} s"
+        with open(Path(folder, "printed"), "w+b") as output:
+            process = subprocess.Popen(command, cwd=suite, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            try:
+                process.wait(limit + (30 if where == "emulator" else 0))  # it ends by itself, with a report
+            except subprocess.TimeoutExpired:
+                process.terminate()  # not killed: mpiexec is to take its ranks along
+                process.wait()
+                output.write(f"\nnot done after {limit} s".encode())
+        printed = Path(folder, "printed").read_text(errors="replace")
         files = [Path(folder, f"{rank}.jsonl") for rank in range(ranks)]
         lines = [file.read_text().splitlines() if file.exists() else [] for file in files]
     return [[json.loads(line) for line in part if line.endswith("}")] for part in lines], printed
 
 
-def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, list[str], bool]:
-    """What became of each test, which classes did not end everywhere, and whether the run did."""
+def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, bool]:
+    """What became of each test, and whether the run ended on every rank."""
     by_test: dict[str, list[Any]] = {}
-    classes: Counter[str] = Counter()
-    for log in logs:
-        for entry in log:
-            if "test" in entry and entry["verdict"] != "began":
-                by_test.setdefault(entry["test"], []).append(entry)
-            elif "test" in entry:
-                by_test.setdefault(entry["test"], [])
-            elif "class" in entry:
-                classes[entry["class"]] += entry["verdict"] == "ended"
+    for entry in (entry for log in logs for entry in log if "test" in entry):
+        ends = by_test.setdefault(entry["test"], [])
+        if entry["verdict"] != "began":
+            ends.append(entry)
     found: Outcome = {}
     for test, entries in by_test.items():
         verdicts = {entry["verdict"] for entry in entries}
@@ -109,41 +110,41 @@ def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, list[str],
         why = next((entry["why"] for entry in entries if entry["verdict"] == "failed"), printed[-800:])
         failed, passed = "failed" in verdicts, "passed" in verdicts
         found[test] = ["failed", why] if failed else ["passed", ""] if passed else ["skipped", ""]
-    unfinished = [name for name, ended in classes.items() if ended < len(logs)]
-    return found, unfinished, all(log and "end" in log[-1] for log in logs)
+    return found, all(log and "end" in log[-1] for log in logs)
 
 
 def run_module(where: str, ranks: int, suite: Path, module: str, limit: int) -> tuple[Outcome, float]:
     """What became of each test of a module, and how long that took, without the second tries."""
     outcome: Outcome = {}
-    begun, done = time.perf_counter(), set[str]()
-    while True:
-        found, unfinished, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(done)))
+    begun, found, ended = time.perf_counter(), {"": ["", ""]}, False
+    while found and not ended:
+        found, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(outcome)))
         outcome |= found
-        if ended or not unfinished:
-            break
-        done |= {test.rpartition(".")[0] for test in found}
     seconds = time.perf_counter() - begun
     for test, (verdict, _) in list(outcome.items()):
         if verdict == "failed" and test.count(".") == 2:
-            again, _, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
+            again, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
             outcome[test] = again.get(test, outcome[test])
     if not outcome and not ended:
         outcome[module] = ["failed", "it could not be run"]
     return outcome, seconds
 
 
-def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> tuple[Outcome, float]:
-    """All modules, so many at a time."""
-    begun, outcome = time.perf_counter(), Outcome()
+def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> Iterator[tuple[str, Outcome]]:
+    """All modules, so many at a time; each as it is done."""
     with ThreadPoolExecutor(jobs) as pool:
-        running = [(module, pool.submit(run_module, where, ranks, suite, module, limit)) for module in modules]
-        for module, future in running:
+        running = {pool.submit(run_module, where, ranks, suite, module, limit): module for module in modules}
+        for future in as_completed(running):
             found, seconds = future.result()
-            outcome |= found
             counts = Counter(verdict for verdict, _ in found.values())
+            module = running[future]
             print(f"{where:8} {ranks} ranks  {module:24} {seconds:6.1f} s  {dict(counts)}", file=sys.stderr, flush=True)
-    return outcome, time.perf_counter() - begun
+            yield module, found
+
+
+def all_tests(by_module: dict[str, Outcome]) -> Outcome:
+    """Those of all modules together."""
+    return {test: verdict for outcome in by_module.values() for test, verdict in outcome.items()}
 
 
 def differences(here: Outcome, there: Outcome) -> dict[str, str]:
@@ -153,11 +154,11 @@ def differences(here: Outcome, there: Outcome) -> dict[str, str]:
     return {test: here.get(test, absent)[1] for test in passed if here.get(test, absent)[0] != "passed"}
 
 
-def table(outcomes: dict[str, dict[str, Outcome]]) -> str:
+def table(outcomes: dict[str, Kept]) -> str:
     """How many pass there, here, and in per cent, by the number of ranks."""
     lines = ["| ranks | pass on MPI | of these on the emulator | |", "|---|---|---|---|"]
-    for ranks, there in outcomes["mpi"].items():
-        here = outcomes["emulator"][ranks]
+    for ranks, by_module in sorted(outcomes["mpi"].items()):
+        there, here = all_tests(by_module), all_tests(outcomes["emulator"][ranks])
         count, missing = sum(verdict == "passed" for verdict, _ in there.values()), len(differences(here, there))
         lines.append(f"| {ranks} | {count} | {count - missing} | {1 - missing / count:.1%} |")
     return "\n".join(lines)
@@ -175,7 +176,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a JSON file for the outcome; what is in it already is not run again")
     parser.add_argument("--page", type=Path, help="a page whose table is to be written anew")
     asked = parser.parse_args()
-    outcomes: dict[str, dict[str, Outcome]] = {"mpi": {}, "emulator": {}}
+    outcomes: dict[str, Kept] = {"mpi": {}, "emulator": {}}
     if asked.keep and asked.keep.exists():
         outcomes = json.loads(asked.keep.read_text())
     with tempfile.TemporaryDirectory() as folder:
@@ -183,17 +184,18 @@ def main() -> None:
         modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
         for where in asked.on:
             for ranks in map(str, asked.ranks):
-                if ranks not in outcomes[where]:
-                    jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
-                    found, seconds = run_all(where, int(ranks), suite, modules, asked.limit, jobs)
-                    outcomes[where][ranks] = found
-                    print(f"{where} at {ranks} ranks: {seconds:.0f} s", flush=True)
-                if asked.keep:
-                    asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
+                known, begun = outcomes[where].setdefault(ranks, {}), time.perf_counter()
+                wanted = [module for module in modules if module not in known]
+                jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
+                for module, found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs):
+                    known[module] = found
+                    if asked.keep:
+                        asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
+                print(f"{where} at {ranks} ranks: {time.perf_counter() - begun:.0f} s", flush=True)
     if set(asked.on) == {"mpi", "emulator"}:
         print(table(outcomes))
-        for ranks, there in outcomes["mpi"].items():
-            for test, why in differences(outcomes["emulator"][ranks], there).items():
+        for ranks, there in sorted(outcomes["mpi"].items()):
+            for test, why in differences(all_tests(outcomes["emulator"][ranks]), all_tests(there)).items():
                 print(f"at {ranks} ranks: {test}\n    {(why.strip().splitlines() or [''])[-1]}")
         if asked.page:
             page = asked.page.read_text()

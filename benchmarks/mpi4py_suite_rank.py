@@ -1,4 +1,4 @@
-"""What each rank does for mpi4py_suite.py: run the classes of one module, and write a line as each test begins and ends."""
+"""What each rank does for mpi4py_suite.py: run the tests of one module, and write a line as each test begins and ends."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,16 +52,10 @@ class Told(unittest.TestResult):
         self.verdict, self.why = "failed", self._exc_info_to_string(err, test)[-2000:]
 
 
-def by_class(suite: Any) -> dict[str, list[Any]]:
+def each(suite: Any) -> Iterator[Any]:
     """The tests of a suite, in its order."""
-    found: dict[str, list[Any]] = {}
     for test in suite:
-        if isinstance(test, unittest.TestSuite):
-            for name, tests in by_class(test).items():
-                found.setdefault(name, []).extend(tests)
-        else:
-            found.setdefault(test.id().rpartition(".")[0], []).append(test)
-    return found
+        yield from each(test) if isinstance(test, unittest.TestSuite) else [test]
 
 
 def main() -> None:
@@ -82,20 +77,16 @@ def main() -> None:
         def tell(**entry: Any) -> None:
             log.write(json.dumps(entry) + "\n")
 
+        tests: list[Any] = []
         try:
-            tests = by_class(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(asked.module)))
+            tests += each(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(asked.module)))
         except unittest.SkipTest:
-            tests = {}
+            pass
         except Exception as error:
             tell(test=asked.module, verdict="failed", why=f"{type(error).__name__}: {error}")
-            tests = {}
-        for name, those in tests.items():
-            wanted = [test for test in those if not re.search(asked.exclude, test.id())]
-            wanted = [test for test in wanted if asked.only in ("", test.id())]
-            if wanted and name not in asked.skip.split():
-                tell(**{"class": name}, verdict="began")
-                unittest.TestSuite(wanted).run(Told(tell))
-                tell(**{"class": name}, verdict="ended")
+        skipped = asked.skip.split()
+        wanted = [test for test in tests if test.id() not in skipped and not re.search(asked.exclude, test.id())]
+        unittest.TestSuite(test for test in wanted if asked.only in ("", test.id())).run(Told(tell))
         tell(end=True)
 
 

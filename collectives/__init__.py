@@ -29,6 +29,8 @@ The map. Whoever writes an algorithm needs the first two:
     verification/   verify(ALGORITHM): does an algorithm do what it claims?
     block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
     trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
+
+PYTEST_DONT_REWRITE: pytest warns of a plugin's package that is there before it, and this one comes with such a plugin.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
     python demos/08_kang_figures.py --figure 6    one of them; 6 are the ratios
     python demos/08_kang_figures.py --quick       64 ranks and two sizes, in seconds
     python demos/08_kang_figures.py --csv FILE    the points as well, in seconds
+
+What the first of these prints is kept in benchmarks/kang_figures.out; the file beside this one has the quick form's.
 """
 
 import argparse

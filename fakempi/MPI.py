@@ -131,6 +131,10 @@ from fakempi.mpi.base.constants import (
 )  # fmt: skip
 from fakempi.mpi.base.environment import (
     Finalize,
+    Get_abi_fortran_info,
+    Get_abi_info,
+    Get_abi_version,
+    Get_hw_resource_info,
     Get_library_version,
     Get_processor_name,
     Get_version,
@@ -166,10 +170,6 @@ from fakempi.mpi.base.not_emulated import (
     SESSION_NULL,
     WIN_NULL,
     File,
-    Get_abi_fortran_info,
-    Get_abi_info,
-    Get_abi_version,
-    Get_hw_resource_info,
     Register_datarep,
     Session,
     Win,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from inspect import iscoroutinefunction, isgeneratorfunction
 from numbers import Real
 from random import Random
@@ -20,11 +21,12 @@ from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.process import Process, Universe
-from fakempi.mpi.base.threads import watch_threads
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
+from fakempi.threads.changes import among_threads
+from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
@@ -129,11 +131,12 @@ def run(
     universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
     if not trusted(model):
         _guard(universe)
-    universe.recorder, universe.launch, universe.program = recorder, _launch, _script
+    universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
     returns: list[Any] = [None] * nprocs
+    universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
-        _launch(process, lambda comm: main(comm, *args), returns)
+        universe.launch(process, lambda comm: main(comm, *args))
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -143,7 +146,7 @@ def run(
         if outer is not None:
             outer.universe.inner = universe
         measures = metering.metered(universe) if universe.computing else nullcontext()
-        with _patient_collector(nprocs), watch_threads(), measures:
+        with _patient_collector(nprocs), among_threads(loop), measures:
             if watched:
                 with _watch(universe, progress, timeout):
                     _drive(universe)
@@ -265,8 +268,11 @@ def _enter(loop: Loop) -> None:
     here.loop = loop
 
 
-def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | None = None) -> None:
-    """Have a process call main with its world from now on; if that fails, so does the run."""
+def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) -> None:
+    """Have a process call main with its world from now on; if that fails, so does the run.
+
+    What it returns is kept if the process is in the world that was started: ranks there are the first numbers.
+    """
     universe = process.universe
     if universe.computing:
         main = metering.measured(process, main)
@@ -274,13 +280,17 @@ def _launch(process: Process, main: Callable[[Any], Any], returns: list[Any] | N
     def program() -> None:
         try:
             result = main(process.comm_world)
-            if returns is not None:
-                returns[process.rank] = result
+            if process.number < len(returns):
+                returns[process.number] = result
+            if process.threads:
+                finish(process)
         except Ended:
             raise
         except SystemExit as error:
             if error.code not in (None, 0):
                 universe.fail(process, error)
+            elif process.threads:
+                finish(process)
         except BaseException as error:
             if all(error is not failure for _, failure in universe.failures):
                 universe.fail(process, error)
@@ -302,12 +312,15 @@ def _drive(universe: Universe) -> None:
     loop = universe.loop
     try:
         loop.carrier.drive(loop)
+        while loop.tasks and helped_from_outside(loop):
+            loop.carrier.drive(loop)
         if loop.tasks and not universe.failures and universe.verdict is None:
             universe.verdict = diagnose(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:
         universe.close()
+        unpark(universe)
         _unwind(loop)
     if universe.verdict is not None:
         raise universe.verdict

@@ -31,8 +31,8 @@ class Layout:
     __slots__ = ("_larger", "_small", "_starts", "p")
 
     def __init__(self, p: int, small: int, larger: int, starts: Sequence[int] | None) -> None:
-        self.p, self._starts = p, starts
-        self._small, self._larger = small, larger
+        self.p = p
+        self._small, self._larger, self._starts = small, larger, starts
 
     @classmethod
     def nearly_equal(cls, size: int, p: int) -> Layout:
@@ -67,10 +67,9 @@ class Layout:
 
     def size(self, i: int, stop: int | None = None) -> int:
         """Elements of block i, or of blocks i .. stop-1 together."""
-        end = i + 1 if stop is None else stop
-        if not self._larger and self._starts is None:  # all are equal: most are, and texts ask all the time
-            return (end - i) * self._small
-        return self.start(end) - self.start(i)
+        stop = i + 1 if stop is None else stop
+        equal = not self._larger and self._starts is None  # most are, and texts ask all the time
+        return (stop - i) * self._small if equal else self.start(stop) - self.start(i)
 
     def at(self, element: int) -> int:
         """The block that an element is in.
@@ -94,6 +93,8 @@ class Layout:
 
     def around(self, i: int, count: int) -> int:
         """Elements of the `count` blocks i, i+1, ... (mod p); i in 0 .. p-1, count at most p."""
+        if not self._larger and self._starts is None:
+            return count * self._small
         if i + count <= self.p:
             return self.size(i, i + count)
         return self.size(i, self.p) + self.size(0, i + count - self.p)

@@ -43,6 +43,7 @@ class Stuck:
     wants: tuple[Want, ...]
     any_helps: bool = False  # one of the wants would do
     polls: bool = False  # it does not wait for them, but looks again and again
+    thread: str = ""  # which of the process's threads it is, if not the process itself
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,16 @@ def report(
 
 def places_in_words(waiting: Sequence[Stuck], running: Sequence[Stuck], unstarted: Sequence[int], names: Names) -> list[str]:
     """Where ranks are while a run goes on, a line for each state: who runs, who waits, who has not begun."""
-    lines = [f"{names.words([one.rank])}: runs at {one.site}" for one in running]
+    lines = [f"{names.words([one.rank])}{_of_thread(one)}: runs at {one.site}" for one in running]
     away = {one.rank for one in running} | set(unstarted)
     lines += _shortened(Words(names).states(waiting, away), "more states")
     if unstarted:
         lines.append(f"{names.words(unstarted)}: not begun")
     return lines
+
+
+def _of_thread(one: Stuck) -> str:
+    return f", thread {one.thread!r}" if one.thread else ""
 
 
 class Words:
@@ -122,7 +127,7 @@ class Words:
             wants = {id(want): want for one in group for want in one.wants}.values()
             gone = {rank for want in wants for rank in want.awaits} - alive
             ended = f"; {self.names.words(gone)} {'has' if len(gone) == 1 else 'have'} ended" if gone else ""
-            who = self.names.words(one.rank for one in group)
+            who = self.names.words(one.rank for one in group) + _of_thread(first)
             lines.append(f"{who}: {self._call(first, naming)} at {first.site}, {when}{ended}")
         return lines
 
@@ -162,7 +167,7 @@ class Words:
     def _fold(self, stuck: Sequence[Stuck], naming: Callable[[int, Want], str]) -> list[list[Stuck]]:
         groups: dict[Hashable, list[Stuck]] = {}
         for one in stuck:
-            groups.setdefault((one.site, self._call(one, naming)), []).append(one)
+            groups.setdefault((one.site, one.thread, self._call(one, naming)), []).append(one)
         return list(groups.values())
 
     def _call(self, one: Stuck, naming: Callable[[int, Want], str]) -> str:
@@ -212,7 +217,10 @@ def find_cycle(stuck: Sequence[Stuck]) -> list[int]:
     may look for something else next time.
     """
     stuck_ranks = {one.rank for one in stuck}
-    waits = {one.rank: _certain(one, stuck_ranks) for one in stuck if not (one.any_helps or one.polls)}
+    waits: dict[int, list[int]] = {}
+    for one in stuck:
+        if not (one.any_helps or one.polls):
+            waits.setdefault(one.rank, []).extend(_certain(one, stuck_ranks))  # of all its threads
     done: set[int] = set()
     for start in waits:
         path: dict[int, int] = {}  # rank -> its place on the way from the start

@@ -91,7 +91,8 @@ def _command(options: Namespace) -> list[str]:
     if not command:
         raise typed.wrong("what is to be run? Say fakempi run -n 4 script.py, or -m module.")
     if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]):
-        raise typed.wrong(f"there is no file {command[0]!r}.")
+        hint = f" A module is run by -m {command[0]}." if command[0].isidentifier() else ""
+        raise typed.wrong(f"there is no file {command[0]!r}.{hint}")
     return command
 
 

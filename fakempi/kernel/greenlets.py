@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,8 @@ from greenlet import getcurrent, greenlet
 
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
+
+switch = greenlet.switch  # which the program may find changed
 
 
 class Greenlets:
@@ -20,20 +23,15 @@ class Greenlets:
 
     def prepare(self, loop: Loop, task: Task) -> None:
         """Until it has started, the way to a task leads through the hub."""
-        task.resume = partial(self._through_hub, task)
+        task.resume = partial(self._start, loop, task)
         task.rest = ().__len__  # a switch returns when the baton is back; this is the cheapest call that does nothing
 
     def drive(self, loop: Loop) -> None:
         """Start tasks and go on with those that are due until nothing is."""
-        self.hub = getcurrent()
+        self.hub, self.thread = getcurrent(), get_ident()
         task = loop.next()
         while task is not None:
-            if task.handle is None:
-                task.handle = greenlet(loop.begin)
-                task.resume = task.handle.switch
-                task = task.handle.switch(task) or loop.next()
-            else:
-                task = task.resume() or loop.next()
+            task = task.resume() or loop.next()
 
     def to_hub(self) -> None:
         """The hub goes on with whatever is next."""
@@ -50,5 +48,9 @@ class Greenlets:
     def close(self) -> None:
         """Nothing to do: an ended greenlet is gone."""
 
-    def _through_hub(self, task: Task) -> None:
-        self.hub.switch(task)
+    def _start(self, loop: Loop, task: Task) -> Any:
+        if getcurrent() is not self.hub:
+            return self.hub.switch(task)
+        task.handle = greenlet(loop.begin)
+        task.resume = switch.__get__(task.handle)
+        return switch(task.handle, task)

@@ -61,11 +61,12 @@ class Loop(Agenda):
         self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
 
-    def spawn(self, body: Callable[[], None], owner: Any = None) -> Task:
-        """A new task that starts now, after everything that is booked for now already."""
+    def spawn(self, body: Callable[[], None], owner: Any = None, prepare: Any = None) -> Task:
+        """A new task that starts now, after everything that is booked for now already; it runs as `prepare` says."""
         self.spawned += 1
-        task = self.tasks[self.spawned] = Task(self, self.spawned, body, owner)
-        self.carrier.prepare(self, task)
+        task = Task(self, self.spawned, body, owner)
+        (prepare or self.carrier.prepare)(self, task)
+        self.tasks[task.number] = task
         self.book(self.now, task)
         return task
 
@@ -155,7 +156,8 @@ class Loop(Agenda):
     def begin(self, task: Task) -> None:
         """The body of every carrier's thread of control: run the task to its end."""
         try:
-            task.body()
+            if not self.ending:
+                task.body()
         except Ended:
             pass
         finally:

@@ -13,8 +13,11 @@ from typing import Any
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
 
-STACK_BYTES = 512 * 1024
-"""A thread's stack: enough for some hundred nested Python calls, small enough for thousands of threads."""
+STACK_BYTES = (8 << 20, 512 << 10)
+"""A thread's stack, the first size that is to be had. What is not used takes no memory, and 8 MiB are enough for whatever
+Python's own limit of nested calls allows (3.10 to 3.13, through C and back). The second is for machines that give less."""
+
+_acquire, _release = type(threading.Lock()).acquire, type(threading.Lock()).release  # while nobody has changed them
 
 _one_starts = threading.Lock()
 """The stack size of new threads is the whole process's, and runs may go on side by side."""
@@ -35,18 +38,21 @@ class Threads:
 
     def drive(self, loop: Loop) -> None:
         """Hand the baton to the first task and sleep until it comes back."""
-        first = loop.next()
+        first: Any = loop.next()
         if first is None:
             return
+        self.hub.clear()
         try:
-            self.hub.clear()
             first.resume()
             self._sleep()
         except KeyboardInterrupt:
             loop.stop()
-            while not self.hub.wait(0.1):  # whoever runs may compute and never wait
-                if loop.running is not None and loop.running.handle is not None:
-                    thread = ctypes.c_ulong(loop.running.handle.ident)
+            while not self.hub.wait(0.5):  # whoever runs may compute and never wait
+                task: Any = loop.running
+                if task is first and (first.handle is None or first.resume.__self__.locked()):
+                    break  # it came before the baton was handed on
+                if task is not None and task.handle is not None and task.number in loop.tasks:
+                    thread = ctypes.c_ulong(task.handle.ident)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
             raise
 
@@ -82,26 +88,26 @@ class Threads:
             raise crash
 
     def _start(self, loop: Loop, task: Task) -> None:
-        task.handle = threading.Thread(target=self._body, args=(loop, task), name=f"task {task.number}", daemon=True)
         baton = threading.Lock()
-        baton.acquire()
-        task.resume, task.rest = baton.release, baton.acquire
-        with _one_starts:
-            before = threading.stack_size(STACK_BYTES)
-            try:
-                task.handle.start()
-            except BaseException:  # out of threads, or of memory
-                task.handle = None
-                self.prepare(loop, task)
-                raise
-            finally:
-                threading.stack_size(before)
-        baton.release()
+        _acquire(baton)
+        body, name = partial(self._body, loop, task, _acquire.__get__(baton)), f"task {task.number}"
+        task.handle = threading.Thread(target=body, name=name, daemon=True)
+        task.resume, task.rest = _release.__get__(baton), _acquire.__get__(baton)
+        try:
+            _start_thread(task.handle)
+        except BaseException:  # out of threads, or of memory; after Ctrl-C the thread may be there, and has to go
+            task.handle = None
+            self.prepare(loop, task)
+            _release(baton)
+            raise
+        _release(baton)
 
-    def _body(self, loop: Loop, task: Task) -> None:
+    def _body(self, loop: Loop, task: Task, rest: Callable[[], Any]) -> None:
         to = None
         try:
-            task.rest()  # until its starter is done with the process-wide stack size
+            rest()  # until its starter is done with the process-wide stack size
+            if task.handle is not threading.current_thread():
+                return
             self.prologue(loop)
             loop.begin(task)
             before, self.ended = self.ended, task.handle
@@ -114,3 +120,16 @@ class Threads:
             self.hub.set()
         else:
             to.resume()
+
+
+def _start_thread(thread: threading.Thread) -> None:
+    with _one_starts:
+        before = threading.stack_size(STACK_BYTES[0])
+        try:
+            try:
+                thread.start()
+            except RuntimeError:
+                threading.stack_size(STACK_BYTES[1])
+                thread.start()
+        finally:
+            threading.stack_size(before)

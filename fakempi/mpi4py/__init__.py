@@ -9,5 +9,7 @@ hidden     names in `mpi4py.MPI` that begin with an underscore
 run        `-m mpi4py` and `-m mpi4py.run`
 bench      `-m mpi4py.bench`: hello world, ring test, ping-pong
 typing     names for annotations
-util       dtlib: datatypes of numpy and of MPI; pkl5: objects whose buffers travel by themselves
+util       dtlib: datatypes of numpy and of MPI; pkl5: objects whose buffers travel by themselves; pool: a Pool
+futures    executors whose workers are ranks; `-m mpi4py.futures`
+names      what a rank puts into `sys.modules` for itself
 """

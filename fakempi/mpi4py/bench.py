@@ -1,17 +1,22 @@
-"""`-m mpi4py.bench`: hello world, a message around a ring, ping-pong. Times are modelled, so every round takes the same."""
+"""`-m mpi4py.bench`: hello world, a message around a ring, ping-pong, tasks for workers.
+
+Times are modelled, so every round takes the same.
+"""
 
 from __future__ import annotations
 
 import sys
 from argparse import REMAINDER, ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from statistics import mean, stdev
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from fakempi import MPI
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi4py.futures import MPIPoolExecutor
 from fakempi.mpi4py.options import LEVELS, Rc, take
 from fakempi.mpi4py.util import pkl5
 
@@ -103,14 +108,7 @@ def pingpong(
         pkl5.pickle.THRESHOLD = options.threshold
     peer: Any = pkl5.Intracomm(comm) if options.outband else comm
     header, found = options.header, []
-    for nbytes in (1 << i for i in range(33)):
-        if not options.min_size <= nbytes <= options.max_size:
-            continue
-        skip, loop = options.skip, options.loop
-        if nbytes > options.large_size:
-            skip, loop = min(skip, options.skip_large), min(loop, options.loop_large)
-        if nbytes > options.huge_size:
-            skip, loop = min(skip, options.skip_huge), min(loop, options.loop_huge)
+    for nbytes, skip, loop in _rounds(options):
         out, into = (bytearray(nbytes) if options.array == "none" else np.empty(nbytes, np.uint8) for _ in range(2))
         trip = _trip_of_objects(peer, out) if options.pickle or options.outband else _trip(peer, out, into)
         comm.Barrier()
@@ -126,6 +124,18 @@ def pingpong(
             numbers = f" | {average:.7e} \u00b1 {found[-1][2]:.4e} {loop:8d}" if options.stats else ""
             _say(f"{nbytes:10d}{rate:18.2f}{numbers}")
     return found
+
+
+def _rounds(options: Any) -> Iterator[tuple[int, int, int]]:
+    """Sizes in bytes, and for each how many rounds do not count and how many do."""
+    for nbytes in (1 << i for i in range(33)):
+        if options.min_size <= nbytes <= options.max_size:
+            skip, loop = options.skip, options.loop
+            if nbytes > options.large_size:
+                skip, loop = min(skip, options.skip_large), min(loop, options.loop_large)
+            if nbytes > options.huge_size:
+                skip, loop = min(skip, options.skip_huge), min(loop, options.loop_huge)
+            yield nbytes, skip, loop
 
 
 def _trip(comm: Any, out: Any, into: Any) -> Callable[[], float]:
@@ -166,9 +176,57 @@ def _half(
     return trip
 
 
-def futures(comm: MPI.Intracomm, args: Sequence[str] | None = None, verbose: bool = True) -> NoReturn:
-    """Tasks for workers: not there."""
-    raise NotImplementedError("mpi4py.bench futures is not emulated: it needs mpi4py.futures, which calls MPI from threads.")
+def futures(comm: MPI.Intracomm, args: Sequence[str] | None = None, verbose: bool = True) -> list[tuple[int, float, float]]:
+    """How long workers take for tasks that hand back what they get, of all sizes: bytes, mean and deviation."""
+    parser = _parser(
+        "futures", verbose, ("-t --num-tasks", 50, "tasks for each worker"), ("-m --min-size", 0, "bytes of the smallest"),
+        ("-n --max-size", 1 << 20, "bytes of the largest one"), ("-c --chunksize", 1, "calls in a task"),
+        ("-s --skip", 1, "rounds that do not count"), ("-l --loop", 10, "rounds that do"),
+        ("--skip-large", 1, "the same for large tasks"), ("--loop-large", 5, "the same for large tasks"),
+        ("--large-size", 1 << 16, "from where on they are large"), ("--skip-huge", 1, "the same for huge ones"),
+        ("--loop-huge", 3, "the same for huge ones"), ("--huge-size", 1 << 18, "from where on they are huge"),
+    )  # fmt: skip
+    parser.add_argument("-e", "--executor", choices=["mpi", "thread"], default="mpi", help="what workers are")
+    parser.add_argument("-w", "--num-workers", type=int, help="how many")
+    parser.add_argument("-a", "--allocator", choices=["numpy", "bytes"], default="numpy", help="what a task gets")
+    parser.add_argument("-b", "--backoff", type=float, default=0.0, help="seconds between two looks, if threads take turns")
+    parser.add_argument("-o", "--outband", action="store_true", help="send objects in parts (mpi4py.util.pkl5)")
+    parser.add_argument("--no-header", action="store_false", dest="header", help="only lines of numbers")
+    parser.add_argument("--no-stats", action="store_false", dest="stats", help="only sizes and rates")
+    options = parser.parse_args(args)
+    executor: Any = (
+        ThreadPoolExecutor(options.num_workers) if options.executor == "thread"
+        else MPIPoolExecutor(options.num_workers, backoff=options.backoff, use_pkl5=options.outband)
+    )  # fmt: skip
+    found = []
+    with executor:
+        workers = executor._max_workers
+        if options.header and options.verbose and comm.Get_rank() == 0:
+            _say(f"# {type(executor).__name__} - {workers} workers, {options.num_tasks} tasks/worker")
+            _say("# Size [B]  Tasks/s" + " | Time Mean [s] \u00b1 StdDev [s]  Samples" * options.stats)
+        for nbytes, skip, loop in _rounds(options):
+            one = bytes(nbytes) if options.allocator == "bytes" else np.zeros(nbytes, np.uint8)
+            data = [one] * (workers * options.num_tasks)
+            times = [_time_of_tasks(executor, data, options.chunksize) for _ in range(skip + loop)][skip:]
+            average = mean(times) if times else float("nan")
+            found.append((nbytes, average, stdev(times) if len(times) > 1 else 0.0))
+            if options.verbose and comm.Get_rank() == 0:
+                rate = len(data) / average if average else float("inf")
+                numbers = f" | {average:.7e} \u00b1 {found[-1][2]:.4e} {loop:8d}" if options.stats else ""
+                _say(f"{nbytes:10d}{rate:9.0f}{numbers}")
+    return found
+
+
+def _time_of_tasks(executor: Any, data: list[Any], chunksize: int) -> float:
+    start = MPI.Wtime()
+    for _ in executor.map(_same, data, chunksize=chunksize):
+        pass
+    return MPI.Wtime() - start
+
+
+def _same(value: Any) -> Any:
+    """The task."""
+    return value
 
 
 COMMANDS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (helloworld, ringtest, pingpong, futures)}

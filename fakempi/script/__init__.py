@@ -18,6 +18,7 @@ output     whole lines of text, by rank; standard input for one rank
 turns      what Python keeps by thread and a rank has to itself
 coroutines asyncio, by rank and in modelled time
 debugging  the terminal, for pdb on any rank
+leaving    `os._exit`, of one rank
 patches    functions of the standard library that mean something else while a script runs
 """
 

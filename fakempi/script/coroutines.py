@@ -1,8 +1,8 @@
 """asyncio on every rank: each has its own event loops, one of which may run, and they wait in modelled time.
 
 A coroutine that waits for a message lets other ranks run, and no other coroutine of its own rank: as with a blocking call of
-mpi4py. `asyncio.sleep` and time-outs let the rank's clock run, as `time.sleep` does. Who waits for threads, files or sockets
-waits for them, and everybody with it.
+mpi4py. `asyncio.sleep` and time-outs let the rank's clock run, as `time.sleep` does. Other threads of the rank may wake its
+loop. Who waits for files or sockets waits for them, and everybody with it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 from fakempi.mpi.base.current import here
-from fakempi.mpi.base.environment import compute
 from fakempi.script.patches import Patches, Who
 from fakempi.script.place import Place
 from fakempi.script.turns import Turns
+from fakempi.threads.here import task_here
+from fakempi.threads.waiting import wait_for, wake_one
 
 
 class Coroutines:
-    """What asyncio finds while scripts run."""
+    """What asyncio finds while scripts run. A thread that a rank has started has loops as any thread has."""
 
-    def __init__(self, who: Who, patches: Patches, turns: Turns) -> None:
-        self.who, self.patches, self.turns = who, patches, turns
+    def __init__(self, rank: Who, patches: Patches, turns: Turns) -> None:
+        self.rank, self.patches, self.turns = rank, patches, turns
         self.hooks = {"asyncio.events": self._events, "asyncio.base_events": self._base_events}
-
-    def _rank(self) -> Place | None:
-        """The rank that is running here; a thread that it has started has loops as any thread has."""
-        return None if here.loop is None else self.who()
 
     def _events(self, events: Any) -> None:
         set_running = events._set_running_loop
@@ -52,20 +49,21 @@ class Coroutines:
             return lay_out
 
         def set_running_loop(loop: Any) -> None:
-            if loop is not None and self._rank() is not None:
+            if loop is not None and task_here() is not None:
                 self.turns.keep(put_away)
                 if hasattr(loop, "_selector") and not isinstance(loop._selector, Selector):
-                    loop._selector = Selector(loop._selector, self._rank)
+                    loop._selector = Selector(loop._selector)
+                    loop._write_to_self = loop._selector.waking(loop._write_to_self)
             set_running(loop)
 
         self.patches.set(events, "_set_running_loop", set_running_loop)
-        self.patches.set(events, "_event_loop_policy", Policy(events, self._rank))
+        self.patches.set(events, "_event_loop_policy", Policy(events, self.rank))
 
     def _base_events(self, module: Any) -> None:
         original = module.BaseEventLoop.time
 
         def time(loop: Any) -> float:
-            return original(loop) if self._rank() is None else float(here.loop.now)
+            return original(loop) if task_here() is None else float(here.loop.now)
 
         self.patches.set(module.BaseEventLoop, "time", time)
 
@@ -117,19 +115,28 @@ class Policy:
 class Selector:
     """Waits for files, or, where there are none, in modelled time."""
 
-    def __init__(self, real: Any, rank: Who) -> None:
-        self._real, self._rank = real, rank
+    def __init__(self, real: Any) -> None:
+        self._real = real
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
     def select(self, timeout: float | None = None) -> Any:
-        """What is ready, after so many seconds at most."""
-        place = self._rank()
-        if place is None or timeout is None or timeout <= 0:
+        """What is ready, after so many seconds at most. If there is only the loop's own pipe, others run meanwhile."""
+        task = task_here()
+        if task is None or len(self._real.get_map()) > 1 or (timeout is not None and timeout <= 0):
             return self._real.select(timeout)
-        alone = len(self._real.get_map()) <= 1 and not any(thread.is_alive() for thread in place.threads)  # but its own pipe
-        ready = self._real.select(0 if alone else timeout)
+        ready = self._real.select(0)
         if not ready:
-            compute(timeout)
+            wait_for(task, self, timeout)
+            ready = self._real.select(0)
         return ready
+
+    def waking(self, write: Callable[[], None]) -> Callable[[], None]:
+        """What writes to the loop's own pipe, from another thread of the rank: whoever waits there looks again."""
+
+        def write_and_wake() -> None:
+            write()
+            wake_one(self, task_here())
+
+        return write_and_wake

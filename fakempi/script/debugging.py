@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fakempi.mpi.base.current import current_name, here
+from fakempi.mpi.base.current import current_name
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, Who
 from fakempi.script.turns import Turns
@@ -21,8 +21,8 @@ from fakempi.script.turns import Turns
 class Debugging:
     """What pdb finds while scripts run."""
 
-    def __init__(self, who: Who, patches: Patches, turns: Turns, streams: tuple[Input, Lines]) -> None:
-        self.who, self.patches, self.turns = who, patches, turns
+    def __init__(self, rank: Who, patches: Patches, turns: Turns, streams: tuple[Input, Lines]) -> None:
+        self.rank, self.patches, self.turns = rank, patches, turns
         self.input, self.out = streams
         self.hooks = {"pdb": self._pdb}
         self.before: Any = None  # what traced the thread before a debugger did
@@ -48,7 +48,7 @@ class Debugging:
         @functools.wraps(initialize)
         def init(self_: Any, *args: Any, **kwargs: Any) -> None:
             initialize(self_, *args, **kwargs)
-            name = None if here.loop is None or self.who() is None else current_name()
+            name = None if self.rank() is None else current_name()
             if name is not None:
                 if not isinstance(getattr(sys.gettrace(), "__self__", None), debugger):
                     self.before = sys.gettrace()
@@ -68,7 +68,7 @@ class Debugging:
     @contextmanager
     def _terminal(self, debugger: Any) -> Iterator[None]:
         """Standard streams as they are outside: a prompt is seen before its line has an end, and any rank is answered."""
-        place = None if here.loop is None else self.who()
+        place = self.rank()
         if place is None or debugger.stdout is not self.out:
             yield
             return

@@ -24,7 +24,7 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.script.loaders import Compiled, Followed, Loader, Namespace
 from fakempi.script.place import Place
-from fakempi.script.reach import LARGE, NAMES_OF_PYTHON, SHARED, Unit, leads_to_mpi4py, unit_of
+from fakempi.script.reach import LARGE, NAMES_OF_PYTHON, OWN, SHARED, Unit, leads_to_mpi4py, unit_of
 from fakempi.script.stand_in import missing
 
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -144,7 +144,7 @@ class Finder:
             return False
         if unit.name in self.chosen:
             return self.chosen[unit.name]
-        if not is_installed(place):
+        if unit.name in OWN or not is_installed(place):
             return True
         return False if unit.name in SHARED | LARGE else None
 

@@ -29,7 +29,7 @@ AT_START = frozenset({"abc", "codecs", "encodings", "genericpath", "io", "os", "
 
 def beside(folder: str) -> dict[str, bool]:
     """Names of modules in a folder that stand for other modules elsewhere, and whether they are packages."""
-    found = {}
+    found: dict[str, bool] = {}
     try:
         files = os.listdir(folder)
     except OSError:
@@ -39,14 +39,21 @@ def beside(folder: str) -> dict[str, bool]:
         if (name in NAMES_OF_PYTHON or name in FOUNDATION) and name not in AT_START:
             package = os.path.isfile(os.path.join(folder, file, "__init__.py"))
             if (package or file[len(name) :] in all_suffixes()) and not _is_from(folder, name):
-                found[name] = package
+                found[name] = package or found.get(name, False)  # which Python prefers to a file
     return found
 
 
 def _is_from(folder: str, name: str) -> bool:
-    """Whether the module of that name that is loaded is the one in the folder: it stands for no other."""
+    """Whether the module of that name that is loaded is the one in the folder: it stands for no other.
+
+    By whatever path, but from the folder itself: below it there may be a virtual environment.
+    """
     file = getattr(sys.modules.get(name), "__file__", None)
-    return file is not None and os.path.dirname(os.path.abspath(file)).startswith(os.path.abspath(folder))
+    if file is None or not os.path.exists(file):
+        return False
+    starts = [os.path.join(folder, name), os.path.join(folder, name, "__init__")]
+    paths = [start + suffix for start in starts for suffix in all_suffixes()]
+    return any(os.path.exists(path) and os.path.samefile(file, path) for path in paths)
 
 
 class Names:

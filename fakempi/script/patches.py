@@ -9,18 +9,15 @@ from __future__ import annotations
 import atexit
 import functools
 import logging
-import os
 import random
 import sys
-import threading
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from fakempi.errors import Left
-from fakempi.mpi.base.current import current_process, here
+from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.environment import compute
 from fakempi.script.clocks import patch_clocks
 from fakempi.script.place import Place
@@ -51,9 +48,7 @@ def patch(patches: Patches, who: Who, seed: int) -> None:
     patches.set(logging.Logger, "manager", _Managers(logging.Logger.manager))
     _sleep(patches)
     patch_clocks(patches.set)
-    _threads(patches, who)
     _exits(patches, who)
-    _leaving(patches)
     _chance(patches, who, random, random._inst, "random", lambda number: random.Random(f"{seed}:{number}"))
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
@@ -98,28 +93,6 @@ def _sleep(patches: Patches) -> None:
     patches.set(time, "sleep", sleep)
 
 
-def _threads(patches: Patches, who: Who) -> None:
-    """A thread that a rank starts is that rank's: its lines are, and the rank waits for it at its end."""
-    original, initialize = threading.Thread.start, threading.Thread.__init__
-
-    @functools.wraps(initialize)
-    def init(self: threading.Thread, *args: Any, daemon: bool | None = None, **kwargs: Any) -> None:
-        if daemon is None and who() is not None and here.loop is not None:
-            daemon = False  # as in a main thread; a rank may run in one that nobody waits for
-        initialize(self, *args, daemon=daemon, **kwargs)
-
-    @functools.wraps(original)
-    def start(self: threading.Thread) -> None:
-        place = who()
-        if place is not None and here.loop is not None and not self.name.startswith("task "):
-            place.threads.append(self)
-            self._fakempi_place = place  # type: ignore[attr-defined]
-        original(self)
-
-    patches.set(threading.Thread, "__init__", init)
-    patches.set(threading.Thread, "start", start)
-
-
 def _exits(patches: Patches, who: Who) -> None:
     """What a rank's own modules register is called at the rank's end, as are functions of theirs, whoever registers them.
 
@@ -154,23 +127,6 @@ def _module_of(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__module__", None)
-
-
-def _leaving(patches: Patches) -> None:
-    """`os._exit` ends a rank. As mpiexec does, it ends the others with it, unless the rank has finalized MPI."""
-    original, pid = os._exit, os.getpid()
-
-    @functools.wraps(original)
-    def leave(status: int) -> NoReturn:
-        process = current_process()
-        if process is None or os.getpid() != pid:  # or a child that a rank has forked
-            original(status)
-        error = Left(status)
-        if not process.finalized:
-            process.universe.fail(process, error)
-        raise error
-
-    patches.set(os, "_exit", leave)
 
 
 def _chance(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Callable
 from importlib import import_module
 from operator import itemgetter
@@ -39,12 +38,12 @@ class Place:
     exits : functions to call at its end, in order of registration
     lines : for each stream, what was written since the last end of line
     generators : its generators of random numbers, by kind
-    threads : those that it has started
+    codes : where its exit code is entered, by its number
     """
 
     __slots__ = (
-        *SEATS, "counted", "exits", "generators", "getter", "held", "label", "lines", "main", "modules", "names", "number",
-        "own", "root", "threads", "usual",
+        *SEATS, "codes", "counted", "exits", "generators", "getter", "held", "label", "lines", "main", "modules", "names",
+        "number", "own", "root", "usual",
     )  # fmt: skip
 
     argv: Any
@@ -65,7 +64,7 @@ class Place:
         self.exits: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self.lines: dict[int, list[str]] = {}
         self.generators: dict[str, Any] = {}
-        self.threads: list[threading.Thread] = []
+        self.codes: dict[int, int] = {}
         self.main: Any = None
         self.names: tuple[str, ...] | None = None  # of its modules when they were last put away,
         self.counted = -1  # how many of its own it had then, or -1 if some were not loaded
@@ -141,7 +140,17 @@ def _looked_up(name: str) -> property:
     return property(get, set, delete)
 
 
-class Sys(ModuleType):
+class _ClassOfModules(type):
+    """What `type(sys)` stands for where others than we say it: importlib calls it for every module that it loads."""
+
+    def __call__(cls, *args: Any, **named: Any) -> ModuleType:
+        return ModuleType(*args, **named)  # one of ours would have its `path` in `sys`
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, ModuleType)
+
+
+class Sys(ModuleType, metaclass=_ClassOfModules):
     """The class of the module `sys` while scripts run: what is set there is set for whoever has the baton."""
 
     seated: ClassVar[Callable[[], Place]]

@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import Left, MPIValueError
+from fakempi.errors import MPIValueError
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
@@ -21,6 +21,7 @@ from fakempi.script.imports import choices
 from fakempi.script.patches import new_root
 from fakempi.script.place import Place
 from fakempi.script.stage import STAGE
+from fakempi.threads.ending import finish
 
 
 def program(
@@ -103,7 +104,7 @@ class Program:
         path = [self.folder, *(entry for entry in sys.path if entry not in ("", self.folder))]
         seats = (list(self.argv), path, STAGE.input, STAGE.out, STAGE.err, sys.__excepthook__)
         place = Place(process.number, self.label.format(rank=process.universe.names.short(process.number)), seats)
-        place.root = new_root()
+        place.root, place.codes = new_root(), self.codes
         place.own.add("__main__")
         place.modules["__main__"] = ModuleType("__main__")
         return place
@@ -115,15 +116,12 @@ class Program:
                 code = 0
             except SystemExit as error:
                 code = _exit_code(error)
-            _join_threads()
+            if process.threads:
+                finish(process)
             _run_exits()
             return code
         except Ended:
             raise
-        except Left as error:  # nothing more is done, not even what was registered for the end
-            if not process.finalized:
-                raise
-            return error.errorcode & 0xFF
         except BaseException as error:
             if all(error is not failure for _, failure in process.universe.failures):
                 _tell_hook(error)
@@ -181,14 +179,6 @@ def _exit_code(error: SystemExit) -> int:
         return error.code & 0xFF
     sys.stderr.write(f"{error.code}\n")
     return 1
-
-
-def _join_threads() -> None:
-    """As Python does at its end: wait for threads, except those that nobody is to wait for."""
-    place = STAGE.who()
-    for thread in place.threads if place is not None else ():
-        if not thread.daemon:
-            thread.join()
 
 
 def _run_exits() -> None:

@@ -24,6 +24,9 @@ LARGE = frozenset({"h5py", "jax", "netCDF4", "tensorflow", "torch"})
 """Packages that are shared unless asked otherwise: each rank would take seconds to import them, they are mostly compiled,
 and their few lines about mpi4py serve those who build them for it, or launch with it."""
 
+OWN = frozenset({"coverage", "pytest_cov"})
+"""Packages that take it that a process has one of them: ranks that each start it would find another's."""
+
 _WORD = re.compile(rb"import[ \t]")  # 40 times as fast as to look for whole lines
 _IMPORT = re.compile(rb"([ \t]*)(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import[ \t]+\(?([\w ,\t]*)|import[ \t]+([\w., \t]+))")
 _TEST = re.compile(r"(test_.*|.*_test|conftest)\.py|tests?")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,11 +24,15 @@ from fakempi.script.coroutines import Coroutines
 from fakempi.script.debugging import Debugging
 from fakempi.script.finders import Finders
 from fakempi.script.imports import Finder, lock_by_rank
+from fakempi.script.leaving import patch_exit
 from fakempi.script.names import Names
 from fakempi.script.output import Input, Lines
 from fakempi.script.patches import Patches, patch
 from fakempi.script.place import Place, exchange, share_sys, unshare_sys
+from fakempi.script.sockets import Sockets
 from fakempi.script.turns import Turns
+from fakempi.threads.guests import Guest
+from fakempi.threads.here import task_here
 
 
 class Stage:
@@ -55,12 +58,10 @@ class Stage:
         """The place of the rank that has the baton, None if it runs no script."""
         return None if self.at is self.outside else self.at
 
-    def whose(self) -> Place | None:
-        """As `who`, but a thread that a rank has started is that rank's, whoever has the baton meanwhile."""
-        if here.loop is None:
-            place: Place | None = getattr(threading.current_thread(), "_fakempi_place", None)
-            return place
-        return self.who()
+    def rank(self) -> Place | None:
+        """As `who`, but a thread that a rank has started is nobody's: it has what any thread has."""
+        task = task_here()
+        return None if task is None or isinstance(task.handle, Guest) else self.who()
 
     def open(self, loop: Loop, seed: int) -> None:
         """Before a rank enters: the first of a run finds the interpreter as it was, and changes it for all."""
@@ -158,7 +159,7 @@ class Stage:
         self.names, self.turns = Names(self.aside), Turns(loop)
         self.at = self.outside = Place(-1, "", ())
         self.input = Input(sys.stdin, self._ask, self.who)
-        self.out, self.err = Lines(sys.stdout, self.whose), Lines(sys.stderr, self.whose)
+        self.out, self.err = Lines(sys.stdout, self.who), Lines(sys.stderr, self.who)
         self.loop = loop
         loop.begin, loop.unwind = self._begin, self._unwind  # type: ignore[method-assign]
         share_sys(lambda: self.at)
@@ -167,6 +168,7 @@ class Stage:
             if task.handle is not None:
                 self._hook(task)
         patch(self.patches, self.who, seed)
+        patch_exit(self.patches, self.who, self.leave)
         self._follow()
         self.unlock = lock_by_rank(self.who)
         self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.who)
@@ -176,9 +178,9 @@ class Stage:
 
     def _follow(self) -> None:
         """Change modules that are loaded only by some: now, or when they are."""
-        coroutines = Coroutines(self.who, self.patches, self.turns)
-        debugging = Debugging(self.who, self.patches, self.turns, (self.input, self.out))
-        self.finder.hooks = {**coroutines.hooks, **debugging.hooks}
+        coroutines = Coroutines(self.rank, self.patches, self.turns)
+        debugging = Debugging(self.rank, self.patches, self.turns, (self.input, self.out))
+        self.finder.hooks = {**coroutines.hooks, **debugging.hooks, **Sockets(self.patches).hooks}
         for name, change in self.finder.hooks.items():
             if name in sys.modules:
                 change(sys.modules[name])

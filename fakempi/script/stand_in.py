@@ -1,19 +1,15 @@
-"""What `import mpi4py` finds in a script: our own package of that name, with the emulator in it, installed or not.
-
-`mpi4py.futures`, and `mpi4py.util.pool` with it, call MPI from threads of their own, which is not emulated.
-"""
+"""What `import mpi4py` finds in a script: our own package of that name, with the emulator in it, installed or not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from fakempi.mpi4py.names import names
 from fakempi.mpi4py.package import modules
 from fakempi.script.place import Place
 
 REFUSED = {
-    "mpi4py.futures": "it calls MPI from threads of its own",
-    "mpi4py.util.pool": "it calls MPI from threads of its own",
     "mpi4py.util.sync": "its counters, mutexes and semaphores live in windows (MPI.Win), which are not emulated",
 }
 
@@ -33,4 +29,10 @@ def make(who: Callable[[], Place | None]) -> dict[str, Any]:
         place = who()
         return place is not None and place.owns(namespace)
 
+    def claim(name: str) -> None:
+        place = who()
+        if place is not None:
+            place.own.add(name)
+
+    names.claim = claim
     return modules(own)

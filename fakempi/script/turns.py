@@ -20,23 +20,26 @@ class Turns:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.keepers: list[Keep] = []
+        self.inner: Callable[[], None] = loop.wait
 
     def keep(self, keeper: Keep) -> None:
         """From now on, keep this too."""
-        if keeper not in self.keepers:
-            self.keepers.append(keeper)
-            if not self.loop.ending and "wait" not in vars(self.loop):
-                self.loop.wait = self._wait  # type: ignore[method-assign]
+        if keeper in self.keepers:
+            return
+        self.keepers.append(keeper)
+        if len(self.keepers) == 1 and not self.loop.ending:
+            self.inner = self.loop.wait  # which others may have taken a step around
+            self.loop.wait = self._wait  # type: ignore[method-assign]
 
     def forget(self) -> None:
         """The run is over."""
-        if vars(self.loop).get("wait") == self._wait:
-            del self.loop.wait
+        if self.loop.wait == self._wait:
+            self.loop.wait = self.inner  # type: ignore[method-assign]
 
     def _wait(self) -> None:
         kept = [lay_out for lay_out in [keeper() for keeper in self.keepers] if lay_out is not None]
         try:
-            type(self.loop).wait(self.loop)
+            self.inner()
         finally:
             for lay_out in kept:
                 lay_out()

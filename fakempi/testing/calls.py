@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from fakempi.testing.markers import size_of, sizes
 from fakempi.testing.outcome import Outcome, on_every_rank
 from fakempi.testing.private import Copies
 from fakempi.testing.shared import Shared, of_test
+from fakempi.world import run
 
 MOST_THREADS = 2000
 """Ranks that coverage may follow on threads; more are slow, and at some point the system has no more."""
@@ -33,6 +34,8 @@ class OnRanks:
     def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
         self.item, self.mark, self.options = item, mark, options
         self.copies = Copies(item.config) if isolated else None
+        if limit_of(item, mark) is not None:
+            load_algorithms()
         self.limit = limit_of(item, mark)
         self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
 
@@ -114,6 +117,12 @@ def _warm_up() -> None:
     """A first run: modules that are imported when they are needed are, here."""
     comm = running_process().comm_world
     comm.allgather(comm.allreduce(0))
+
+
+@cache
+def load_algorithms() -> None:
+    """Likewise, and once: no test's time is spent on that."""
+    run(lambda comm: _warm_up(), 2)
 
 
 def _run_case(instance: Any, method: str) -> None:

@@ -15,6 +15,8 @@ UNITS = {"s": 1, "m": 60, "h": 3600}  # as pytest-isolate-mpi has them
 OUTCOME = pytest.StashKey[Any]()
 """How a test went on its ranks."""
 
+monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
+
 TIMER = pytest.StashKey[tuple[Any, float]]()
 """What pytest-timeout was about to do for a test, and since when; while ranks run, how many seconds it had used before."""
 
@@ -39,10 +41,10 @@ def _seconds(given: Any, who: str, unit: str = "s") -> Limit:
     return Limit(given * UNITS[unit], who, monotonic() + given * UNITS[unit])
 
 
-def limit_of(item: pytest.Item, mark: pytest.Mark) -> Limit | None:
+def limit_of(item: pytest.Item, mark: pytest.Mark | None) -> Limit | None:
     """The limit of a test on ranks; the one that is over first. None if there is none."""
     found = []
-    if mark.kwargs.get("timeout") is not None:
+    if mark is not None and mark.kwargs.get("timeout") is not None:
         given = mark.kwargs["timeout"]
         found.append(_seconds(given, f"@pytest.mark.{mark.name}(timeout={given})", mark.kwargs.get("unit", "s")))
     elif item.config.getoption("--mpi-timeout") is not None:

@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from fakempi.checks.ranks import ranks_in_words
+from fakempi.testing.limits import in_place_of_pytest_timeout, limit_of
+from fakempi.testing.markers import marker_of
 
 WIDTH = 80
 OVER = "the run was over, and this rank was still here"
@@ -27,6 +29,8 @@ class Board:
         self.failed: dict[tuple[str, str], dict[int, str]] = {}  # test and place -> rank -> what went wrong, in a line
         self.over: dict[str, list[int]] = {}  # where ranks were when the run was over
         self.totals: dict[int, str] = {}
+        self.sessions = 0  # that are not over
+        self.limits: Any = None  # of the tests that ranks are in, once one has any
 
     def in_words(self, size: int) -> str:
         """The last lines, once all sessions are over."""
@@ -57,6 +61,7 @@ class OnEveryRank:
         self.rank, self.size = process.comm_world.Get_rank(), process.comm_world.Get_size()
         self.universe = process.universe
         self.board = BOARDS.setdefault(process.universe, Board())
+        self.board.sessions += 1
         self.shown: list[str] = []
         self.reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         if self.rank and self.reporter is not None and not config.getoption("usepdb"):
@@ -64,17 +69,38 @@ class OnEveryRank:
             self.reporter = type(self.reporter)(config, io.StringIO())
             config.pluginmanager.register(self.reporter, "terminalreporter")
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """If a test takes longer than it may, the run ends and tells where all ranks are, who may be in the middle of it."""
+        with in_place_of_pytest_timeout(item):
+            if limit_of(item, marker_of(item)) is None:
+                return (yield)
+            if self.board.limits is None:
+                from fakempi.testing.calls import load_algorithms  # not before they are needed
+                from fakempi.watch.limits import Limits
+
+                load_algorithms()
+                self.board.limits = Limits(self.universe)
+                self.board.limits.__enter__()
+            limit: Any = limit_of(item, marker_of(item))  # from now on
+            self.board.limits.set(self.rank, limit.seconds, limit.left, f"{item.nodeid}, {limit.who}")
+            try:
+                return (yield)
+            finally:
+                self.board.limits.lift(self.rank)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """When the run is over, so is the session: what follows would be told the same, test by test."""
-        report = yield
-        if call.excinfo is not None and self.universe.loop.ending:
-            if all(call.excinfo.value is not error for _, error in self.universe.failures):
-                report.longrepr = f"{OVER}: why it ended is told at its end"
+        universe = self.universe
+        if call.excinfo is not None and (universe.loop.ending or universe.verdict is not None):
+            if all(call.excinfo.value is not error for _, error in universe.failures):
+                words = f"{OVER}: why it ended is told at its end"
+                item.repr_failure = lambda *_: words  # type: ignore[method-assign]  # quickly: it may be told to end once more
             item.session.shouldfail = "the run is over"
-        return report
+        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self) -> Generator[None, None, None]:
@@ -123,3 +149,6 @@ class OnEveryRank:
             self.board.totals[self.rank] = ", ".join(text for text, _ in self.reporter.build_summary_stats_line()[0])
         if len(self.board.totals) == self.size > 1:
             sys.stdout.write(self.board.in_words(self.size))
+        self.board.sessions -= 1
+        if not self.board.sessions and self.board.limits is not None:
+            self.board.limits.__exit__(None, None, None)

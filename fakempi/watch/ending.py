@@ -21,10 +21,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from fakempi.kernel.loop import REFUSALS, Ended, Loop
+from fakempi.kernel.loop import Ended, Loop
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
+from fakempi.script.leaving import stay_behind
 
 GRACE = 1.0
 """Seconds that a rank has to come to its end, each time that it is told to."""
@@ -32,8 +33,9 @@ GRACE = 1.0
 KNOCKS = 3
 """How often it is told before it is left where it stands."""
 
-WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", "script.stage", "script.place", "script.patches"))
-"""Where nobody is told to end: where the baton changes hands, and where the interpreter is changed for a script."""
+_SCRIPT = (f"script.{name}" for name in ("stage", "place", "patches", "leaving", "imports", "reach"))
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_SCRIPT))
+"""Where nobody is told to end: where the baton changes hands, the interpreter is changed for a script, or files are read."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
 
@@ -99,10 +101,7 @@ class Left(Told):
 
     def act(self, loop: Loop, task: Any) -> None:
         """Be refused for the last time."""
-        if not isinstance(task.handle, threading.Thread):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to end when it is collected
-        loop.tasks.pop(task.number, None)
-        task.refusals = REFUSALS
+        stay_behind(loop, task)
         loop.refuse(task)
 
 
@@ -125,7 +124,7 @@ class Knocks:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
         handle: Any = getattr(task, "handle", None)
-        has_thread = isinstance(handle, threading.Thread)
+        has_thread = hasattr(handle, "ident")
         if handle is None or (has_thread and handle.ident is None):
             return True  # nobody, or who has not begun
         if task is not self.task:

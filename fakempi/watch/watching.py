@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import threading
-from _thread import start_new_thread
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from time import monotonic
 from types import FrameType, TracebackType
 
 from fakempi.errors import RunTimeout
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
+from fakempi.threads.raw import acquire, release, start_new_thread
 from fakempi.watch.ending import Knocks, frame_of, halt
 from fakempi.watch.lines import LiveLine, line_for
-from fakempi.watch.words import how_far, took_too_long
+from fakempi.watch.words import Baton, how_far, took_too_long
 
 MOMENT = 0.05
 """Seconds in which ranks that communicate come by and end by themselves; if nobody does, somebody computes."""
@@ -25,7 +26,8 @@ OFTEN = 0.01
 
 OUT_OF_REACH = "whoever runs is in a call that cannot be ended from outside"
 
-monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
+monotonic: Callable[[], float] = getattr(time.monotonic, "__wrapped__", time.monotonic)
+"""The real one, though a rank of a script import this first."""
 
 _one_line = threading.Lock()
 """There is room for one line at a time: the first run that wants it has it."""
@@ -41,10 +43,11 @@ class Watch:
     def __init__(self, universe: Universe, timeout: float | None, progress: bool | str) -> None:
         self.universe = universe
         self.timeout = float("inf") if timeout is None else float(timeout)
+        self.what = ""  # takes too long: the run, or something that it does
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
-        self.knocks = Knocks(self.over)
+        self.knocks, self.baton = Knocks(self.over), Baton()
         self.error: RunTimeout | None = None
 
     def __enter__(self) -> None:
@@ -56,7 +59,7 @@ class Watch:
                 self.line.open()
             undo.callback(self.knocks.close)
             self.knocks.open()
-            self.looks.acquire()
+            acquire(self.looks)
             start_new_thread(self._look, ())
             undo.pop_all()
 
@@ -76,9 +79,11 @@ class Watch:
         while True:
             try:
                 self.over.set()
-                with self.looks:
-                    self.knocks.close()
-                return
+                acquire(self.looks)
+                try:
+                    return self.knocks.close()
+                finally:
+                    release(self.looks)
             except Ended:  # somebody knocked just before
                 continue
 
@@ -97,11 +102,11 @@ class Watch:
                 elapsed = monotonic() - start
                 if self.line is not None and elapsed < self.timeout:
                     with suppress(OSError, ValueError):  # nobody reads it any more
-                        self.line.show(how_far(self.universe))
+                        self.line.show(how_far(self.universe) + self.baton.look(self.universe, elapsed))
                     took = monotonic() - start - elapsed
             self._end()
         finally:
-            self.looks.release()
+            release(self.looks)
 
     def _end(self) -> None:
         """The time is up: see to it that everybody ends."""
@@ -126,5 +131,5 @@ class Watch:
         """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""
         with self.lock:
             if self.error is None:
-                self.error = took_too_long(self.universe, self.timeout, frame)
+                self.error = took_too_long(self.universe, self.timeout, frame, self.what)
             return self.error

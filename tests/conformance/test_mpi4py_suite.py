@@ -23,6 +23,7 @@ SELECTION = {
     "test_comm": 5,
     "test_comm_inter": 4,
     "test_comm_topo": 4,
+    "test_dynproc": 5,
     "test_errorcode": 2,
     "test_group": 3,
     "test_info": 2,
@@ -32,6 +33,7 @@ SELECTION = {
     "test_spawn": 2,
     "test_status": 2,
     "test_subclass": 2,
+    "test_util_pool": 2,
 }
 """Modules that take a second each, and at how many ranks they are run."""
 
@@ -77,7 +79,7 @@ def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None
     failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
     surprising = {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in known())}
     assert not surprising
-    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 5
+    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 3
 
 
 def test_the_page_lists_tests_and_modules_by_name() -> None:
@@ -95,10 +97,10 @@ def test_a_test_counts_as_passed_if_it_passes_on_every_rank() -> None:
     began = [entry(name, "began") for name in "abcd"]
     zero = [*began, entry("a", "passed"), entry("b", "failed", "for a reason"), entry("c", "skipped"), entry("d", "passed")]
     one = [*began, entry("a", "passed"), entry("b", "passed"), entry("c", "skipped")]
-    outcome, unfinished, ended = SUITE.outcome_of([[{"class": "K", "verdict": "began"}, *zero], one], "the last words")
+    outcome, ended = SUITE.outcome_of([[*zero, {"end": True}], one], "the last words")
     assert [outcome[name][0] for name in "abcd"] == ["passed", "failed", "skipped", "failed"]
     assert [outcome[name][1] for name in "bd"] == ["for a reason", "the last words"]
-    assert (unfinished, ended) == (["K"], False)
+    assert not ended
     assert SUITE.differences(outcome, {name: ["passed", ""] for name in "abc"}) == {"b": "for a reason", "c": ""}
 
 
@@ -106,4 +108,5 @@ def test_the_table_counts_what_passes_there_and_here() -> None:
     """Ranks by ranks."""
     there = {name: ["passed", ""] for name in "abcd"} | {"e": ["skipped", ""]}
     here = there | {"b": ["failed", "why"]}
-    assert SUITE.table({"mpi": {"2": there}, "emulator": {"2": here}}).splitlines()[-1] == "| 2 | 4 | 3 | 75.0% |"
+    outcomes = {"mpi": {"2": {"test_a": there}}, "emulator": {"2": {"test_a": here}}}
+    assert SUITE.table(outcomes).splitlines()[-1] == "| 2 | 4 | 3 | 75.0% |"

@@ -62,6 +62,16 @@ def test_the_readme_shows_reports_as_they_are() -> None:
         assert verdict in readme
 
 
+def test_the_readme_shows_the_ratios_of_kang_et_al_as_they_are() -> None:
+    """Limit and three clusters, for eight settings: what `demos/08_kang_figures.py` printed."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| published limit |")[2]
+    printed_once = (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8").partition("paper's limit")[2]
+    shown = [line.strip("| ").split(" | ") for line in readme.splitlines()[2:10]]
+    printed = [line.split() for line in printed_once.splitlines()[1:9]]
+    assert [(row[0], row[-4:]) for row in shown] == [(row[0], row[-5:-1]) for row in printed]
+    assert len(shown) == 8
+
+
 def test_the_readme_shows_the_six_distributions_as_they_are() -> None:
     """The table in the README is what `benchmarks/blocked_ring.py` printed, which is in the file beside it."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -62,10 +62,17 @@ def test_ping_pong_of_objects_and_bytes(form: list[str], nprocs: int) -> None:
     assert all(seconds >= 1 and deviation == 0 for _, seconds, deviation in returns[0])
 
 
-def test_what_is_not_there_is_refused(capsys: Capture) -> None:
-    """Futures, and commands that nobody knows."""
-    with pytest.raises(fakempi.RankError, match="mpi4py.bench futures is not emulated: it needs mpi4py.futures"):
-        run("futures")
+@pytest.mark.parametrize("form", [["-w", "2"], ["-e", "thread", "-a", "bytes"], ["-o", "-c", "3", "-q"]])
+def test_tasks_for_workers(form: list[str], capsys: Capture) -> None:
+    """Of one byte and two, and so many in a second; or quietly."""
+    assert run("futures", "-n", "2", "-t", "2", "-l", "2", *form, nprocs=1).returns[0] == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ([] if "-q" in form else ["#", "#", "1", "2"])
+    assert "-w" not in form or lines[0] == "# MPIPoolExecutor - 2 workers, 2 tasks/worker"
+
+
+def test_a_command_that_nobody_knows_is_refused(capsys: Capture) -> None:
+    """With those that there are."""
     assert run("nothing").returns == [2, 2, 2]
     assert "there is no command 'nothing': there are helloworld, ringtest, pingpong, futures." in capsys.readouterr().err
 

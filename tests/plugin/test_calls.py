@@ -162,6 +162,14 @@ def test_a_test_that_takes_too_long_is_ended_on_all_ranks(
     assert "_drive" not in text
 
 
+def test_no_limit_is_spent_on_loading_what_we_load_late(pytester: pytest.Pytester) -> None:
+    """Algorithms, when the first collective is called: in a new process that takes half a second."""
+    calls.load_algorithms.cache_clear()
+    result, _ = run_pytest(pytester, "@pytest.mark.mpi(ranks=2, timeout=50)\ndef test_it(comm): comm.barrier()\n")
+    result.assert_outcomes(passed=1)
+    assert calls.load_algorithms.cache_info().currsize == 1
+
+
 def test_pytest_timeout_ends_all_ranks_with_our_report(pytester: pytest.Pytester) -> None:
     """Its timer would end one rank, and leave the others."""
     pytest.importorskip("pytest_timeout", reason="pytest-timeout is not installed")

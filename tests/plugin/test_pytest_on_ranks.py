@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
+from types import ModuleType
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewriter
 
+import collectives
 import fakempi
 from fakempi.script import program
 
@@ -156,3 +159,36 @@ def test_marked_tests_run_on_the_ranks_that_are_there(
     assert "= all 3 ranks: 3 passed, 3 skipped, 1 xfailed =" in text
     assert "for 2 ranks, and here are 3" in text
     assert "for 4 ranks or more, and here are 3" in text
+
+
+@pytest.mark.parametrize("package", [collectives, fakempi])
+def test_pytest_does_not_warn_of_our_packages(package: ModuleType) -> None:
+    """They are there before it, and it would like to change what they assert."""
+    assert AssertionRewriter.is_rewrite_disabled(package.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("mark", "options", "wait"),
+    [("@pytest.mark.mpi(timeout=0.2)", [], "comm.barrier()"), ("", ["--mpi-timeout=0.2"], "pass")],
+)
+def test_a_test_that_takes_too_long_ends_the_run(
+    mark: str, options: list[str], wait: str, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a report of where all ranks are: none can go on with the next test while others are in the middle of this."""
+    source = f"""
+        @pytest.mark.mpi(timeout=100)
+        def test_quick():
+            comm.barrier()
+
+        {mark}
+        def test_slow():
+            while True: {wait}
+
+        def test_never():
+            pass
+        """
+    text = on_ranks(pytester, capsys, 2, source, *options)
+    assert f"test_it.py::test_slow, {mark or options[0]}: not done after 0.2 s, at t = " in text
+    assert re.search(r"^  rank.* at test_it.py:11", text, re.MULTILINE)
+    assert "ENDED test_it.py::test_slow on rank" in text
+    assert "F." not in text

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import fakempi
+from fakempi.script import program
 from tests.script.harness import Capture, play
 
 
-def test_every_rank_runs_a_loop_while_others_do(tmp_path: Path, carrier: str) -> None:
-    """With MPI calls in coroutines, where ranks wait for each other in the middle of theirs."""
+@pytest.mark.parametrize("computing", [0.0, 1.0])
+def test_every_rank_runs_a_loop_while_others_do(computing: float, tmp_path: Path, carrier: str) -> None:
+    """With MPI calls in coroutines, where ranks wait for each other in the middle of theirs, measured or not."""
     script = """
     import asyncio
     async def add(x):
@@ -34,7 +36,30 @@ def test_every_rank_runs_a_loop_while_others_do(tmp_path: Path, carrier: str) ->
     except RuntimeError:
         print("none is running")
     """
-    play(tmp_path, script, 4, carrier)
+    play(tmp_path, script, 4, carrier, computing=computing)
+    assert asyncio._get_running_loop() is None
+
+
+@pytest.mark.parametrize("computing", [0.0, 1.0])
+def test_a_run_whose_time_is_up_ends_in_coroutines(
+    computing: float, tmp_path: Path, carrier: str, capsys: Capture
+) -> None:
+    """Each rank in its own, where it waits; and no loop is left that runs."""
+    (tmp_path / "work.py").write_text("""
+import asyncio
+from mpi4py import MPI
+async def main():
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            MPI.COMM_WORLD.Barrier()
+    finally:
+        print(asyncio.get_running_loop() is loop)
+asyncio.run(main())
+""")
+    with pytest.raises(fakempi.RunTimeout):
+        fakempi.run(program([str(tmp_path / "work.py")]), 3, carrier=carrier, computing=computing, timeout=0.1)
+    assert set(capsys.readouterr().out.split()) <= {"True"}
     assert asyncio._get_running_loop() is None
 
 
@@ -107,3 +132,41 @@ def test_a_rank_that_fails_in_a_coroutine_ends_the_others(tmp_path: Path, carrie
         play(tmp_path, script, 3, carrier)
     assert capsys.readouterr().out == "over True\n" * 3
     assert asyncio._get_running_loop() is None
+
+
+def test_threads_answer_a_loop_in_modelled_time(tmp_path: Path, carrier: str) -> None:
+    """`to_thread`, `run_in_executor`, and a loop in a thread of its own; a loop that polls requests ends."""
+    script = """
+    import asyncio, threading, time
+    def work(seconds):
+        time.sleep(seconds)
+        return comm.sendrecv(seconds, 1 - comm.rank, sendtag=seconds, source=1 - comm.rank, recvtag=seconds)
+    async def poll(request):
+        while not (found := request.test())[0]:
+            await asyncio.sleep(0.5)
+        return found[1]
+    async def main():
+        loop = asyncio.get_running_loop()
+        request = comm.irecv(source=1 - comm.rank, tag=9)
+        results = asyncio.gather(asyncio.to_thread(work, 3), loop.run_in_executor(None, work, 2), poll(request))
+        await asyncio.sleep(1)
+        comm.isend("nine", 1 - comm.rank, tag=9)
+        return await results
+    assert asyncio.run(main()) == [3, 2, "nine"]
+    assert 3 <= MPI.Wtime() < 3.1, MPI.Wtime()
+    threads = [threading.Thread(target=lambda: asyncio.run(asyncio.sleep(4))) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert 7 <= MPI.Wtime() < 7.1, MPI.Wtime()
+    """
+    play(tmp_path, script, 2, carrier)
+
+
+def test_a_loop_that_nobody_will_wake_is_a_deadlock(tmp_path: Path, carrier: str) -> None:
+    """Not a hang."""
+    script = """
+    import asyncio
+    asyncio.run(asyncio.Event().wait())
+    """
+    with pytest.raises(fakempi.DeadlockError, match=r"rank 0: .*at work.py:\d+, since t = 0"):
+        play(tmp_path, script, 1, carrier)

@@ -153,19 +153,27 @@ def test_exit_functions_of_packages_run_at_the_ranks_end(tmp_path: Path, carrier
 
 
 def test_leaving_ends_the_run_as_mpiexec_does(tmp_path: Path, carrier: str, capsys: Capture) -> None:
-    """`os._exit` without Finalize ends everybody; nothing that was registered for the end is done."""
+    """`os._exit` without Finalize ends everybody; nothing that the rank would do at its end is done."""
     script = """
     import atexit, os
     atexit.register(print, "exit", comm.rank)
-    comm.Barrier()
-    if comm.rank == 1:
-        os._exit(3)
-    comm.Barrier()
+    try:
+        comm.Barrier()
+        if comm.rank == 1:
+            os._exit(3)
+        comm.Barrier()
+    except BaseException:
+        print("caught", comm.rank)
+        raise
+    finally:
+        print("finally", comm.rank)
     """
     with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with Left: os._exit\(3\) was called$") as caught:
         play(tmp_path, script, 3, carrier)
     assert caught.value.rank == 1
-    assert "exit 1" not in capsys.readouterr().out
+    assert traceback.extract_tb(caught.value.exception.__traceback__)[-1].line == "os._exit(3)"
+    said = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("exit")]
+    assert sorted(said) == ["caught 0", "caught 2", "finally 0", "finally 2"]
 
 
 def test_leaving_after_finalize_ends_one_rank(tmp_path: Path, carrier: str, capsys: Capture) -> None:
@@ -177,8 +185,43 @@ def test_leaving_after_finalize_ends_one_rank(tmp_path: Path, carrier: str, caps
     if comm.rank == 1:
         MPI.Finalize()
         child = os.fork()
-        os._exit(4 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) + 1)
+        try:
+            os._exit(4 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) + 1)
+        finally:
+            print("finally")
+    comm.Sendrecv(bytes(9), 2 - comm.rank, recvbuf=bytearray(9))
     print("still here", comm.rank)
     """
-    assert play(tmp_path, script, 3, carrier).returns == [0, 5, 0]
+    done = play(tmp_path, script, 3, carrier)
+    assert done.returns == [0, 5, 0]
+    assert done.clocks[0] == done.clocks[2] > done.clocks[1] > 0
     assert sorted(capsys.readouterr().out.splitlines()) == ["exit 0", "exit 2", "still here 0", "still here 2"]
+
+
+def test_all_may_leave_wherever_they_are(tmp_path: Path, carrier: str, capsys: Capture) -> None:
+    """In a coroutine, in a comparison that a sort asks for, and while the run ends."""
+    script = """
+    import asyncio, functools, os
+    async def leave():
+        try:
+            MPI.Finalize()
+            os._exit(comm.rank)
+        finally:
+            print("finally")
+    def compare(x, y):
+        MPI.Finalize()
+        os._exit(comm.rank)
+    comm.Barrier()
+    if comm.rank == 0:
+        asyncio.run(leave())
+    elif comm.rank == 1:
+        sorted([2, 1], key=functools.cmp_to_key(compare))
+    else:
+        async def last():
+            return 7
+        os._exit(MPI.Finalize() or asyncio.run(last()))
+    """
+    assert play(tmp_path, script, 3, carrier).returns == [0, 1, 7]
+    with pytest.raises(fakempi.RankError, match=r"^rank 0 failed with Left: os._exit\(0\) was called"):
+        play(tmp_path, "import os\ntry: 1 / comm.rank, comm.Barrier()\nfinally: os._exit(comm.rank)", 2, carrier)
+    assert capsys.readouterr().out == ""

@@ -66,6 +66,18 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
+def test_what_measures_a_process_is_each_ranks_own(tmp_path: Path, carrier: str, install: Install) -> None:
+    """Coverage that `-m pytest --cov` starts on every rank, each of which stops its own."""
+    install({"coverage/__init__.py": "running = []\n"})
+    script = """
+    import coverage
+    coverage.running.append(comm.rank)
+    comm.Barrier()
+    assert coverage.running.pop() == comm.rank
+    """
+    assert play(tmp_path, script, 2, carrier).returns == [0, 0]
+
+
 def test_what_a_package_asks_when_it_is_imported_is_the_ranks_own(tmp_path: Path, carrier: str, install: Install) -> None:
     """Its rank at the top, a duplicate and a split, in submodules, by relative imports and by name."""
     install(KIT)

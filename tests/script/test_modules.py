@@ -116,6 +116,19 @@ def test_arguments_and_search_path_are_each_ranks_own(tmp_path: Path, carrier: s
     play(tmp_path, script, 3, carrier, "a", "b")
 
 
+def test_other_modules_than_sys_may_have_a_path(tmp_path: Path, carrier: str) -> None:
+    """Importlib makes them by calling `type(sys)`; a submodule `path`, which pytest has, was every rank's `sys.path`."""
+    script = """
+    import sys, kit.path, kit.argv, os
+    made = type(sys)("made")
+    made.path = 1
+    assert type(kit) is type(made) is type(os) and isinstance(kit, type(sys)) and not isinstance(1, type(sys))
+    assert isinstance(sys.path, list) and isinstance(sys.argv, list) and kit.path.rank == kit.argv.rank == comm.rank
+    """
+    beside = {"kit/__init__.py": "", "kit/path.py": "rank = comm.rank", "kit/argv.py": "rank = comm.rank"}
+    assert play(tmp_path, script, 2, carrier, beside=beside).returns == [0, 0]
+
+
 def test_what_a_rank_sets_in_sys_is_its_own(tmp_path: Path, carrier: str) -> None:
     """Set, deleted, or replaced for a while as tests do; those who pickle modules still can."""
     script = """

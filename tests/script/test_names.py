@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import fakempi
 from fakempi.script import program
 from fakempi.script.names import AT_START, FOUNDATION, beside
@@ -31,6 +33,17 @@ def test_a_script_gets_its_own_and_collectives_work(tmp_path: Path, carrier: str
     before = collectives_of_ours(), sys.modules.get("queue"), builtins.__import__, importlib.import_module
     play(tmp_path, ALL_KINDS, 3, carrier, beside=dict.fromkeys(NAMES, "mine = comm.rank"))
     assert (collectives_of_ours(), sys.modules.get("queue"), builtins.__import__, importlib.import_module) == before
+
+
+def test_so_it_does_with_a_virtual_environment_beside_it(
+    tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules of the same names are then loaded from below the script's folder."""
+    for name in ("collectives", "queue"):
+        module = importlib.import_module(name)
+        assert module.__file__ is not None
+        monkeypatch.setattr(module, "__file__", str(tmp_path / ".venv/lib/python3" / Path(module.__file__).name))
+    play(tmp_path, ALL_KINDS, 3, carrier, beside=dict.fromkeys(NAMES, "mine = comm.rank"))
 
 
 def collectives_of_ours() -> object:
@@ -83,6 +96,21 @@ def shadowed(folder: Path, names: set[str], command: str, carrier: str) -> list[
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, cwd=here, env=environment, text=True, capture_output=True, timeout=60, check=False)
     return [*sorted(done.stdout.splitlines()), done.stderr]
+
+
+def test_what_is_loaded_from_the_folder_itself_stands_for_nothing_else(tmp_path: Path) -> None:
+    """By whatever path the folder is named: `fakempi run -m collectives.measure` in the project's own folder."""
+    (tmp_path / "project").symlink_to(ROOT)
+    collectives_of_ours()
+    assert beside(str(ROOT)) == beside(str(tmp_path / "project")) == beside(os.path.relpath(ROOT)) == {}
+
+
+def test_where_a_package_and_a_file_have_a_name_it_is_the_packages(tmp_path: Path) -> None:
+    """As Python has it; in whatever order the folder lists them."""
+    (tmp_path / "queue").mkdir()
+    for name in ("queue/__init__.py", "queue.py", "queue.pyc"):
+        (tmp_path / name).write_text("")
+    assert beside(str(tmp_path)) == {"queue": True}
 
 
 def test_names_that_stand_for_nothing_else_cost_nothing(tmp_path: Path) -> None:

@@ -248,9 +248,11 @@ def test_a_rank_in_a_call_that_waits_for_ever_is_ended() -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals do not come here")
     lock = threading.Lock()
+    lock.acquire()  # outside, so the run does not know who might release it
 
     def main(comm: Any) -> None:
-        lock.acquire() if comm.rank == 0 else wait_for(lock)
+        if comm.rank:
+            wait_for(lock)
         comm.barrier()
 
     error = timed_out(main, 2, "greenlets")
@@ -261,10 +263,12 @@ def test_a_rank_in_a_call_that_waits_for_ever_is_ended() -> None:
 def test_a_rank_on_a_thread_in_a_call_that_waits_for_ever_is_left_behind(where: Any) -> None:
     """And ends when the call returns."""
     lock, threads = threading.Lock(), []
+    lock.acquire()
 
     def main(comm: Any) -> None:
         threads.append(threading.current_thread())
-        lock.acquire() if comm.rank == 0 else wait_for(lock)
+        if comm.rank:
+            wait_for(lock)
         comm.barrier()
 
     timed_out(main, 2, "threads", where)
@@ -277,6 +281,7 @@ def test_who_cannot_be_ended_is_told_of() -> None:
     """A rank that shares a thread with its caller, in a call that waits: the run ends when it does."""
     pytest.importorskip("greenlet")
     lock, said = threading.Lock(), threading.Event()
+    lock.acquire()
 
     class Stream:
         def write(self, text: str) -> None:
@@ -286,7 +291,8 @@ def test_who_cannot_be_ended_is_told_of() -> None:
     words: list[str] = []
 
     def main(comm: Any) -> None:
-        lock.acquire() if comm.rank == 0 else wait_for(lock)
+        if comm.rank:
+            wait_for(lock)
         comm.barrier()
 
     def release() -> None:

@@ -56,7 +56,7 @@ class AloneLoop(Loop):
     def running(self, task: Task | None) -> None:
         self.__dict__["running"] = task
 
-    def spawn(self, body: Callable[[], None], owner: Any = None) -> Task:
+    def spawn(self, body: Callable[[], None], owner: Any = None, prepare: Any = None) -> Task:
         """Work in the background is done at once: alone, a collective call waits for nobody."""
         me, self.spawned = self.running, self.spawned + 1
         task = self.tasks[self.spawned] = self.running = Task(self, self.spawned, body, owner)

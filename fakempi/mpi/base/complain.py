@@ -13,6 +13,8 @@ from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.current import current_name
 
 _OURS = ("fakempi", "collectives")
+_PROGRAMS = "fakempi.mpi4py.futures"
+"""Of ours, what calls MPI as programs do: in its own time, from threads of its own. Its calls have names and lines."""
 
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours."""
@@ -57,18 +59,39 @@ def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     return name, frame
 
 
+def library_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
+    """What the program called of the standard library, such as `Queue.get`, and the program's frame; `acquire` if of C.
+
+    If there is no program, as in a thread that waits for work, it is what the library called.
+    """
+    name, below, inner = "acquire", None, None
+    while frame is not None and (is_ours(frame) or is_library(frame)):
+        if not is_ours(frame):
+            below, inner = frame, inner or frame
+        elif frame.f_code.co_name == "get":
+            name = "SimpleQueue.get"
+        frame = frame.f_back
+    if frame is None:
+        below, frame = inner, inner
+    if below is not None:
+        owner = below.f_locals.get("self")
+        name = below.f_code.co_name if owner is None else f"{type(owner).__name__}.{below.f_code.co_name}"
+    return name, frame
+
+
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame is not the program's."""
     module = frame.f_globals.get("__name__", "")
     known = _known.get(module)
     if known is None:
-        known = _known[module] = module.partition(".")[0] in _OURS
+        known = _known[module] = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
     return known
 
 
 def is_library(frame: FrameType) -> bool:
-    """Whether a frame is the standard library's."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
+    """Whether a frame is the standard library's; or pytest's where that loads modules, ours too, for it changes `assert`."""
+    name = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] in sys.stdlib_module_names or name == "_pytest.assertion.rewrite"
 
 
 def program_frame(frame: FrameType | None) -> FrameType | None:

@@ -132,7 +132,7 @@ THREAD_MULTIPLE: Final[int] = 3
 
 # The version of the standard that is spoken here.
 VERSION: Final[int] = 4
-SUBVERSION: Final[int] = 0
+SUBVERSION: Final[int] = 1
 
 # Longest strings, in bytes.
 MAX_PROCESSOR_NAME: Final[int] = 128

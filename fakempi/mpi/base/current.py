@@ -34,11 +34,15 @@ class _Outside:
 
 outside = _Outside()
 
+FOREIGN = "a run goes on, and no rank of it has started this thread: let a rank call MPI, or a thread that it starts."
+"""What a thread is told that calls MPI from outside of a run."""
+
 
 def current_process() -> Any:
     """The running `Process`, or None outside a run."""
     loop = here.loop
-    return loop.running.owner if loop is not None and loop.running is not None else None
+    task = None if loop is None else vars(loop)["running"]  # also of a loop that looks who asks
+    return None if task is None else task.owner
 
 
 def running_process() -> Any:
@@ -51,10 +55,8 @@ def alone() -> Any:
     """The process of the world of one. Who might be calling for a rank of a run is refused: its answers would be wrong."""
     if here.loop is not None:
         raise _nobody("a run goes on here, and none of its ranks has its turn.")
-    if getattr(threading.current_thread(), "_fakempi_starter", None) is not None:
-        raise _nobody(starter_in_words())
     if outside.runs:
-        raise _nobody("a run goes on in another thread, and this thread is none of its ranks: let a rank call MPI.")
+        raise _nobody(FOREIGN)
     if outside.process is None:
         with outside.lock:
             outside.process = outside.process or outside.make()
@@ -63,20 +65,6 @@ def alone() -> Any:
 
 def _nobody(why: str) -> MPIError:
     return MPIError(ERR_OTHER, f"no rank is running here: {why}")
-
-
-def name_of_starter() -> str | None:
-    """Who has started this OS thread, or starts one now: the running process, or the one whose thread this is."""
-    name: str | None = current_name() or getattr(threading.current_thread(), "_fakempi_starter", None)
-    return name
-
-
-def starter_in_words() -> str:
-    """What a thread that is no rank is told when it calls MPI."""
-    return (
-        f"this is a thread that {name_of_starter() or 'the program'} has started, and only the rank itself may call MPI "
-        "(MPI.THREAD_FUNNELED): let the thread hand its results to the rank, and call MPI there."
-    )
 
 
 def current_name() -> str | None:

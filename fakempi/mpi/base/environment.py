@@ -9,8 +9,9 @@ from typing import Any
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.constants import SUBVERSION, THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
-from fakempi.mpi.base.current import current_process, name_of_starter, outside, running_process
+from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
+from fakempi.mpi.base.current import current_process, outside, running_process
+from fakempi.mpi.base.info import INFO_NULL, Info
 
 
 def compute(seconds: float) -> None:
@@ -82,6 +83,26 @@ def Get_library_version() -> str:
     return "fakempi: an MPI emulator in one Python process"
 
 
+def Get_abi_version() -> tuple[int, int]:
+    """That of the binary interface: there is none."""
+    return -1, -1
+
+
+def Get_abi_info() -> Info:
+    """How many bytes the integers have that MPI has types of its own for."""
+    return Info.Create({f"mpi_{name}_size": "8" for name in ("aint", "count", "offset")})
+
+
+def Get_abi_fortran_info() -> Info:
+    """INFO_NULL: no Fortran program calls this MPI."""
+    return Info(INFO_NULL)
+
+
+def Get_hw_resource_info() -> Info:
+    """Kinds of hardware that a rank may be restricted to: none are known, so there is nothing in it."""
+    return Info.Create()
+
+
 def get_vendor() -> tuple[str, tuple[int, int, int]]:
     """A neutral name, so that programs take no vendor's special path."""
     return "fakempi", (0, 1, 0)
@@ -117,16 +138,19 @@ def Is_finalized() -> bool:
 
 
 def Query_thread() -> int:
-    """One thread a rank may call MPI: the one that runs it. Outside a run any thread may, one at a time."""
+    """All threads of a rank may call MPI, unless it has asked for less. Outside a run any thread may, one at a time."""
     process = current_process() or outside.process
     asked = None if process is None else process.thread_level
-    most = THREAD_SERIALIZED if name_of_starter() is None else THREAD_FUNNELED
+    most = THREAD_SERIALIZED if current_process() is None else THREAD_MULTIPLE
     return most if asked is None else min(most, asked)
 
 
 def Is_thread_main() -> bool:
-    """Whether this is the thread that runs a rank."""
-    return current_process() is not None or threading.current_thread() is threading.main_thread()
+    """Whether this is the thread that runs a rank, and not one that the rank has started."""
+    process = current_process()
+    if process is None:
+        return threading.current_thread() is threading.main_thread()
+    return not process.threads or process.loop.running not in process.threads
 
 
 def Pcontrol(level: int) -> None:

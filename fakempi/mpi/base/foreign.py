@@ -78,6 +78,13 @@ def foreign_array(thing: Any) -> npt.NDArray[Any] | None:
     return _cuda_array(thing) if hasattr(thing, "__cuda_array_interface__") else None
 
 
+def is_of_a_device(thing: Any) -> bool:
+    """Whether the memory that an object shows by one of the two protocols calls itself a GPU's."""
+    if hasattr(thing, "__dlpack__"):
+        return _device(thing)[0] not in _HOST
+    return hasattr(thing, "__cuda_array_interface__")
+
+
 def _dlpack_array(thing: Any) -> npt.NDArray[Any]:
     device = _device(thing)
     where = {} if device[0] == 1 else {"stream": -1}  # -1: wait for nothing on the device

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from fakempi.mpi.base.identity import Handled
+
 FAULTS = "fault tolerance"
 FILES = "files that ranks share"
 ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
-SOCKETS = "sockets between processes: all ranks are in one; Accept and Connect join groups"
 SESSIONS = "sessions"
-LIBRARY = "binary interface and no hardware to tell about"
 
 
 def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
@@ -49,7 +49,6 @@ class CommRefusals(
     calls={
         FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
         PARTITIONED: "Psend_init Precv_init",
-        SOCKETS: "Join",
     },
 ):
     """Of any communicator."""
@@ -80,12 +79,11 @@ class PrequestRefusals(
 # -- whole classes ------------------------------------------------------------------------------------------------
 
 
-class Absent(Refusing):
+class Absent(Refusing, Handled):
     """A class of which there are only null handles, for programs that compare with them."""
 
     __slots__ = ("__weakref__",)
-    __hash__ = None  # type: ignore[assignment]
-    handle = 0
+    __hash__ = None
 
     def __new__(cls, other: Any = None) -> Any:
         if other is not None and not (isinstance(other, Absent) and issubclass(cls, type(other))):
@@ -96,8 +94,8 @@ class Absent(Refusing):
         name = f"{type(self).__name__.upper()}_NULL"
         return name if self is globals().get(name) else (type(self), ())
 
-    def __bool__(self) -> bool:
-        return False
+    def _stands_for(self) -> None:
+        return None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) or NotImplemented
@@ -106,7 +104,6 @@ class Absent(Refusing):
         """Nothing: there is nothing to free."""
 
 
-_HANDLES = "fromhandle toint fromint py2f f2py"
 _ERRHANDLERS = "Create_errhandler Get_errhandler Set_errhandler Call_errhandler"
 
 
@@ -117,8 +114,7 @@ class Win(
         ONE_SIDED: "Create Allocate Allocate_shared Shared_query Create_dynamic Attach Detach Free Set_info Get_info "
         "Get_group Get_attr Set_attr Delete_attr Create_keyval Free_keyval tomemory Put Get Accumulate Get_accumulate "
         "Fetch_and_op Compare_and_swap Rput Rget Raccumulate Rget_accumulate Fence Start Complete Post Wait Test Lock "
-        f"Unlock Lock_all Unlock_all Flush Flush_all Flush_local Flush_local_all Sync {_ERRHANDLERS} Get_name Set_name "
-        + _HANDLES
+        f"Unlock Lock_all Unlock_all Flush Flush_all Flush_local Flush_local_all Sync {_ERRHANDLERS} Get_name Set_name"
     },
 ):
     """A window for one-sided communication: not emulated."""
@@ -137,7 +133,7 @@ class File(
         "Iread_shared Iwrite_shared Read_ordered Write_ordered Seek_shared Get_position_shared Read_at_all_begin "
         "Read_at_all_end Write_at_all_begin Write_at_all_end Read_all_begin Read_all_end Write_all_begin Write_all_end "
         "Read_ordered_begin Read_ordered_end Write_ordered_begin Write_ordered_end Get_type_extent Set_atomicity "
-        f"Get_atomicity Sync {_ERRHANDLERS} {_HANDLES}"
+        f"Get_atomicity Sync {_ERRHANDLERS}"
     },
 ):
     """A file that all ranks share: not emulated."""
@@ -151,7 +147,7 @@ class Session(
     name="Session",
     calls={
         SESSIONS: "Init Finalize Get_num_psets Get_nth_pset Get_info Get_pset_info Create_group Attach_buffer Detach_buffer "
-        f"Flush_buffer Iflush_buffer {_ERRHANDLERS} {_HANDLES}"
+        f"Flush_buffer Iflush_buffer {_ERRHANDLERS}"
     },
 ):
     """A session of its own beside COMM_WORLD: not emulated."""
@@ -165,7 +161,3 @@ WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
 # -- functions ----------------------------------------------------------------------------------------------------
 
 Register_datarep = _refusal("MPI.Register_datarep", FILES)
-Get_abi_version = _refusal("MPI.Get_abi_version", LIBRARY)
-Get_abi_info = _refusal("MPI.Get_abi_info", LIBRARY)
-Get_abi_fortran_info = _refusal("MPI.Get_abi_fortran_info", LIBRARY)
-Get_hw_resource_info = _refusal("MPI.Get_hw_resource_info", LIBRARY)

@@ -41,6 +41,7 @@ class Universe:
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
+        self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been
@@ -137,7 +138,7 @@ class Process:
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
         "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level",
-        "universe", "wire",
+        "threads", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -157,6 +158,7 @@ class Process:
         self.buffers: Any = None  # attached buffers for Bsend
         self.initialized, self.finalized = True, False
         self.thread_level: int | None = None  # that was asked for, if any was
+        self.threads: list[Any] | None = None  # tasks: those threads that it has started
         self.options: dict[str, Any] | None = None  # what it has set in `mpi4py.rc`
         self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often

@@ -31,6 +31,23 @@ class Completion:
             self.waiter.settled(end)
 
 
+class Awaited:
+    """Something that is not MPI's, for which a task waits in the loop: a lock, an item of a queue, another thread."""
+
+    __slots__ = ("end",)
+
+    def __init__(self) -> None:
+        self.end: Any = None
+
+    def in_words(self) -> str:
+        """What it is, for a report; empty if its call says all."""
+        raise NotImplementedError
+
+    def awaits(self) -> tuple[int, ...]:
+        """The process on which it depends, if that is another one."""
+        raise NotImplementedError
+
+
 class AllOf:
     """Several operations as one, which ends with the last of them."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from fakempi.error_classes import ERR_ARG, ERR_BASE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
+from fakempi.mpi.base.foreign import is_of_a_device
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING, Bytes, address_of, at_address, bytes_of, memory_of
 
@@ -30,12 +31,14 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
     _obj: Any
     _at: int | None  # the address, where it is not that of the memory
     _allocated: bool
+    _remote: bool  # whether it calls itself a GPU's: such memory can be sent from here, but no program may look into it
 
     def __new__(cls, buf: Any = _ABSENT, /) -> buffer:
         return cls.allocate(0)._without_address() if buf is _ABSENT else cls.frombuffer(buf)
 
     def __array_finalize__(self, parent: Any) -> None:
         self._held, self._obj, self._at, self._allocated = self.view(np.ndarray), parent, None, False
+        self._remote = False
 
     @classmethod
     def _over(cls, memory: Bytes, obj: Any) -> buffer:
@@ -65,6 +68,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
         if isinstance(found, Phantom):
             raise complaint(ERR_ARG, f"{obj!r} has no memory.", MPITypeError)
         made = buffer._over(found, obj)
+        made._remote = is_of_a_device(obj)
         return made.toreadonly() if readonly else made
 
     @staticmethod
@@ -109,12 +113,15 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
 
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, slice):
-            return buffer._over(self._held[_whole(item)], self)
-        return int(self._held[self._position(item)])
+            part = buffer._over(self._held[_whole(item)], self)
+            part._remote = self._remote
+            return part
+        return int(self._seen()[self._position(item)])
 
     def __setitem__(self, item: Any, value: Any) -> None:
         if self.readonly:
             raise TypeError("the buffer is read-only")
+        self._seen()
         if not isinstance(item, slice):
             self._held[self._position(item)] = _byte(value)
             return
@@ -139,22 +146,28 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
             raise IndexError(f"index {position} is out of range for {len(self)} bytes")
         return position
 
+    def _seen(self) -> Bytes:
+        if self._remote:
+            raise BufferError("the memory is a device's, which the host cannot look into")
+        return self._held
+
     # -- as a whole ---------------------------------------------------------------------------------------------------
 
     def cast(self, format: str, shape: Any = None) -> memoryview:
         """A memoryview of elements of another format, and of a shape."""
-        held: Any = self._held
+        held: Any = self._seen()
         view: Any = memoryview(held)
         made: memoryview = view.cast(format) if shape is None else view.cast(format, shape)
         return made
 
     def tobytes(self, order: Any = None) -> bytes:
         """A copy of the bytes; there is only one order they can have."""
-        return self._held.tobytes()
+        return self._seen().tobytes()
 
     def toreadonly(self) -> buffer:
         """The same memory, read-only."""
         made = buffer._over(self._held, self._obj)
+        made._remote = self._remote
         made._held.flags.writeable = made.flags.writeable = False
         return made
 

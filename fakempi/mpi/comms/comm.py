@@ -33,6 +33,7 @@ from fakempi.mpi.collective.persistent import PersistentCollectives
 from fakempi.mpi.comms.colours import plain
 from fakempi.mpi.comms.disconnect import part
 from fakempi.mpi.comms.group import Group
+from fakempi.mpi.comms.port import meet_at_socket
 from fakempi.mpi.comms.properties import Furnished
 from fakempi.mpi.point.buffers import PointToPoint
 from fakempi.mpi.point.objects import PointToPointObjects
@@ -271,6 +272,13 @@ class Comm(
         """The intercommunicator to those who spawned this process; null if nobody did."""
         parent = running_process().parent
         return cls._kinds[True]() if parent is None else parent
+
+    @classmethod
+    def Join(cls, fd: int) -> Any:
+        """An intercommunicator with the process at the other end of a socket, a rank of this run that calls this, too."""
+        process = running_process()
+        context, mine = meet_at_socket(process, fd)
+        return cls._kinds[True]._make(process, context.sides[mine], context.sides[1 - mine], 0)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ each other, in whichever order they come, first come, first served; it is free i
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_NAME, ERR_PORT, ERR_SERVICE
@@ -15,56 +14,10 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.waiting import Completion, wait_one
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.intercomm import Intercomm
+from fakempi.mpi.comms.port import Port
 from fakempi.mpi.comms.spawning import checked_root, one_root
-
-
-class Visit:
-    """A group's root at a port: what the others of the group wait for, and what a report says of it."""
-
-    __slots__ = ("accepts", "completion", "members", "port")
-
-    def __init__(self, port: Port, accepts: bool, members: Members) -> None:
-        self.port, self.accepts, self.members = port, accepts, members
-        self.completion = Completion(self)
-
-    def in_words(self) -> str:
-        """What it waits for."""
-        return f"waits for {'a Connect to' if self.accepts else 'an Accept on'} port {self.port.name!r}"
-
-
-class Port:
-    """Where groups wait for each other. Those who wait are all of one kind: they accept, or they connect."""
-
-    __slots__ = ("name", "owner", "waiting")
-
-    def __init__(self, name: str, owner: Any) -> None:
-        self.name, self.owner = name, owner
-        self.waiting: deque[Visit] = deque()
-
-    def visit(self, accepts: bool, members: Members) -> Completion:
-        """A group comes; its result is a context whose first side are those who accept."""
-        mine = Visit(self, accepts, members)
-        if not self.waiting or self.waiting[0].accepts == accepts:
-            self.waiting.append(mine)
-            return mine.completion
-        other = self.waiting.popleft()
-        first, second = (mine, other) if accepts else (other, mine)
-        context = Context(self.owner.universe, first.members, second.members)
-        for one in (other, mine):
-            one.completion.result = context
-            one.completion.complete(self.owner.loop.now)
-        return mine.completion
-
-    def close(self) -> None:
-        """Nobody will come any more: tell those who wait."""
-        for one in self.waiting:
-            one.completion.error = MPIError(ERR_PORT, f"port {self.name!r} was closed.")
-            one.completion.complete(self.owner.loop.now)
-        self.waiting.clear()
 
 
 class Connecting(Comm):
@@ -102,11 +55,7 @@ class Connecting(Comm):
         port = _port(port_name)
         if accepts and port.owner is not self._process:
             raise complaint(ERR_PORT, f"port {port_name!r} was opened by {port.owner.name}: only there can one accept.")
-        arrival = port.visit(accepts, self._local().members)
-        wait_one(self._loop, arrival)
-        if arrival.error is not None:
-            raise complaint(arrival.error.ierr, arrival.error.message)
-        return arrival.result  # type: ignore[no-any-return]
+        return port.meet(accepts, self._local().members)
 
 
 def Open_port(info: Info = INFO_NULL) -> str:

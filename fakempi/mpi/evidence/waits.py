@@ -12,12 +12,12 @@ from fakempi.errors import DeadlockError
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.agreement import PREPARED, TAGS, absent
 from fakempi.mpi.base.child import Child
-from fakempi.mpi.base.complain import program_frame, public_call, site_of
+from fakempi.mpi.base.complain import library_call, program_frame, public_call, site_of
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.process import Universe
-from fakempi.mpi.base.waiting import AllOf, Completion
-from fakempi.mpi.comms.ports import Visit
+from fakempi.mpi.base.waiting import AllOf, Awaited, Completion
+from fakempi.mpi.comms.port import Visit
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
 
@@ -63,14 +63,24 @@ def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
     )
 
 
+def calls_in_words(universe: Universe, tasks: list[Task]) -> list[str]:
+    """Those of the tasks that wait in an MPI call, a line for each state."""
+    inside = [task for task in tasks if any(not isinstance(one, Awaited) for one in _operations(task.reason))]
+    frames = universe.loop.carrier.frames(inside)
+    stuck = [_stuck(universe, task, frames.get(task), False) for task in inside]
+    return places_in_words(stuck, [], [], universe.names)
+
+
 def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
-    call, program = public_call(frame)
+    waits = isinstance(task.reason, Awaited) and task.reason.end is None
+    call, program = library_call(frame) if waits else public_call(frame)
     site = site_of(program)
     if isinstance(task.body, Child):
         call, site = task.body.call, task.body.site
+    thread = task.handle.name if task.owner.threads and task in task.owner.threads else ""
     wants = tuple(want for operation in _operations(task.reason) if (want := _want(universe, operation)) is not None)
     any_helps = isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
-    return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps, polls)
+    return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps, polls, thread)
 
 
 def _operations(reason: Any) -> Iterator[Any]:
@@ -123,6 +133,9 @@ def _want(universe: Universe, operation: Any) -> Want | None:
         return missing
     if isinstance(operation, Completion) and isinstance(operation.why, Visit):
         return Want("other", where=operation.why.in_words())
+    if isinstance(operation, Awaited):
+        words = operation.in_words()
+        return Want("other", where=words, awaits=operation.awaits()) if words else None
     if isinstance(operation, Pattern):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None

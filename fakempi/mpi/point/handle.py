@@ -12,6 +12,7 @@ from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
+from fakempi.mpi.base.current import FOREIGN
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import secure, truncation
@@ -188,7 +189,8 @@ class CommState:
     def _complain_of_owner(self) -> NoReturn:
         """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI."""
         if self._loop.running is None:
-            raise complaint(ERR_COMM, "the communicator belongs to a run that is over.")
+            over = "the communicator belongs to a run that is over."
+            raise complaint(ERR_COMM, over if self._loop.ending else FOREIGN)
         words = "was it kept in a global, which all ranks share?"
         raise complaint(ERR_COMM, f"the communicator belongs to {self._process.name}: {words}")
 

@@ -1,1 +1,1 @@
-"""`mpi4py.util`: dtlib, pkl5."""
+"""`mpi4py.util`: dtlib, pkl5, pool."""

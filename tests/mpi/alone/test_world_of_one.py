@@ -266,8 +266,8 @@ def test_any_thread_of_the_program_may_call_one_at_a_time() -> None:
 def test_a_thread_that_a_run_finds_there_is_no_world_of_one(carrier: str) -> None:
     """It may be working for a rank, which would be told that it is rank 0 of 1."""
     words = (
-        "no rank is running here: a run goes on in another thread, and this thread is none of its ranks: "
-        "let a rank call MPI."
+        "no rank is running here: a run goes on, and no rank of it has started this thread: "
+        "let a rank call MPI, or a thread that it starts."
     )
     duplicate = WORLD.Dup()
     with ThreadPoolExecutor(1) as pool:

@@ -269,3 +269,21 @@ def test_a_tensor_is_packed_and_unpacked(make: Any) -> None:
         assert packed.view(">i4").tolist() == [0, 1, 2]
 
     run(program, 1)
+
+
+@MAKERS
+def test_a_buffer_of_a_devices_memory_is_sent_and_not_looked_into(make: Any) -> None:
+    """As in mpi4py, where it would crash; one of the host's own memory is an open book."""
+    array = np.arange(4, dtype="u1")
+    thing = make(array)
+    thing.device = (2, 0)
+    for made in (MPI.buffer(thing), MPI.buffer(thing)[1:].toreadonly()):
+        for look in (made.tobytes, lambda made=made: made.cast("b"), lambda made=made: made[0]):
+            with pytest.raises(BufferError, match="^the memory is a device's, which the host cannot look into$"):
+                look()
+    with pytest.raises(BufferError):
+        MPI.buffer(thing)[0] = 1
+    assert sent(MPI.buffer(thing)) == array.tobytes()
+    if make is not Cuda:
+        thing.device = (13, 0)
+        assert MPI.buffer(thing).tobytes() == array.tobytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -401,5 +402,65 @@ def test_mpis_own_cannot_be_disconnected() -> None:
         twin.Free()
         with pytest.raises(MPI.Exception, match="^Disconnect on rank 0: the communicator is null"):
             twin.Disconnect()
+
+    run(main, 1)
+
+
+# -- sockets -------------------------------------------------------------------------------------------------------
+
+
+def line_between(comm: Any) -> socket.socket | None:
+    """A socket from rank 0 to rank 1, made by both; nobody is kept waiting by the operating system."""
+    if comm.rank == 0:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            comm.ssend(server.getsockname(), 1)
+            comm.recv(source=1)
+            return server.accept()[0]
+    if comm.rank == 1:
+        line = socket.create_connection(comm.recv(source=0))
+        comm.send(None, 0)
+        return line
+    return None
+
+
+def test_the_processes_at_the_two_ends_of_a_socket_join(carrier: str) -> None:
+    """Whichever comes first, and of as many ranks as there are."""
+
+    def main(comm: Any) -> Any:
+        line = line_between(comm)
+        if line is None:
+            return None
+        with line:
+            fakempi.compute(comm.rank)
+            inter = MPI.Comm.Join(line.fileno())
+            assert (inter.size, inter.rank, inter.remote_size) == (1, 0, 1)
+            return inter.sendrecv(comm.rank, 0, source=0)
+
+    assert run(main, 3, carrier) == [1, 0, None]
+
+
+def test_who_waits_at_a_socket_alone_is_told_so() -> None:
+    """As at a port."""
+
+    def main(comm: Any) -> Any:
+        line = line_between(comm)
+        assert line is not None
+        with line:
+            if comm.rank == 0:
+                MPI.Comm.Join(line.fileno())
+
+    with pytest.raises(fakempi.DeadlockError, match=r"waits for a Connect to port \"socket \[\('127\.0\.0\.1', \d+\)"):
+        run(main, 2)
+
+
+def test_what_is_no_socket_with_two_addresses_is_refused() -> None:
+    """Nothing could be known about its other end."""
+
+    def main(comm: Any) -> None:
+        with pytest.raises(MPI.Exception, match=r"^Join on rank 0: file descriptor 1 is no connected socket: .*\.$"):
+            MPI.Comm.Join(1)
+        here, there = socket.socketpair()
+        with here, there, pytest.raises(MPI.Exception, match=r"have no addresses by which they could be told apart\.$"):
+            MPI.Comm.Join(here.fileno())
 
     run(main, 1)

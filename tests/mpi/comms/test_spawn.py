@@ -488,14 +488,6 @@ def test_info_that_changes_nothing_is_accepted() -> None:
     assert run(main, 1) == [3]
 
 
-def test_sockets_are_not_emulated() -> None:
-    """And the refusal says what is."""
-    words = "MPI.Comm.Join is not emulated: fakempi has no sockets between processes: "
-    join: Any = getattr(MPI.Comm, "Join")  # noqa: B009
-    with pytest.raises(NotImplementedError, match=f"^{re.escape(words)}"):
-        join(0)
-
-
 # -- the end -------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,90 @@
+"""A port: where two groups wait for each other. So is a socket, whose two ends a process each has."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import Any
+
+from fakempi.error_classes import ERR_ARG, ERR_PORT
+from fakempi.errors import MPIError
+from fakempi.mpi.base.complain import complaint, integer
+from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.waiting import Completion, wait_one
+
+
+class Visit:
+    """A group's root at a port: what the others of the group wait for, and what a report says of it."""
+
+    __slots__ = ("accepts", "completion", "members", "port")
+
+    def __init__(self, port: Port, accepts: bool, members: Members) -> None:
+        self.port, self.accepts, self.members = port, accepts, members
+        self.completion = Completion(self)
+
+    def in_words(self) -> str:
+        """What it waits for."""
+        return f"waits for {'a Connect to' if self.accepts else 'an Accept on'} port {self.port.name!r}"
+
+
+class Port:
+    """Where groups wait for each other. Those who wait are all of one kind: they accept, or they connect."""
+
+    __slots__ = ("name", "owner", "waiting")
+
+    def __init__(self, name: str, owner: Any) -> None:
+        self.name, self.owner = name, owner
+        self.waiting: deque[Visit] = deque()
+
+    def visit(self, accepts: bool, members: Members) -> Completion:
+        """A group comes; its result is a context whose first side are those who accept."""
+        mine = Visit(self, accepts, members)
+        if not self.waiting or self.waiting[0].accepts == accepts:
+            self.waiting.append(mine)
+            return mine.completion
+        other = self.waiting.popleft()
+        first, second = (mine, other) if accepts else (other, mine)
+        context = Context(self.owner.universe, first.members, second.members)
+        for one in (other, mine):
+            one.completion.result = context
+            one.completion.complete(self.owner.loop.now)
+        return mine.completion
+
+    def meet(self, accepts: bool, members: Members) -> Context:
+        """The same, for whoever waits for it now."""
+        arrival = self.visit(accepts, members)
+        wait_one(self.owner.loop, arrival)
+        if arrival.error is not None:
+            raise complaint(arrival.error.ierr, arrival.error.message)
+        return arrival.result  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Nobody will come any more: tell those who wait."""
+        for one in self.waiting:
+            one.completion.error = MPIError(ERR_PORT, f"port {self.name!r} was closed.")
+            one.completion.complete(self.owner.loop.now)
+        self.waiting.clear()
+
+
+def meet_at_socket(process: Any, fd: int) -> tuple[Context, int]:
+    """The process at the other end of a socket, which makes the same call: their context, and which side is this one's.
+
+    The two are known by the addresses of the socket, which both see; nothing is sent through it.
+    """
+    import socket  # here, since it takes 5 ms and few programs join
+
+    number = integer("fd", fd)
+    try:
+        with socket.socket(fileno=os.dup(number)) as line:
+            ends = {line.getsockname(), line.getpeername()}
+    except OSError as error:
+        raise complaint(ERR_ARG, f"file descriptor {number} is no connected socket: {error}.") from None
+    if len(ends) < 2:
+        raise complaint(ERR_ARG, f"the two ends of socket {number} have no addresses by which they could be told apart.")
+    name, ports = f"socket {sorted(ends)}", process.universe.ports
+    port: Port | None = ports.pop(name, None)
+    mine = 0 if port is None else 1
+    if port is None:
+        port = ports[name] = Port(name, process)
+    return port.meet(not mine, Members.of([process.number])), mine

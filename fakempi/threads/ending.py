@@ -1,0 +1,71 @@
+"""The end of a rank that has started threads: as at the end of a Python process.
+
+Threads are waited for, but for daemons, which are left where they stand and never go on; and the workers of pools, which
+are told that no more work comes. When the run is over, all end as whoever waits then.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from _thread import get_ident
+from functools import partial
+from typing import Any
+
+from fakempi.kernel.loop import Loop
+from fakempi.kernel.task import Task
+from fakempi.mpi.evidence.waits import calls_in_words
+from fakempi.threads import pools
+from fakempi.threads.waiting import desk_of, waiting
+
+PATIENCE = 5.0
+"""Seconds of real time in which a thread outside of a run may wake one of its tasks when nothing else can happen."""
+
+
+def finish(process: Any) -> None:
+    """In the rank's own task, at its end: wait for its threads, and put away those for which nobody waits."""
+    pools.close(process.threads)
+    while True:
+        left = [task for task in process.threads if not task.handle.over and not task.handle.daemon]
+        if not left:
+            break
+        left[0].handle.thread.join()
+    daemons = [task for task in process.threads if not task.handle.over]
+    lines = calls_in_words(process.universe, daemons)
+    if lines:
+        head = "fakempi: a daemon thread ends with its rank, in the middle of a call."
+        sys.stderr.write("\n  ".join([head, *lines]) + "\n")
+    for task in daemons:
+        _park(process.universe, task)
+
+
+def _park(universe: Any, task: Task) -> None:
+    """Leave a task where it stands: whoever resumes it resumes the next."""
+    loop: Loop = universe.loop
+    universe.parked.append((task, task.resume))
+    loop.tasks.pop(task.number, None)
+    if task in loop.pollers:
+        loop.pollers.remove(task)
+    task.resume = partial(_pass_on, loop)
+
+
+def _pass_on(loop: Loop) -> Any:
+    to = loop.next()
+    return loop.carrier.to_hub() if to is None else to.resume()
+
+
+def unpark(universe: Any) -> None:
+    """The run is over: those that were left are ended with the others."""
+    for task, resume in universe.parked:
+        task.resume = resume
+        universe.loop.tasks[task.number] = task
+    universe.parked.clear()
+
+
+def helped_from_outside(loop: Loop) -> bool:
+    """When nothing can run: whether a thread that no rank has started wakes somebody after all."""
+    if not waiting:
+        return False
+    ours = {get_ident(), *(getattr(task.handle, "ident", None) for task in loop.tasks.values())}
+    strangers = any(thread.ident not in ours for thread in threading.enumerate())
+    return desk_of(loop).answer(loop, PATIENCE if strangers else 0)

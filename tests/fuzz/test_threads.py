@@ -1,0 +1,21 @@
+"""Random programs of ranks and threads end, and end alike on both carriers."""
+
+from __future__ import annotations
+
+import threading
+from importlib.util import find_spec
+from typing import Any
+
+from hypothesis import given
+
+from tests.fuzz.programs import differences, programs
+
+CARRIERS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
+
+
+@given(programs)
+def test_a_program_has_one_outcome(program: Any) -> None:
+    """Whatever it is, and whatever it waits for; no thread is left."""
+    before = threading.active_count()
+    assert list(differences(program, CARRIERS)) == []
+    assert threading.active_count() == before
