@@ -120,7 +120,7 @@ class CollectiveCalls(CommState):
         if self._there is not side:
             options["first"] = first
         if combining:
-            twins, choice = tuple(map(Courier, twins)), choice.with_parts(self._part_on_parcels)
+            twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
         if self._process.universe.recorder is None:
             return run
@@ -161,6 +161,15 @@ class CollectiveCalls(CommState):
     def _recorded_root(self, root: Root | None) -> int | None:
         """The root, for the trace, if it is one of this group."""
         return None if root is None or self._between else root.rank
+
+    def _on_parcels(self, choice: Any, asked: tuple[Any, ...]) -> Any:
+        """The choice for parcels; where texts have nothing of this rank's own in them, it is remembered as well."""
+        if self._process.universe.recorder is not None or self._process.pickle is not None:
+            return choice.with_parts(self._part_on_parcels)
+        choices, asked = self._local().choices, ("parcels", *asked)
+        if asked not in choices:
+            choices[asked] = choice.with_parts(self._part_on_parcels)
+        return choices[asked]
 
     def _part_on_parcels(self, part: Any) -> Callable[..., Any]:
         """The text of an algorithm that another one consists of, for parcels, as a region inside that of the call."""

@@ -12,7 +12,7 @@ from numpy import ndarray
 from fakempi.error_classes import ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.current import current_process
+from fakempi.mpi.base.current import here
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
@@ -114,8 +114,9 @@ def _window(memory: Bytes, offset: int, nbytes: int) -> tuple[Bytes, slice | Non
 
 def charge(nbytes: int) -> None:
     """Let the time pass that combining so many bytes takes in the cost model, if a process is running."""
-    process = current_process()
-    if process is not None:
+    loop = here.loop
+    if loop is not None and loop.running is not None:
+        process = loop.running.owner
         rate = process.universe.cost.compute_per_byte
         if rate and nbytes:
             now = process.loop.now
