@@ -11,6 +11,8 @@ the subtree of v is the run v .. v + lowest_bit(v) - 1, cut off at p, so a subtr
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from collectives.tools.numbers import ceil_log2, lowest_bit
 
 
@@ -23,14 +25,15 @@ def parent(v: int) -> int:
     return v - lowest_bit(v)
 
 
-def children(v: int, p: int) -> list[int]:
+@lru_cache(maxsize=4096)
+def children(v: int, p: int) -> tuple[int, ...]:
     """The children of relative rank v, smallest subtree first.
 
     >>> children(0, 6), children(4, 6), children(5, 6)
-    ([1, 2, 4], [5], [])
+    ((1, 2, 4), (5,), ())
     """
     levels = lowest_bit(v).bit_length() - 1 if v else ceil_log2(p)
-    return [v + (1 << k) for k in range(levels) if v + (1 << k) < p]
+    return tuple(v + (1 << k) for k in range(levels) if v + (1 << k) < p)
 
 
 def subtree(v: int, p: int) -> int:

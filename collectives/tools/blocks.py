@@ -93,6 +93,8 @@ class Layout:
 
     def around(self, i: int, count: int) -> int:
         """Elements of the `count` blocks i, i+1, ... (mod p); i in 0 .. p-1, count at most p."""
+        if not self._larger and self._starts is None:
+            return count * self._small
         if i + count <= self.p:
             return self.size(i, i + count)
         return self.size(i, self.p) + self.size(0, i + count - self.p)

@@ -2,6 +2,7 @@
 
 * `guests`: a rank's thread is an OS thread, and a task of the loop like any other, whatever carries the ranks.
 * `starting`: what starting and ending a thread means in a rank; `ending` what becomes of those that outlive it.
+* `idling`: daemons that go on for ever.
 * `waiting`: who waits for a lock, who holds it, and since where in the program.
 * `locks`, `queues`: what the methods of Python's locks and of its simple queue do in a rank.
 * `types`: puts those methods into the built-in types while runs go on, so that locks which were made before serve, too.

@@ -12,10 +12,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fakempi.kernel.loop import Ended
-from fakempi.threads import pools
+from fakempi.threads import idling, pools
 from fakempi.threads.foreign import asks_for_less, watch
 from fakempi.threads.guests import Guest, start_guest
 from fakempi.threads.here import task_here
@@ -119,12 +120,20 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
     if handle is not None:
         new.handle.sentinel = handle.lock
     new.handle.thread = thread if isinstance(thread, threading.Thread) else None
+    if new.handle.daemon:
+        new.rest = partial(_rest, new.rest, new)
     if task.owner.threads is None:
         task.owner.threads = []
     task.owner.threads.append(new)
     if asks_for_less(task.owner):
         watch(task.agenda)
     return int(new.handle.ident)
+
+
+def _rest(rest: Callable[[], Any], task: Any) -> None:
+    """What a daemon calls to wait for the baton."""
+    rest()
+    idling.turn(task)
 
 
 def _telling(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -130,10 +130,11 @@ def wake_one(what: Any, mine: Any) -> None:
 
 
 class Desk:
-    """What is to be known of a loop's waits: how often somebody looked in vain, and who was woken from outside."""
+    """What is to be known of a loop's waits: how often somebody looked in vain, who was woken from outside, who idles."""
 
     def __init__(self) -> None:
-        self.vain = 0
+        self.vain = self.turns = 0
+        self.seen: Any = None  # of the others, when daemons had their last thousand turns
         self.rung: list[Wait] = []
         self.bell = allocate_lock()  # free when somebody has rung
         acquire(self.bell)

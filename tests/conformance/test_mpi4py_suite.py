@@ -23,6 +23,7 @@ SELECTION = {
     "test_comm": 5,
     "test_comm_inter": 4,
     "test_comm_topo": 4,
+    "test_dynproc": 5,
     "test_errorcode": 2,
     "test_group": 3,
     "test_info": 2,
@@ -32,6 +33,7 @@ SELECTION = {
     "test_spawn": 2,
     "test_status": 2,
     "test_subclass": 2,
+    "test_util_pool": 2,
 }
 """Modules that take a second each, and at how many ranks they are run."""
 
@@ -77,7 +79,7 @@ def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None
     failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
     surprising = {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in known())}
     assert not surprising
-    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 5
+    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 3
 
 
 def test_the_page_lists_tests_and_modules_by_name() -> None:

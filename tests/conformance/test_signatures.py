@@ -30,7 +30,7 @@ REFUSED = {
     "Intracomm": "Create_from_group",
     "Intercomm": "Create_from_groups",
     "Prequest": "Pready Pready_range Pready_list Parrived",
-    "": "Register_datarep Get_hw_resource_info",
+    "": "Register_datarep",
 }
 """What is there to say that it is not emulated. Of Win, File and Session that is everything."""
 

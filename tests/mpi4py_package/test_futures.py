@@ -45,6 +45,26 @@ def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, carrier: str) 
     play(tmp_path, script, nprocs, carrier)
 
 
+def test_a_worker_may_have_workers(tmp_path: Path) -> None:
+    """A task that all workers execute makes one of them the master of the others; afterwards they are workers as before."""
+    script = """
+    from mpi4py.futures import MPICommExecutor, get_comm_workers
+    def nested():
+        workers = get_comm_workers()
+        with MPICommExecutor(workers) as executor:
+            return sum(executor.map(abs, range(-3, 0))), get_comm_workers().size
+        return 0, get_comm_workers().size
+    with MPICommExecutor() as executor:
+        futures = [executor.submit(nested) for _ in range(3)]
+        assert sorted(future.result() for future in futures) == [(0, 3), (0, 3), (6, 3)]
+    with MPICommExecutor() as executor:
+        if comm.rank == 1:
+            comm.Abort(5)  # no error that a context could take for its own
+    """
+    with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with Aborted: Abort\(5\) was called"):
+        play(tmp_path, script, 4)
+
+
 def test_workers_work_at_the_same_time(tmp_path: Path) -> None:
     """Seven calls of 100 seconds on three workers take 300, and a little for messages; the same on every run and carrier."""
     script = """
@@ -138,7 +158,7 @@ def test_an_initializer_is_called_on_every_worker(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
-    """On the way there, on the way back, and no other."""
+    """On the way there, on the way back, and no other; what all workers are to have, the executor."""
     script = """
     with MPIPoolExecutor(2) as executor:
         there = executor.submit(abs, lambda: 0).exception()
@@ -146,6 +166,8 @@ def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
         assert "pickle" in str(there) and there.__cause__ is None
         assert "pickle" in str(back) and "On worker" in str(back.__cause__)
         assert list(executor.map(abs, [-1, -2, -3])) == [1, 2, 3]
+    executor = MPIPoolExecutor(2, globals={"function": lambda: 0})
+    assert "pickle" in str(executor.submit(abs, 1).exception()) and executor.num_workers == 0
     """
     spawning(tmp_path, script)
 
@@ -181,6 +203,8 @@ def name(): return __name__
 if __name__ == "__main__":
     assert MPI.COMM_WORLD.rank == 0
     size = max(1, MPI.COMM_WORLD.size - 1)
+    if MPI.COMM_WORLD.size > 1:
+        assert "pickle" in str(MPIPoolExecutor(globals={"function": lambda: 0}).submit(abs, 1).exception())
     one, other = MPIPoolExecutor(max_workers=50), MPIPoolExecutor(initializer=abs, initargs=(1,))
     assert one.num_workers == other.num_workers == size
     ranks = set(one.map(rank, range(20))) | set(other.map(rank, range(20)))

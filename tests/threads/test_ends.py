@@ -254,6 +254,32 @@ def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(carrier: str
     ]
 
 
+@pytest.mark.parametrize("how", ["sleeps", "waits", "polls"])
+def test_a_daemon_that_goes_on_for_ever_hides_no_deadlock(carrier: str, how: str) -> None:
+    """A monitor that looks at something again and again, while its rank waits for what nobody will send."""
+    stop = threading.Event()
+
+    def monitor(comm: Any) -> None:
+        while True:
+            if how == "polls":
+                comm.Iprobe(tag=9)
+            if how == "waits":
+                stop.wait(10)
+            else:
+                fakempi.compute(10)
+
+    def main(comm: Any) -> None:
+        threading.Thread(target=monitor, args=(comm,), name="monitor", daemon=True).start()
+        comm.Barrier()
+        fakempi.compute(1e5)  # longer than a daemon's patience
+        comm.recv(source=0)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(main, 2, carrier=carrier)
+    assert f"ranks 0-1: recv(source=0, tag=ANY) at {line_of(main, 4)}, since t = 100000" in str(caught.value)
+    assert "rank 1, thread 'monitor'" in str(caught.value).replace("ranks 0-1", "rank 1")
+
+
 CALLS: dict[str, Callable[[], Any]] = {
     "Queue.get()": lambda: queue.Queue().get(),
     "Event.wait()": lambda: threading.Event().wait(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from operator import index
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_NOT_SAME
@@ -17,7 +17,10 @@ _PROGRAMS = "fakempi.mpi4py.futures"
 """Of ours, what calls MPI as programs do: in its own time, from threads of its own. Its calls have names and lines."""
 
 _known: dict[str, bool] = {}
-"""Names of modules that have been seen on a stack, and whether they are ours: every collective call asks for its name."""
+"""Names of modules that have been seen on a stack, and whether they are ours."""
+
+_ours: dict[int, tuple[CodeType, str]] = {}
+"""Code of ours by its address, since to hash it takes longer than all the rest; and its name, if that is a public one."""
 
 _sites: dict[tuple[str, int], str] = {}
 """Places in files that have been named: those of collective calls are, each time."""
@@ -44,10 +47,14 @@ def integer(what: str, value: Any) -> int:
 def public_call(frame: FrameType | None) -> tuple[str, FrameType | None]:
     """What the program called, and the frame of the program that called it: the first above all of ours."""
     name = "MPI"
-    while frame is not None and (_known.get(frame.f_globals.get("__name__", "")) or is_ours(frame)):
-        code = frame.f_code.co_name
-        if code[0] != "_":
-            name = code
+    while frame is not None:
+        code = frame.f_code
+        known = _ours.get(id(code))
+        if known is None:
+            if not is_ours(frame):
+                break
+            known = _ours[id(code)] = code, "" if code.co_name[0] == "_" else code.co_name
+        name = known[1] or name
         frame = frame.f_back
     return name, frame
 

@@ -98,6 +98,11 @@ def Get_abi_fortran_info() -> Info:
     return Info(INFO_NULL)
 
 
+def Get_hw_resource_info() -> Info:
+    """Kinds of hardware that a rank may be restricted to: none are known, so there is nothing in it."""
+    return Info.Create()
+
+
 def get_vendor() -> tuple[str, tuple[int, int, int]]:
     """A neutral name, so that programs take no vendor's special path."""
     return "fakempi", (0, 1, 0)

@@ -15,7 +15,6 @@ FILES = "files that ranks share"
 ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
 SESSIONS = "sessions"
-LIBRARY = "hardware to tell about"
 
 
 def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
@@ -162,4 +161,3 @@ WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
 # -- functions ----------------------------------------------------------------------------------------------------
 
 Register_datarep = _refusal("MPI.Register_datarep", FILES)
-Get_hw_resource_info = _refusal("MPI.Get_hw_resource_info", LIBRARY)

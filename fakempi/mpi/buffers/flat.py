@@ -26,6 +26,7 @@ from fakempi.mpi.buffers.span import Span, spanned
 from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.predefined import number_of
 
 
 class Flat:
@@ -50,6 +51,10 @@ class Flat:
     @classmethod
     def of(cls, spec: Any, *, writable: bool = False, blocks: int = 1, elements: bool = False) -> Flat:
         """What a buffer specification describes; with `blocks`, so many equal ones."""
+        if type(spec) is ndarray and spec.flags.carray and spec.nbytes:  # contiguous, aligned and writable
+            number = number_of(spec.dtype)
+            if number is not None and not spec.size % blocks:
+                return cls._made(spec, number, elements)
         buffer, count, displacement, kind, alone = split(spec)
         _refuse_in_place(buffer)
         found, element = memory_of(buffer, writable, alone)

@@ -91,28 +91,21 @@ class Vector:
 
 
 class VectorW:
-    """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes."""
+    """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes, all of them inside the memory."""
 
-    __slots__ = ("buffer", "counts", "datatypes", "displs", "memory", "size")
+    __slots__ = ("datatypes", "size", "spans")
 
     def __init__(
         self, buffer: Any, memory: Memory, datatypes: list[Datatype], counts: list[int], displs: list[int]
     ) -> None:
-        self.buffer, self.memory, self.datatypes = buffer, memory, datatypes
-        self.counts, self.displs, self.size = counts, displs, len(counts)
-
-    def check(self) -> None:
-        """Complain about a block that does not lie inside the memory."""
-        for i in range(self.size):
-            self._span(i)
+        self.datatypes, self.size = datatypes, len(counts)
+        blocks = enumerate(zip(displs, counts, datatypes, strict=True))
+        self.spans = [checked(buffer, memory, at, count, datatype, block=i) for i, (at, count, datatype) in blocks]
 
     def at(self, i: int) -> Payload:
         """Block i."""
         _check_block(i, self.size)
-        return payload_of(self._span(i))
-
-    def _span(self, i: int) -> Span:
-        return checked(self.buffer, self.memory, self.displs[i], self.counts[i], self.datatypes[i], block=i)
+        return payload_of(self.spans[i])
 
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
@@ -156,9 +149,7 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
         numbers, places = [1] * size, [0] * size
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
-    made = VectorW(buffer, bytes_of(found), datatypes, numbers, places)
-    made.check()
-    return made
+    return VectorW(buffer, bytes_of(found), datatypes, numbers, places)
 
 
 def _maybe_integer(value: Any) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
@@ -120,8 +121,11 @@ class CollectiveCalls(CommState):
             options["first"] = first
         if combining:
             twins, choice = tuple(map(Courier, twins)), choice.with_parts(self._part_on_parcels)
-        run, name = choice.on(twins, **options), choice.algorithm.name
-        return recorded(self, run, operation, algorithm=name, nbytes=shown, root=self._recorded_root(root))
+        run: Callable[..., Any] = choice.on(twins, **options)
+        if self._process.universe.recorder is None:
+            return run
+        seen = self._recorded_root(root)
+        return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
 
     def _decide(
         self, operation: str, nbytes: int, other: int | None, leads: bool, commutative: bool | None, predefined: bool | None,
@@ -216,6 +220,8 @@ class CollectiveCalls(CommState):
 
     def _in_place(self, buffer: Any) -> bool:
         """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
+        if type(buffer) is ndarray:
+            return False
         if not self._between:
             return is_in_place(buffer)
         if isinstance(buffer_in(buffer), InPlaceType):
@@ -266,7 +272,12 @@ class CollectiveCalls(CommState):
         have = out.count if count is None else count
         if have != into.count:
             raise complaint(ERR_COUNT, f"sendbuf has {have} elements, but recvbuf {into.count}.", MPIValueError)
-        alike = out.datatype._size == into.datatype._size if not (out.told and into.told) else out.datatype == into.datatype
+        if out.datatype is into.datatype:
+            alike = True
+        elif out.told and into.told:
+            alike = out.datatype == into.datatype
+        else:
+            alike = out.datatype._size == into.datatype._size
         if not alike:
             one, other = out.kind_in_words(), into.kind_in_words()
             words = f"sendbuf is of {one}, recvbuf of {'another ' * (one == other)}{other}: they must be of one datatype."

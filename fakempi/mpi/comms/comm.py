@@ -115,7 +115,7 @@ class Comm(
 
     def Get_size(self) -> int:
         """The number of ranks in the (local) group."""
-        return len(self._local().members)
+        return len(self._local().boxes)
 
     def Get_rank(self) -> int:
         """This process's rank in the (local) group."""

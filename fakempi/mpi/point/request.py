@@ -325,8 +325,12 @@ class Request(Handled):
 
     def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
         """As `_finish`, but what went wrong is returned beside what came."""
-        self._fill(status)
         operation = self._operation
+        if operation.__class__ is Envelope and status is None:  # most sends
+            secure(operation)
+            self._retire()
+            return None, None
+        self._fill(status)
         if operation is None:
             return None, None
         pattern, is_object, place = self._received(), self._is_object, self._buffer

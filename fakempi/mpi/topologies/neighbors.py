@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from fakempi.error_classes import ERR_BUFFER
@@ -12,12 +13,14 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import CART, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.region import recorded
+from fakempi.mpi.base.waiting import wait_all
 from fakempi.mpi.buffers.flat import blocks_w
 from fakempi.mpi.buffers.payload import payload_of
 from fakempi.mpi.buffers.span import parse
 from fakempi.mpi.buffers.specification import is_in_place
-from fakempi.mpi.buffers.vectors import block, vector
+from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items
+from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
 
@@ -113,28 +116,28 @@ class NeighborCollectives(CollectiveCalls):
     # -- plans ----------------------------------------------------------------------------------------------------
 
     def _plan_neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
-        sources, dests = self._edges(sendbuf, recvbuf)
+        sources, dests = edges = self._edges(sendbuf, recvbuf)
         into = block(recvbuf, len(sources), writable=True)
-        return self._along_edges([payload_of(parse(sendbuf))] * len(dests), [into.at(i) for i in range(len(sources))])
+        return self._along_edges(edges, [payload_of(parse(sendbuf))] * len(dests), _each(into))
 
     def _plan_neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
-        sources, dests = self._edges(sendbuf, recvbuf)
+        sources, dests = edges = self._edges(sendbuf, recvbuf)
         into = vector(recvbuf, len(sources), writable=True)
-        return self._along_edges([payload_of(parse(sendbuf))] * len(dests), [into.at(i) for i in range(len(sources))])
+        return self._along_edges(edges, [payload_of(parse(sendbuf))] * len(dests), _each(into))
 
     def _plan_neighbor_alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
-        sources, dests = self._edges(sendbuf, recvbuf)
+        sources, dests = edges = self._edges(sendbuf, recvbuf)
         out, into = block(sendbuf, len(dests)), block(recvbuf, len(sources), writable=True)
-        return self._along_edges([out.at(i) for i in range(len(dests))], [into.at(i) for i in range(len(sources))])
+        return self._along_edges(edges, _each(out), _each(into))
 
     def _plan_neighbor_alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
-        sources, dests = self._edges(sendbuf, recvbuf)
+        sources, dests = edges = self._edges(sendbuf, recvbuf)
         out, into = vector(sendbuf, len(dests)), vector(recvbuf, len(sources), writable=True)
-        return self._along_edges([out.at(i) for i in range(len(dests))], [into.at(i) for i in range(len(sources))])
+        return self._along_edges(edges, _each(out), _each(into))
 
     def _plan_neighbor_alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
-        sources, dests = self._edges(sendbuf, recvbuf)
-        return self._along_edges(blocks_w(sendbuf, len(dests)), blocks_w(recvbuf, len(sources), writable=True))
+        sources, dests = edges = self._edges(sendbuf, recvbuf)
+        return self._along_edges(edges, blocks_w(sendbuf, len(dests)), blocks_w(recvbuf, len(sources), writable=True))
 
     def _edges(self, *buffers: Any) -> tuple[list[int], list[int]]:
         """Whom to receive from and whom to send to."""
@@ -143,20 +146,24 @@ class NeighborCollectives(CollectiveCalls):
             raise complaint(ERR_BUFFER, "two buffers are needed, neither of them IN_PLACE or None.", MPITypeError)
         return self.inoutedges
 
-    def _along_edges(self, out: Sequence[Any], into: Sequence[Any]) -> Plan:
+    def _along_edges(self, edges: tuple[list[int], list[int]], out: Sequence[Any], into: Sequence[Any]) -> Plan:
         """Receive from all sources and send to all destinations at once."""
-        twin, receive, send = self._enter_edges([block.nbytes for block in out], [block.nbytes for block in into])
+        gives, takes = [block.nbytes for block in out], [block.nbytes for block in into]
+        twin, receive, send = self._enter_edges(edges, gives, takes)
 
         def work() -> None:
-            requests = [twin.Irecv(into[i], source, label) for i, source, label in receive]
-            requests += [twin.Isend(out[i], dest, label) for i, dest, label in send]
-            Request.Waitall(requests)
+            # As by Irecv, Isend and Waitall, but the roll has seen to it that all sizes fit.
+            awaited = [twin._await(into[i], takes[i], source, label) for i, source, label in receive]
+            sent = [twin._post(out[i], gives[i], dest, label) for i, dest, label in send]
+            wait_all(twin._loop, [*awaited, *sent])
+            for envelope in sent:
+                secure(envelope)
 
-        return recorded(self, work, "neighbors", nbytes=sum(block.nbytes for block in out))
+        return recorded(self, work, "neighbors", nbytes=sum(gives))
 
     def _exchange(self, out: list[Any]) -> list[Any]:
-        sources, dests = self.inoutedges
-        twin, receive, send = self._enter_edges(["an object"] * len(dests), ["an object"] * len(sources))
+        sources, dests = edges = self.inoutedges
+        twin, receive, send = self._enter_edges(edges, ["an object"] * len(dests), ["an object"] * len(sources))
 
         def work() -> list[Any]:
             requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
@@ -170,24 +177,30 @@ class NeighborCollectives(CollectiveCalls):
         found: list[Any] = recorded(self, work, "neighbors")()
         return found
 
-    def _enter_edges(self, gives: Sequence[Any], takes: Sequence[Any]) -> tuple[Any, list[Edge], list[Edge]]:
+    def _enter_edges(
+        self, edges: tuple[list[int], list[int]], gives: Sequence[Any], takes: Sequence[Any]
+    ) -> tuple[Any, list[Edge], list[Edge]]:
         """Enter a call in the roll; returns the twin, and the edges that come in and that go out, with their tags.
 
         In a grid the block for the neighbour on one side arrives there as the block from the other side. Where both are
         the same rank, tags tell them apart; in a graph parallel edges match in order.
         """
-        sources, dests = self.inoutedges
+        sources, dests = edges
         across = 1 if self.Get_topology() == CART else 0  # type: ignore[attr-defined]
         incoming = [(i, source, i * across) for i, source in enumerate(sources) if source != PROC_NULL]
         outgoing = [(i, dest, (i ^ across) * across) for i, dest in enumerate(dests) if dest != PROC_NULL]
         (twin,), tag = self._enter_call({}, Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes)))
-        receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in edges] for edges in (incoming, outgoing))
+        receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
         return twin, receive, send
+
+
+def _each(blocks: Blocks | Vector) -> list[Any]:
+    return [blocks.at(i) for i in range(blocks.size)]
 
 
 def _by_rank(edges: list[Edge], amounts: Sequence[Any]) -> dict[int, tuple[Any, ...]]:
     """What goes along the edges between this rank and each other, in the order in which they match."""
     found: dict[int, tuple[Any, ...]] = {}
-    for i, rank, _ in sorted(edges, key=lambda edge: edge[2]):
+    for i, rank, _ in sorted(edges, key=itemgetter(2)):
         found[rank] = (*found.get(rank, ()), amounts[i])
     return found

@@ -50,9 +50,9 @@ class MPICommExecutor:
             executor._pool = comm_pool(executor, between)
         return executor
 
-    def __exit__(self, *failure: object) -> bool:
+    def __exit__(self, kind: type[BaseException] | None, *failure: object) -> bool:
         executor, self._executor = self._executor, None
-        if executor is None:
-            return True  # on workers nothing is to be done there: what fails for want of an executor is no error
+        if executor is None:  # on workers nothing is to be done there: what fails for want of an executor is no error
+            return kind is not None and issubclass(kind, Exception)
         executor.shutdown(wait=True)
         return False

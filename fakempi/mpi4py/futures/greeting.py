@@ -16,26 +16,25 @@ from fakempi.mpi4py.util import pkl5
 
 
 def greet(comm: Any, options: Mapping[str, Any], strangers: bool = True) -> Any:
-    """As master: tell workers what they need. Strangers do not know the main program. Returns how to talk to them."""
+    """As master: tell workers what they need. Strangers do not know the main program. Returns how to talk to them.
+
+    What cannot be pickled is raised before anything is said.
+    """
     said: dict[str, Any] = {"use_pkl5": settings.use_pkl5(options), "backoff": settings.backoff(options)}
     if strangers:
         said["main"] = main_program() if options.get("main", True) else Main()
         said["globals"] = dict(options.get("globals") or ())
         said["path"] = [os.fspath(folder) for folder in options.get("path") or ()]
-    plain = _line(comm, {**said, "use_pkl5": False})
-    try:
-        packed = MPI.pickle.dumps(said)
-    except Exception:
-        dismiss(plain)
-        raise
-    plain.bcast(packed, MPI.ROOT)
-    return _line(comm, said)
+    packed = MPI.pickle.dumps(said)
+    _in_turn(comm, said["backoff"]).bcast(packed, MPI.ROOT)
+    return _in_turn(pkl5.Intercomm(comm) if said["use_pkl5"] else comm, said["backoff"])
 
 
 def dismiss(comm: Any) -> None:
     """As master: tell workers that there is nothing to be done."""
-    comm.bcast(None, MPI.ROOT)
-    comm.Disconnect()
+    line = _in_turn(comm, 0.0)
+    line.bcast(None, MPI.ROOT)
+    line.Disconnect()
 
 
 def listen(comm: Any) -> Any:
@@ -51,8 +50,7 @@ def listen(comm: Any) -> Any:
     return pkl5.Intercomm(comm) if said["use_pkl5"] else comm
 
 
-def _line(comm: Any, said: Mapping[str, Any]) -> Any:
+def _in_turn(comm: Any, backoff: float) -> Any:
     """How to talk: by MPI as it is, or one thread at a time."""
-    line = pkl5.Intercomm(comm) if said["use_pkl5"] else comm
     lock = own().lock
-    return line if lock is None else Turns(line, lock, said["backoff"])
+    return comm if lock is None else Turns(comm, lock, backoff)

@@ -10,7 +10,7 @@ from typing import Any
 from fakempi import MPI
 from fakempi.mpi4py.futures import settings
 from fakempi.mpi4py.futures.crew import Crew
-from fakempi.mpi4py.futures.greeting import greet
+from fakempi.mpi4py.futures.greeting import dismiss, greet
 from fakempi.mpi4py.futures.main_program import refuse_to_recur
 from fakempi.mpi4py.futures.own import own
 from fakempi.mpi4py.futures.pools import Pool
@@ -60,7 +60,12 @@ def thread_pool(executor: Any, comm: MPI.Intracomm | None = None) -> Pool:
 
 def manage_comm(pool: Pool, options: dict[str, Any], comm: Any, strangers: bool = True) -> None:
     """Let workers do what is in a pool's queue, and send them home."""
-    crew = Crew(greet(comm, options, strangers), comm.Get_remote_size(), pool.queue.changed)
+    try:
+        line = greet(comm, options, strangers)
+    except CAUGHT:
+        dismiss(comm)
+        raise
+    crew = Crew(line, comm.Get_remote_size(), pool.queue.changed)
     manage_crew(pool, options, crew)
     crew.stop()
 

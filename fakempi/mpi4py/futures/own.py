@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
@@ -61,16 +63,16 @@ def get_comm_workers() -> MPI.Intracomm:
         raise RuntimeError("get_comm_workers: no worker is running here, so there is no communicator of workers.") from None
 
 
-class as_worker:
-    """While a thread executes tasks: `get_comm_workers` gives this communicator there, which may be None."""
-
-    def __init__(self, comm: MPI.Intracomm | None) -> None:
-        self.comm = comm
-
-    def __enter__(self) -> None:
-        if self.comm is not None:
-            own().comms[threading.current_thread()] = self.comm
-
-    def __exit__(self, *failure: object) -> None:
-        if self.comm is not None:
-            del own().comms[threading.current_thread()]
+@contextmanager
+def as_worker(comm: MPI.Intracomm | None) -> Iterator[None]:
+    """While a thread executes tasks: `get_comm_workers` gives this communicator there, if it is one."""
+    comms, thread = own().comms, threading.current_thread()
+    before = comms.get(thread)  # a task may have workers of its own, and be one of them
+    if comm is not None:
+        comms[thread] = comm
+    try:
+        yield
+    finally:
+        comms.pop(thread, None)
+        if before is not None:
+            comms[thread] = before

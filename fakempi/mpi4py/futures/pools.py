@@ -36,11 +36,12 @@ class Pool:
         self.thread = threading.Thread(target=self._run, args=(self.executor,), name="mpi4py.futures manager", daemon=False)
         own().pools.add(self)
         self.thread.start()
-        # Pools of Python that are still going on when the program ends, or a rank does, get a None in their queue, and their
-        # threads are waited for. These are handed to them.
+        # When Python ends, or a rank does, the pools of concurrent.futures that are going on find a None in their queue, and
+        # their threads are waited for. This is one of them.
         _threads_queues[self.thread] = self.queue  # type: ignore[index]
 
     def _run(self, executor: Any) -> None:
+        """What the thread does; its first argument is what such pools have there."""
         try:
             self.manage(self, self.options)
         except CAUGHT as error:

@@ -46,6 +46,8 @@ def number_of_workers(options: Mapping[str, Any]) -> int:
 
 def check(options: Mapping[str, Any]) -> None:
     """Refuse what workers cannot have that are ranks of this process, and say what changes nothing."""
+    if "service" in options:
+        raise NotImplementedError("MPIPoolExecutor: service is not emulated: workers are spawned, or are ranks of the run.")
     wdir = options.get("wdir")
     if wdir is not None and os.path.realpath(wdir) != os.getcwd():
         raise NotImplementedError(

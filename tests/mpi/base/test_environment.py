@@ -101,8 +101,9 @@ def test_a_rank_finalizes_for_itself() -> None:
     assert run(main, 2) == [(True, True), (False, True)]
 
 
-def test_there_is_no_binary_interface() -> None:
-    """Which MPI says by -1; what can be told about integers is told."""
+def test_there_is_no_binary_interface_and_no_hardware() -> None:
+    """Which MPI says by -1 and by nothing; what can be told about integers is told."""
+    assert MPI.Get_hw_resource_info().items() == []
     assert MPI.Get_abi_version() == (-1, -1)
     assert MPI.Get_abi_info().items() == [(f"mpi_{name}_size", "8") for name in ("aint", "count", "offset")]
     assert MPI.AINT.Get_size() == MPI.COUNT.Get_size() == MPI.OFFSET.Get_size() == 8
@@ -136,14 +137,10 @@ def test_pcontrol_does_nothing() -> None:
     run(main, 1)
 
 
-REFUSED = [("Register_datarep", ("d", None, None, None)), ("Get_hw_resource_info", ())]
-
-
-@pytest.mark.parametrize(("call", "arguments"), REFUSED)
-def test_what_is_not_emulated_says_so(call: str, arguments: tuple[Any, ...]) -> None:
+def test_what_is_not_emulated_says_so() -> None:
     """By the name of the call."""
-    with pytest.raises(NotImplementedError, match=f"^MPI.{call} is not emulated: fakempi has no "):
-        getattr(MPI, call)(*arguments)
+    with pytest.raises(NotImplementedError, match=r"^MPI\.Register_datarep is not emulated: fakempi has no "):
+        MPI.Register_datarep("d", None, None, None)
 
 
 def test_a_name_that_does_not_exist() -> None:

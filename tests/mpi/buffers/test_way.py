@@ -76,8 +76,8 @@ NOT_IN_A_ROW = ("phantom", "[array, count, holes]", "[phantom, type]", "BOTTOM")
 
 @pytest.mark.parametrize(("name", "spec"), [(name, spec) for name, (spec, _) in SHORT.items()], ids=list(SHORT))
 def test_collective_calls_and_reductions_make_the_same_steps_to_a_span(name: str, spec: Any) -> None:
-    """Collective calls need none for elements in a row; those with a count for each rank come to the datatype."""
-    assert steps(lambda: Flat.of(spec)) == STEPS[: 4 if name in NOT_IN_A_ROW else 3]
+    """Collective calls need none for an array, or elements in a row; those with counts come to the datatype."""
+    assert steps(lambda: Flat.of(spec)) == STEPS[: 0 if name == "array" else 4 if name in NOT_IN_A_ROW else 3]
     assert steps(lambda: describe_both(spec, spec)) == STEPS[:4] * 2
     whole = spec if not isinstance(spec, list) else [spec[0], [1], spec[-1]]
     assert steps(lambda: FlatVector.of(whole, 1))[:3] == STEPS[:3]
