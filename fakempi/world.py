@@ -20,6 +20,7 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, Run
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
+from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
@@ -252,7 +253,7 @@ def make_carrier(name: str) -> Carrier:
                 ) from error
     from fakempi.kernel.threads import Threads
 
-    return Threads(_enter)
+    return Threads(_enter, current_frames)
 
 
 def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None) -> Delivery:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -24,10 +22,10 @@ _one_starts = threading.Lock()
 
 
 class Threads:
-    """One thread a task, of which one runs at a time. `prologue` is called first in each of them."""
+    """One thread a task, of which one runs at a time. `prologue` is called first in each; `where` says where they are."""
 
-    def __init__(self, prologue: Callable[[Loop], None]) -> None:
-        self.prologue = prologue
+    def __init__(self, prologue: Callable[[Loop], None], where: Callable[[], dict[int, Any]]) -> None:
+        self.prologue, self.where = prologue, where
         self.hub = threading.Event()  # set while the hub has the baton
         self.ended: threading.Thread | None = None  # the last that has ended, but for its last step
         self.crash: BaseException | None = None
@@ -68,11 +66,7 @@ class Threads:
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
         """Where waiting tasks stand."""
-        collects = gc.isenabled()
-        gc.disable()  # if a collection in the midst of it ends a thread, it hangs (seen on 3.11)
-        frames = sys._current_frames()
-        if collects:
-            gc.enable()
+        frames = self.where()
         return {task: frames.get(task.handle.ident) for task in tasks if task.handle is not None}
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ from greenlet import getcurrent, greenlet
 from fakempi.kernel.greenlets import Greenlets, switch
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
+from fakempi.mpi.base.frames import current_frames
 from fakempi.threads.raw import acquire, allocate_lock, get_ident, release
 
 
@@ -46,7 +46,7 @@ class Opened(Greenlets):
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
         """Where waiting tasks stand; one of the greenlets may be that in which their thread sleeps."""
-        frames = sys._current_frames()
+        frames = current_frames()
         found: dict[Task, Any] = {}
         for task in tasks:
             if hasattr(task.handle, "ident"):

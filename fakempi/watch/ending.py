@@ -13,9 +13,7 @@ thread to itself is left behind then. One that shares the caller's thread cannot
 from __future__ import annotations
 
 import ctypes
-import gc
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -24,6 +22,7 @@ from typing import Any
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
+from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 from fakempi.script.leaving import stay_behind
 
@@ -163,7 +162,7 @@ class Knocks:
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""
-        if not _may_end(frame_of(thread)):
+        if not _may_end(current_frames().get(thread)):
             return False
         if self.catches and thread == threading.main_thread().ident:
             self.order = order
@@ -202,16 +201,6 @@ class Knocks:
 
 def _raise(kind: type[BaseException], thread: int) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
-
-
-def frame_of(thread: int) -> FrameType | None:
-    """Where a thread is."""
-    collects = gc.isenabled()
-    gc.disable()  # if a collection in the midst of it ends a thread, it hangs (seen on 3.11)
-    frame = sys._current_frames().get(thread)
-    if collects:
-        gc.enable()
-    return frame
 
 
 def _may_end(frame: FrameType | None) -> bool:

@@ -12,9 +12,10 @@ from types import FrameType, TracebackType
 from fakempi.errors import RunTimeout
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
+from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 from fakempi.threads.raw import acquire, release, start_new_thread
-from fakempi.watch.ending import Knocks, frame_of, halt
+from fakempi.watch.ending import Knocks, halt
 from fakempi.watch.lines import LiveLine, line_for
 from fakempi.watch.words import Baton, how_far, took_too_long
 
@@ -113,7 +114,7 @@ class Watch:
         universe, ending, told = self.universe, [self.universe], False
         halt(universe, lambda: self._report(sys._getframe()))
         if not self.over.wait(MOMENT):
-            universe.decide(self._report(frame_of(universe.driver)))
+            universe.decide(self._report(current_frames().get(universe.driver)))
         while not self.over.wait(OFTEN):
             inner = universe
             while (within := inner.inner) is not None:  # looked at once: it may be over at any moment

@@ -7,10 +7,10 @@ from typing import Any
 
 from fakempi.errors import RunTimeout
 from fakempi.mpi.base.complain import program_frame, site_of
+from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.evidence.waits import whereabouts
 from fakempi.view.numbers import seconds
-from fakempi.watch.ending import frame_of
 
 LONG = 2.0
 """Seconds with the baton that are worth a word."""
@@ -52,7 +52,7 @@ class Baton:
             self.seen, self.since = seen, elapsed
         if task is None or elapsed - self.since < LONG:
             return ""
-        frame = loop.carrier.frames([task]).get(task) or frame_of(universe.driver)
+        frame = loop.carrier.frames([task]).get(task) or current_frames().get(universe.driver)
         thread = f", thread {task.handle.name!r}" if task.owner.threads and task in task.owner.threads else ""
         site = site_of(program_frame(frame))
         return f"; {task.owner.name}{thread} has run for {elapsed - self.since:.0f} s, now at {site}"

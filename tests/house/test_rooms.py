@@ -124,3 +124,9 @@ def test_words_are_found_whatever_they_are_part_of() -> None:
     """Lest the tests above hold because nothing is looked at."""
     found = words("lastTag HTTPRequest two_ranks fakempi")
     assert found == {"last", "tag", "http", "request", "two", "ranks", "rank", "fakempi"}
+
+
+def test_frames_of_threads_are_asked_for_in_one_place() -> None:
+    """Where the garbage collector stands still meanwhile."""
+    asking = [name(path) for path in FILES if "sys._current_frames" in path.read_text(encoding="utf-8")]
+    assert asking == ["fakempi/mpi/base/frames.py"]
