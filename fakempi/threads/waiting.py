@@ -17,7 +17,6 @@ from weakref import ref
 from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import is_library, is_ours
-from fakempi.mpi.base.current import outside
 from fakempi.mpi.base.waiting import Awaited
 from fakempi.threads.guests import Guest
 from fakempi.threads.raw import acquire, allocate_lock, release
@@ -87,9 +86,7 @@ class Wait(Awaited):
             self.loop.book(self.loop.now, self.task)
 
     def alarm(self) -> None:
-        """Its time is up, unless it was woken, or somebody outside wakes it now."""
-        if not self.woken and self.end is None and outside.runs > 1:
-            desk_of(self.loop).listen(self.loop, PATIENCE)
+        """Its time is up, unless it was woken."""
         if not self.woken and self.end is None:
             self.end = self.loop.now
             self.loop.book(self.loop.now, self.task)
@@ -159,13 +156,12 @@ class Desk:
             release(self.bell)
 
     def answer(self, loop: Loop, seconds: float) -> bool:
-        """When nothing can run: whether a thread outside has woken somebody, or does so in time."""
+        """When nothing can run: whether a thread outside has woken somebody, or does so in time.
+
+        As long as one of the run's own threads is outside, that is any time.
+        """
         if not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
             return False
-        return self.listen(loop, seconds)
-
-    def listen(self, loop: Loop, seconds: float) -> bool:
-        """Wait for whoever rings; as long as one of the run's own threads is outside, for any time."""
         until = monotonic() + seconds
         while not self.rung and (monotonic() < until or any(thread.is_alive() for thread in self.away)):
             acquire(self.bell, True, MOMENT)

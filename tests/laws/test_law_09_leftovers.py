@@ -89,11 +89,11 @@ def test_two_runs_that_overlap_leave_the_garbage_collector_as_it_was(
 
     def first(comm: Any) -> None:
         first_runs.set()
-        assert second_runs.wait(30)
+        assert second_runs.wait()
 
     def second(comm: Any) -> None:
         second_runs.set()
-        assert first_ended.wait(30)
+        assert first_ended.wait()
         meanwhile.add(gc.get_threshold()[0])
 
     def run_first() -> None:
