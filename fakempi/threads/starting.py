@@ -133,9 +133,7 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
     new.handle.thread = thread if isinstance(thread, threading.Thread) else None
     if new.handle.daemon:
         new.rest = partial(_rest, new.rest, new)
-    if task.owner.threads is None:
-        task.owner.threads = []
-    task.owner.threads.append(new)
+    task.owner.threads = [*(one for one in task.owner.threads or () if not one.handle.over), new]
     if asks_for_less(task.owner):
         watch(task.agenda)
     return int(new.handle.ident)

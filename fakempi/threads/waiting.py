@@ -160,12 +160,12 @@ class Desk:
 
         As long as one of the run's own threads is outside, that is any time.
         """
-        if not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
+        if loop.ending or not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
             return False
         until = monotonic() + seconds
         while not self.rung and (monotonic() < until or any(thread.is_alive() for thread in self.away)):
             acquire(self.bell, True, MOMENT)
-            if loop.ending or "next" in vars(loop):  # its time is up
+            if "next" in vars(loop):  # its time is up, and whoever asks is told
                 return True
         return answer(loop)
 

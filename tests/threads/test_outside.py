@@ -60,7 +60,7 @@ def test_looking_at_futures_again_and_again_lets_time_move(carrier: str) -> None
 
     def main(comm: Any) -> Any:
         with ThreadPoolExecutor(2) as pool:
-            first, second = pool.submit(int), pool.submit(later)
+            first, second = pool.submit(str), pool.submit(later)
             while not second.done():
                 wait([first, second], return_when=FIRST_COMPLETED)
             return second.result(), MPI.Wtime()
