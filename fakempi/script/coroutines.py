@@ -128,7 +128,7 @@ class Selector:
             return self._real.select(timeout)
         ready = self._real.select(0)
         if not ready:
-            wait_for(task, self, timeout)
+            wait_for(task, self, timeout, lambda: bool(self._real.select(0)))
             ready = self._real.select(0)
         return ready
 

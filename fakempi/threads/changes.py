@@ -23,13 +23,13 @@ _changes: dict[Any, dict[str, Any]] = {
     **locks.METHODS,
     **queues.METHODS,
     threading.Condition: conditions.METHODS,
-    threading.Thread: {"__init__": starting.initialize, "start": starting.start},
     _thread: _starts,
     threading: {"_time": pools.clock, "_set_sentinel": starting.set_sentinel, **_private},
     queue: {"time": pools.clock},
     **own_greenlets.changes(watch),
 }
-_changed = [Changed(owner, names) for owner, names in _changes.items()]
+_of_threads = Changed(threading.Thread, {"__init__": starting.initialize, "start": starting.start})
+_changed = [_of_threads, *(Changed(owner, names) for owner, names in _changes.items())]
 
 _lock = allocate_lock()
 
@@ -53,6 +53,7 @@ def _count(more: int) -> None:
         if outside.runs == 1 and more == 1:
             for one in _changed:
                 one.change()
+            starting.before.update(_of_threads.before)
         elif outside.runs == 0:
             pools.undo()
             for one in _changed:

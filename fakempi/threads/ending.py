@@ -7,8 +7,6 @@ are told that no more work comes. When the run is over, all end as whoever waits
 from __future__ import annotations
 
 import sys
-import threading
-from _thread import get_ident
 from functools import partial
 from typing import Any
 
@@ -16,6 +14,7 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.evidence.waits import calls_in_words
 from fakempi.threads import pools
+from fakempi.threads.foreign import strangers
 from fakempi.threads.waiting import PATIENCE, desk_of, waiting
 
 
@@ -63,6 +62,4 @@ def helped_from_outside(loop: Loop) -> bool:
     """When nothing can run: whether a thread that no rank has started wakes somebody after all."""
     if not waiting:
         return False
-    ours = {get_ident(), *(getattr(task.handle, "ident", None) for task in loop.tasks.values())}
-    strangers = any(thread.ident not in ours for thread in threading.enumerate())
-    return desk_of(loop).answer(loop, PATIENCE if strangers else 0)
+    return desk_of(loop).answer(loop, PATIENCE if strangers() else 0)

@@ -19,9 +19,10 @@ from fakempi.kernel.loop import Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE
-from fakempi.mpi.base.current import FOREIGN, here
+from fakempi.mpi.base.current import FOREIGN, here, outside
 from fakempi.threads import own_greenlets
 from fakempi.threads.guests import Guest
+from fakempi.threads.raw import get_ident
 from fakempi.threads.waiting import Wait
 
 LEVELS = {THREAD_SINGLE: "MPI.THREAD_SINGLE", THREAD_FUNNELED: "MPI.THREAD_FUNNELED"}
@@ -97,8 +98,16 @@ def watch(loop: Loop) -> None:
 
 def look_around(loop: Loop) -> None:
     """When a run begins: if there are other threads already, look who asks."""
-    if len(threading._active) > 1:  # type: ignore[attr-defined]  # `active_count` takes a lock for it
+    if len(threading._active) > 1 and strangers():  # type: ignore[attr-defined]  # `active_count` takes a lock for it
         watch(loop)
+
+
+def strangers() -> bool:
+    """Whether there are threads besides this one that belong to no run; what is left of a run counts as that run's."""
+    return outside.runs > 1 or any(
+        thread.ident != get_ident() and not thread.name.startswith("task ") and not hasattr(thread, "_fakempi_guest")
+        for thread in list(threading._active.values())  # type: ignore[attr-defined]
+    )
 
 
 def asks_for_less(process: Any) -> bool:

@@ -30,7 +30,7 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
     if not queued and _acquire(lock, False):
         return _taken(lock, task_here(), depth + 1)
     task = task_here()
-    if task is None or (timeout < 0 and timeout != -1):
+    if task is None or (timeout < 0 and timeout != -1) or _imports(depth + 1):
         return _acquire(lock, blocking, timeout)
     if not blocking:
         look_again(task)
@@ -39,12 +39,17 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
     while queued or ((hold := hold_of(lock)) is not None and hold.task.agenda is task.agenda):
         queued = False
         rest = None if until is None else until - task.agenda.now
-        in_time = wait_for(task, lock, rest)
+        in_time = wait_for(task, lock, rest, lambda: not lock.locked() and len(waiting[id(lock)]) == 1)
         if _acquire(lock, False):
             return _taken(lock, task, depth + 1)
         if not in_time:
             return False
     return _acquire(lock, True, timeout)
+
+
+def _imports(depth: int) -> bool:
+    """Whether it is a lock of a module that somebody imports: no other rank may find it halfway, so all wait."""
+    return sys._getframe(depth).f_globals.get("__name__") in ("importlib._bootstrap", "_frozen_importlib")
 
 
 def _taken(lock: Any, task: Any, depth: int) -> bool:
@@ -78,7 +83,7 @@ def leave(lock: Any, *_: Any) -> None:
 def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int = 1) -> bool:
     """`RLock.acquire`."""
     task = task_here()
-    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1):
+    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1) or _imports(depth + 1):
         return bool(_acquire_r(lock, blocking, timeout))
     until = None if timeout == -1 else task.agenda.now + timeout
     in_time, hold = True, hold_of(lock)
@@ -89,7 +94,8 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: i
             look_again(task)
         if not (blocking and in_time):
             return False
-        in_time = wait_for(task, lock, None if until is None else until - task.agenda.now)
+        rest = None if until is None else until - task.agenda.now
+        in_time = wait_for(task, lock, rest, lambda: hold_of(lock) is None and len(waiting[id(lock)]) == 1)
         hold = hold_of(lock)
     if not _acquire_r(lock, blocking, timeout):
         return False
@@ -139,19 +145,23 @@ def is_owned_r(lock: Any) -> bool:
     return bool(_is_owned_r(lock)) and (hold is None or hold.task is task)
 
 
+class Saved(tuple[Any, ...]):
+    """What an RLock was when it was released for a while: its own state, and who held it."""
+
+
 def save_r(lock: Any) -> Any:
     """For conditions: release it, however often it was acquired."""
     state, hold = _save_r(lock), hold_of(lock)
     _let_go(lock, task_here())
-    return state, hold
+    return Saved((state, hold))
 
 
 def restore_r(lock: Any, saved: Any) -> None:
     """For conditions: have it again as before."""
-    state, hold = saved
+    state, hold = saved if isinstance(saved, Saved) else (saved, None)  # it may have been released before the run
     task = task_here()
     while task is not None and (other := hold_of(lock)) is not None and other.task.agenda is task.agenda:
-        wait_for(task, lock, None)
+        wait_for(task, lock, None, lambda: hold_of(lock) is None)
     _restore_r(lock, state)
     if hold is not None:
         held[id(lock)] = hold

@@ -31,7 +31,8 @@ def get(queue: Any, block: bool = True, timeout: float | None = None) -> Any:
                 look_again(task)
             if not (block and in_time):
                 raise
-        in_time = wait_for(task, queue, None if until is None else until - task.agenda.now)
+        rest = None if until is None else until - task.agenda.now
+        in_time = wait_for(task, queue, rest, lambda: not queue.empty())
 
 
 def get_nowait(queue: Any) -> Any:

@@ -27,7 +27,8 @@ from fakempi.threads.waiting import desk_of
 _NAMES = ("start_new_thread", "start_joinable_thread")
 _originals = {name: getattr(_thread, name) for name in _NAMES if hasattr(_thread, name)}
 _set_sentinel = getattr(_thread, "_set_sentinel", None)
-_init, _start = threading.Thread.__init__, threading.Thread.start
+before: dict[str, Any] = {}
+"""What `Thread.__init__` and `Thread.start` were before the run, which others may have changed, too."""
 
 
 class Handle:
@@ -85,7 +86,7 @@ def initialize(thread: threading.Thread, *args: Any, daemon: bool | None = None,
         task = task_here()
         if task is not None and not isinstance(task.handle, Guest):
             daemon = False
-    _init(thread, *args, daemon=daemon, **kwargs)
+    before["__init__"](thread, *args, daemon=daemon, **kwargs)
 
 
 def start(thread: threading.Thread) -> None:
@@ -94,16 +95,17 @@ def start(thread: threading.Thread) -> None:
     if task is not None and is_outside(thread):
         here.loop = None  # for the time being, this is any thread
         try:
-            _start(thread)
+            before["start"](thread)
         finally:
             here.loop = task.agenda
         return desk_of(task.agenda).away.append(thread)
     if task is not None and not thread._started.is_set():  # type: ignore[attr-defined]
         pools.follow()
+        thread._fakempi_guest = True  # type: ignore[attr-defined]  # for `strangers`
         thread._invoke_excepthook = _telling(thread._invoke_excepthook)  # type: ignore[attr-defined]
         if hasattr(thread, "_handle"):
             thread._handle = Handle()
-    _start(thread)
+    before["start"](thread)
 
 
 def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle | None) -> int:

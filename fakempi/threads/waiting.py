@@ -8,6 +8,7 @@ take modelled time, and a circle of such waits is a deadlock like any other.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from types import CodeType, FrameType
@@ -106,16 +107,21 @@ waiting: dict[int, list[Wait]] = {}
 """By the address of what is awaited, in the order of coming."""
 
 
-def wait_for(task: Task, what: Any, seconds: float | None) -> bool:
-    """Let others run until somebody wakes whoever waits for this; False if the time was up before."""
+def wait_for(task: Task, what: Any, seconds: float | None, ready: Callable[[], bool]) -> bool:
+    """Let others run until somebody wakes whoever waits for this; False if the time was up before.
+
+    A thread outside may have had nobody to wake just before: `ready` says whether it is there by now.
+    """
     loop: Loop = task.agenda  # type: ignore[assignment]
     wait = Wait(task, what)
     queue = waiting.setdefault(id(what), [])
     queue.append(wait)
     task.reason, task.since = wait, loop.now
-    if seconds is not None:
-        loop.book(loop.now + seconds, wait.alarm)
     try:
+        if ready():
+            return True
+        if seconds is not None:
+            loop.book(loop.now + seconds, wait.alarm)
         loop.wait()
     finally:
         task.reason = None

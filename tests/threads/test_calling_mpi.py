@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import _thread
 import concurrent.futures
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -219,3 +221,18 @@ def test_when_runs_have_ended_all_is_as_before(carrier: str) -> None:
 
     assert fakempi.run(sizes, 2, carrier=carrier).returns == [[3, 3, 3]] * 2
     assert (threading.Thread.start, threading.Lock().acquire.__qualname__, threading.Condition.wait) == before
+
+
+def test_runs_in_several_threads_at_once_keep_out_of_each_others_way() -> None:
+    """They begin and end in any order, on either carrier, and import what they need at the same time."""
+    pytest.importorskip("greenlet")
+    program = """
+from concurrent.futures import ThreadPoolExecutor
+import fakempi
+def one(number):
+    return fakempi.run(lambda comm: comm.allreduce(comm.rank), 5, carrier=["greenlets", "threads"][number % 2]).returns
+with ThreadPoolExecutor(4) as pool:
+    assert list(pool.map(one, range(100))) == [[10] * 5] * 100
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
