@@ -161,6 +161,7 @@ def test_ctrl_c_ends_threads_that_compute(carrier_name: str) -> None:
     pytest.importorskip("greenlet")
     program = """
 import os, signal, sys, threading, fakempi
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
 def spin():
     os.kill(os.getpid(), signal.SIGINT)
     while True:
