@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import queue
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fakempi.kernel.loop import Loop
-from fakempi.mpi.base.current import outside
+from fakempi.mpi.base.current import here, outside
 from fakempi.threads import conditions, locks, own_greenlets, pools, queues, starting
 from fakempi.threads.foreign import look_around, watch
 from fakempi.threads.raw import acquire, allocate_lock, release
@@ -55,8 +56,24 @@ def _count(more: int) -> None:
                 one.change()
             starting.before.update(_of_threads.before)
         elif outside.runs == 0:
-            pools.undo()
-            for one in _changed:
-                one.restore()
+            _restore()
     finally:
         release(_lock)
+
+
+def _restore() -> None:
+    pools.undo()
+    for one in _changed:
+        one.restore()
+
+
+def _in_child() -> None:
+    """A process that a rank has forked is outside of the run."""
+    here.loop = None
+    if outside.runs:
+        outside.runs = 0
+        _restore()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

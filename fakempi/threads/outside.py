@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
+FAMILY = ("multiprocessing", "multiprocess", "billiard")
+"""Python's own package, and those that began as copies of it."""
+
+MANAGERS = ("concurrent.futures.process", "loky.process_executor")
+"""Modules whose threads look after processes."""
+
 
 def is_outside(thread: Any) -> bool:
     """Whether a thread serves processes. Pools of threads are made of the same parts, and their queues are others."""
-    if type(thread).__module__ == "concurrent.futures.process":
+    if type(thread).__module__.endswith(MANAGERS):
         return True
-    module = str(getattr(getattr(thread, "_target", None), "__module__", None))
-    if module == "multiprocessing.pool":
-        return any(type(value).__module__ == "multiprocessing.queues" for value in thread._args)
-    return module.startswith("multiprocessing.") and not module.startswith("multiprocessing.dummy")
+    package, _, module = str(getattr(getattr(thread, "_target", None), "__module__", None)).partition(".")
+    if package not in FAMILY or module.startswith("dummy"):
+        return False
+    return module != "pool" or any(type(value).__module__ == f"{package}.queues" for value in thread._args)

@@ -8,6 +8,7 @@ take modelled time, and a circle of such waits is a deadlock like any other.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
@@ -51,12 +52,13 @@ class Hold:
 class Wait(Awaited):
     """A task that waits for something which has no end yet: a lock, an item of a queue, or an event of its event loop."""
 
-    __slots__ = ("loop", "task", "what", "woken")
+    __slots__ = ("loop", "task", "until", "what", "woken")
 
     def __init__(self, task: Task, what: Any) -> None:
         super().__init__()
         self.task, self.what = task, what
         self.loop: Any = task.agenda
+        self.until: float | None = None  # of the real clock, if whoever is to wake it is outside
         self.woken = False
 
     def in_words(self) -> str:
@@ -120,7 +122,9 @@ def wait_for(task: Task, what: Any, seconds: float | None, ready: Callable[[], b
     try:
         if ready():
             return True
-        if seconds is not None:
+        if seconds is not None and desk_of(loop).is_left():
+            wait.until = monotonic() + seconds  # modelled time would run away while others work outside
+        elif seconds is not None:
             loop.book(loop.now + seconds, wait.alarm)
         loop.wait()
     finally:
@@ -150,7 +154,7 @@ class Desk:
     def __init__(self) -> None:
         self.vain = self.taken = self.turns = 0
         self.seen: Any = None  # of the others, when daemons had their last thousand turns
-        self.rung: list[Wait] = []
+        self.rung: deque[Wait] = deque()
         self.away: list[Any] = []  # threads of ranks that stay outside
         self.bell = allocate_lock()  # free when somebody has rung
         acquire(self.bell)
@@ -166,23 +170,31 @@ class Desk:
 
         As long as one of the run's own threads is outside, that is any time.
         """
-        if loop.ending or not any(wait.loop is loop for queue in list(waiting.values()) for wait in queue):
+        waits = [wait for queue in list(waiting.values()) for wait in queue if wait.loop is loop]
+        if loop.ending or not waits:
             return False
         until = monotonic() + seconds
-        while not self.rung and (monotonic() < until or any(thread.is_alive() for thread in self.away)):
+        while not self.rung and (monotonic() < until or self.is_left()):
             acquire(self.bell, True, MOMENT)
-            if "next" in vars(loop):  # its time is up, and whoever asks is told
+            late = [wait for wait in waits if wait.until is not None and wait.until <= monotonic()]
+            for wait in late:
+                wait.alarm()
+            if late or "next" in vars(loop):  # or the run's own time is up, and whoever asks is told
                 return True
         return answer(loop)
+
+    def is_left(self) -> bool:
+        """Whether one of the run's own threads is outside."""
+        return any(thread.is_alive() for thread in self.away)
 
 
 def answer(loop: Loop) -> bool:
     """Wake those for whom somebody outside has rung."""
-    desk = desk_of(loop)
-    rung, desk.rung = desk.rung, []
-    for wait in rung:
-        wait.wake()
-    return bool(rung)
+    rung = desk_of(loop).rung
+    found = bool(rung)
+    while rung:
+        rung.popleft().wake()
+    return found
 
 
 def desk_of(loop: Loop) -> Desk:
