@@ -64,6 +64,7 @@ def below(number: int) -> Iterator[float]:
         yield old / new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", PUBLISHED)
 def test_the_ratio_at_256_ranks_is_within_5_per_cent(number: int) -> None:
     """On the emulator, phantom payloads, with the best gathering within the groups; and no better than published."""
