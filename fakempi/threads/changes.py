@@ -12,8 +12,9 @@ from typing import Any
 
 from fakempi.kernel.loop import Loop
 from fakempi.mpi.base.current import here, outside
-from fakempi.threads import conditions, locks, own_greenlets, pools, queues, starting
+from fakempi.threads import conditions, locks, pools, queues, starting
 from fakempi.threads.foreign import look_around, watch
+from fakempi.threads.own_greenlets import OwnGreenlets
 from fakempi.threads.raw import acquire, allocate_lock, release
 from fakempi.threads.types import Changed
 from fakempi.threads.waiting import forget
@@ -27,10 +28,9 @@ _changes: dict[Any, dict[str, Any]] = {
     _thread: _starts,
     threading: {"_time": pools.clock, "_set_sentinel": starting.set_sentinel, **_private},
     queue: {"time": pools.clock},
-    **own_greenlets.changes(watch),
 }
 _of_threads = Changed(threading.Thread, {"__init__": starting.initialize, "start": starting.start})
-_changed = [_of_threads, *(Changed(owner, names) for owner, names in _changes.items())]
+_changed: list[Changed | OwnGreenlets] = [_of_threads, OwnGreenlets(watch), *(Changed(owner, names) for owner, names in _changes.items())]
 
 _lock = allocate_lock()
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from greenlet import getcurrent, greenlet
-
+from fakempi.kernel import greenlets as kernel
 from fakempi.kernel.greenlets import Greenlets, switch
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
@@ -56,9 +55,9 @@ class Opened(Greenlets):
         return found
 
     def _start(self, loop: Loop, task: Task) -> Any:
-        if getcurrent() is not self.hub:
+        if kernel.getcurrent() is not self.hub:  # type: ignore[attr-defined]
             return self.hub.switch(task)
-        task.handle = greenlet(loop.begin)
+        task.handle = kernel.greenlet(loop.begin)  # type: ignore[attr-defined]  # as it is outside of runs
         task.resume = self.way_to(switch.__get__(task.handle))
         return switch(task.handle, task)
 

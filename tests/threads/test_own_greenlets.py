@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,3 +47,21 @@ def test_one_that_calls_mpi_is_served_or_told() -> None:
         "the rank's own may call MPI: run(..., carrier='threads'), or let the rank start threads."
     )
     assert fakempi.run(main, 2, carrier="greenlets").returns == [(told.format(0, 0), 2), (told.format(1, 1), 2)]
+
+
+def test_one_that_is_imported_in_the_run_is_told_too(tmp_path: Path) -> None:
+    """By a script, in a process where no module had the class before."""
+    script = tmp_path / "work.py"
+    script.write_text("""
+from greenlet import greenlet
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+try:
+    print(greenlet(comm.sendrecv).switch(1, 1 - comm.rank))
+except MPI.Exception as error:
+    print(str(error).partition(".")[0])
+""")
+    command = [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    told = "sendrecv on rank {0}: this is a greenlet that rank {0} has started"
+    assert sorted(done.stdout.splitlines()) == [told.format(0), told.format(1)]
