@@ -30,7 +30,8 @@ _changes: dict[Any, dict[str, Any]] = {
     queue: {"time": pools.clock},
 }
 _of_threads = Changed(threading.Thread, {"__init__": starting.initialize, "start": starting.start})
-_changed: list[Changed | OwnGreenlets] = [_of_threads, OwnGreenlets(watch), *(Changed(owner, names) for owner, names in _changes.items())]
+_others = [Changed(owner, names) for owner, names in _changes.items()]
+_changed: list[Changed | OwnGreenlets] = [_of_threads, OwnGreenlets(watch), *_others]
 
 _lock = allocate_lock()
 
