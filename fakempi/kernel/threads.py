@@ -50,8 +50,7 @@ class Threads:
                 if task is first and (first.handle is None or first.resume.__self__.locked()):
                     break  # it came before the baton was handed on
                 if task is not None and task.handle is not None and task.number in loop.tasks:
-                    thread = ctypes.c_ulong(task.handle.ident)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
+                    throw(Ended, task.handle.ident)
             raise
 
     def to_hub(self) -> None:
@@ -114,6 +113,11 @@ class Threads:
             self.hub.set()
         else:
             to.resume()
+
+
+def throw(kind: type[BaseException], thread: int) -> None:
+    """Raise an exception in a thread, at its next step in Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
 def _start_thread(thread: threading.Thread) -> None:

@@ -20,14 +20,13 @@ from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import THREAD_FUNNELED, THREAD_MULTIPLE, THREAD_SERIALIZED, THREAD_SINGLE
 from fakempi.mpi.base.current import FOREIGN, here, outside
+from fakempi.mpi.evidence.waits import is_in_a_call
 from fakempi.threads import own_greenlets
 from fakempi.threads.guests import Guest
 from fakempi.threads.raw import get_ident
-from fakempi.threads.waiting import Wait
 
 LEVELS = {THREAD_SINGLE: "MPI.THREAD_SINGLE", THREAD_FUNNELED: "MPI.THREAD_FUNNELED"}
 """At which one thread of a rank may call."""
-
 
 NO_CALLS = ("fakempi.kernel.", "fakempi.threads.", "fakempi.mpi.base.environment")
 """Who asks in these is in no MPI call: it computes, or waits for another thread."""
@@ -71,7 +70,7 @@ def _check_level(task: Task, asks: str) -> None:
             f"this is a thread that {process.name} has started, and that rank has asked for {LEVELS[level]}: only the rank "
             "itself may call MPI.",
         )
-    if level == THREAD_SERIALIZED and any(_is_in_a_call(other) for other in _others(task)):
+    if level == THREAD_SERIALIZED and any(is_in_a_call(other) for other in _others(task)):
         raise complaint(
             ERR_OTHER,
             f"another thread of {process.name} is in an MPI call, and that rank has asked for MPI.THREAD_SERIALIZED: one "
@@ -82,12 +81,6 @@ def _check_level(task: Task, asks: str) -> None:
 def _others(task: Task) -> list[Any]:
     process = task.owner
     return [other for other in (process.task, *process.threads) if other is not task]
-
-
-def _is_in_a_call(task: Any) -> bool:
-    """Whether it waits for something of MPI."""
-    reasons = task.reason if isinstance(task.reason, tuple) else (task.reason,)
-    return any(getattr(one, "end", 0) is None and not isinstance(one, Wait) for one in reasons)
 
 
 def watch(loop: Loop) -> None:

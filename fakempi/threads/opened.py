@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fakempi.kernel import greenlets as kernel
-from fakempi.kernel.greenlets import Greenlets, switch
+from fakempi.kernel.greenlets import Greenlets
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
+from fakempi.kernel.threads import throw
 from fakempi.mpi.base.frames import current_frames
 from fakempi.threads.raw import acquire, allocate_lock, get_ident, release
 
@@ -54,13 +53,6 @@ class Opened(Greenlets):
                 found[task] = task.handle.gr_frame or frames.get(self.thread)
         return found
 
-    def _start(self, loop: Loop, task: Task) -> Any:
-        if kernel.getcurrent() is not self.hub:  # type: ignore[attr-defined]
-            return self.hub.switch(task)
-        task.handle = kernel.greenlet(loop.begin)  # type: ignore[attr-defined]  # as it is outside of runs
-        task.resume = self.way_to(switch.__get__(task.handle))
-        return switch(task.handle, task)
-
     def _into_greenlet(self, resume: Callable[[], Any]) -> Any:
         if get_ident() == self.thread:
             return resume()
@@ -77,8 +69,7 @@ class Opened(Greenlets):
             while self.wanted is None:
                 running = self.loop.running
                 if not acquire(self.driver, True, 0.5) and running is not None and running.number in self.loop.tasks:
-                    thread = ctypes.c_ulong(running.handle.ident)  # it has not come to its end yet
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(Ended))
+                    throw(Ended, running.handle.ident)  # it has not come to its end yet
             self.wanted = None
             raise
         wanted, self.wanted = self.wanted, None
@@ -93,8 +84,5 @@ def opened(loop: Loop) -> Opened:
         carrier.loop, carrier.driver, carrier.wanted, carrier.crash = loop, allocate_lock(), None, None
         acquire(carrier.driver)
         for task in loop.tasks.values():
-            if task.handle is None:
-                carrier.prepare(loop, task)
-            else:
-                task.resume = carrier.way_to(task.resume)
+            task.resume = carrier.way_to(task.resume)
     return carrier  # type: ignore[no-any-return]

@@ -6,12 +6,12 @@ The module may be loaded at any time, so it is looked for whenever a rank starts
 from __future__ import annotations
 
 import sys
-from time import monotonic
 from typing import Any
 
 from fakempi.kernel.loop import Ended
 from fakempi.kernel.task import Task
 from fakempi.threads.here import task_here
+from fakempi.threads.raw import monotonic
 
 _before: list[tuple[Any, str, Any]] = []
 

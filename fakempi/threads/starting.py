@@ -17,16 +17,15 @@ from typing import Any
 
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
-from fakempi.threads import idling, pools
+from fakempi.threads import idling, pools, raw
 from fakempi.threads.foreign import asks_for_less, watch
 from fakempi.threads.guests import Guest, start_guest
 from fakempi.threads.here import task_here
 from fakempi.threads.outside import is_outside
 from fakempi.threads.waiting import desk_of
 
-_NAMES = ("start_new_thread", "start_joinable_thread")
-_originals = {name: getattr(_thread, name) for name in _NAMES if hasattr(_thread, name)}
-_set_sentinel = getattr(_thread, "_set_sentinel", None)
+_start_joinable_thread: Any = getattr(_thread, "start_joinable_thread", None)
+_set_sentinel: Any = getattr(_thread, "_set_sentinel", None)
 before: dict[str, Any] = {}
 """What `Thread.__init__` and `Thread.start` were before the run, which others may have changed, too."""
 
@@ -56,7 +55,7 @@ def start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = None
     """`_thread.start_new_thread`."""
     task = task_here()
     if task is None:
-        return int(_originals["start_new_thread"](function, args, *(() if kwargs is None else (kwargs,))))
+        return raw.start_new_thread(function, args, *(() if kwargs is None else (kwargs,)))
     return _begin(task, lambda: function(*args, **(kwargs or {})), getattr(function, "__self__", None), None)
 
 
@@ -64,7 +63,7 @@ def start_joinable_thread(function: Callable[[], Any], handle: Any = None, daemo
     """`_thread.start_joinable_thread`, from Python 3.13 on."""
     task = task_here()
     if task is None or not (handle is None or isinstance(handle, Handle)):
-        return _originals["start_joinable_thread"](function, **({} if handle is None else {"handle": handle}), daemon=daemon)
+        return _start_joinable_thread(function, **({} if handle is None else {"handle": handle}), daemon=daemon)
     handle = handle or Handle()
     handle.ident = _begin(task, function, getattr(function, "__self__", None), handle)
     return handle
@@ -74,7 +73,6 @@ def set_sentinel() -> Any:
     """`_thread._set_sentinel`, until Python 3.12: a lock that is let go when the thread has ended."""
     task = task_here()
     if task is None or not isinstance(task.handle, Guest):
-        assert _set_sentinel is not None
         return _set_sentinel()
     task.handle.sentinel = _thread.allocate_lock()
     return task.handle.sentinel

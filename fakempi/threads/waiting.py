@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
 from weakref import ref
@@ -21,7 +20,7 @@ from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.waiting import Awaited
 from fakempi.threads.guests import Guest
-from fakempi.threads.raw import acquire, allocate_lock, release
+from fakempi.threads.raw import acquire, allocate_lock, monotonic, release
 
 MOMENT = 0.05
 """Seconds between looks whether somebody outside has rung."""
@@ -31,8 +30,6 @@ PATIENCE = 5.0
 
 MANY = 100
 """Vain looks at a lock, without waiting for it, after which others may run."""
-
-monotonic = getattr(monotonic, "__wrapped__", monotonic)  # the real one, though a rank of a script import this first
 
 
 class Hold:
@@ -225,7 +222,10 @@ def count_on(task: Task) -> None:
 
 
 def forget(loop: Loop) -> None:
-    """The run is over."""
+    """The run is over; who was left where it stood waits for nothing any more."""
+    for key, queue in list(waiting.items()):
+        if all(wait.loop is loop for wait in queue):
+            waiting.pop(key, None)
     for key, hold in list(held.items()):
         if hold.task.agenda is loop:
             held.pop(key, None)

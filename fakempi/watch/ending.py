@@ -12,7 +12,6 @@ thread to itself is left behind then. One that shares the caller's thread cannot
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import threading
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from fakempi.kernel.loop import Ended, Loop
+from fakempi.kernel.threads import throw
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.frames import current_frames
@@ -74,7 +74,7 @@ def take_back() -> None:
     Hypothesis was seen to hang after it, on 3.11.
     """
     try:
-        _raise(TakenBack, threading.get_ident())
+        throw(TakenBack, threading.get_ident())
         for _ in range(1000):
             pass
     except TakenBack:
@@ -157,7 +157,7 @@ class Knocks:
         self.left = True
         if universe.loop.tasks.pop(task.number, None) is not None:  # else it has ended just now
             if task.handle.is_alive():
-                _raise(Late, task.handle.ident)
+                throw(Late, task.handle.ident)
             universe.loop.carrier.to_hub()
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
@@ -169,7 +169,7 @@ class Knocks:
             assert SIGNAL is not None
             signal.pthread_kill(thread, SIGNAL)
         else:
-            _raise(order, thread)
+            throw(order, thread)
         return True
 
     def open(self) -> None:
@@ -197,10 +197,6 @@ class Knocks:
             raise order
         else:
             self.missed = True
-
-
-def _raise(kind: type[BaseException], thread: int) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
 def _may_end(frame: FrameType | None) -> bool:

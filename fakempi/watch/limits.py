@@ -6,8 +6,8 @@ from typing import Any
 
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.process import Universe
-from fakempi.threads.raw import release
-from fakempi.watch.watching import Watch, monotonic
+from fakempi.threads.raw import monotonic, release
+from fakempi.watch.watching import Watch
 
 PAUSE = 0.05
 """Seconds between looks at what has to be done by when."""

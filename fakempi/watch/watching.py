@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 
@@ -14,7 +12,7 @@ from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
-from fakempi.threads.raw import acquire, release, start_new_thread
+from fakempi.threads.raw import acquire, monotonic, release, start_new_thread
 from fakempi.watch.ending import Knocks, halt
 from fakempi.watch.lines import LiveLine, line_for
 from fakempi.watch.words import Baton, how_far, took_too_long
@@ -26,9 +24,6 @@ OFTEN = 0.01
 """Seconds between looks at a run that is to end."""
 
 OUT_OF_REACH = "whoever runs is in a call that cannot be ended from outside"
-
-monotonic: Callable[[], float] = getattr(time.monotonic, "__wrapped__", time.monotonic)
-"""The real one, though a rank of a script import this first."""
 
 _one_line = threading.Lock()
 """There is room for one line at a time: the first run that wants it has it."""

@@ -53,7 +53,7 @@ class Baton:
         if task is None or elapsed - self.since < LONG:
             return ""
         frame = loop.carrier.frames([task]).get(task) or current_frames().get(universe.driver)
-        thread = f", thread {task.handle.name!r}" if task.owner.threads and task in task.owner.threads else ""
+        thread = f", thread {task.handle.name!r}" if task.owner.started(task) else ""
         site = site_of(program_frame(frame))
         return f"; {task.owner.name}{thread} has run for {elapsed - self.since:.0f} s, now at {site}"
 

@@ -171,7 +171,7 @@ class Player:
             return condition.wait(1 if seconds is None else seconds)
 
 
-def outcome(program: list[list[list[Step]]], carrier: str, seed: int | None = None) -> Any:
+def outcome(program: list[list[list[Step]]], carrier: str) -> Any:
     """The logs and clocks of all ranks, or what was said."""
     shared = Things()
 
@@ -181,7 +181,7 @@ def outcome(program: list[list[list[Step]]], carrier: str, seed: int | None = No
         return player.log
 
     try:
-        run = fakempi.run(main, len(program), carrier=carrier, seed=seed, timeout=LIMIT)
+        run = fakempi.run(main, len(program), carrier=carrier, timeout=LIMIT)
     except fakempi.RunTimeout:
         raise
     except (fakempi.DeadlockError, fakempi.RankError) as error:

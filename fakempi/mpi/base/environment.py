@@ -150,7 +150,7 @@ def Is_thread_main() -> bool:
     process = current_process()
     if process is None:
         return threading.current_thread() is threading.main_thread()
-    return not process.threads or process.loop.running not in process.threads
+    return not process.started(process.loop.running)
 
 
 def Pcontrol(level: int) -> None:

@@ -169,6 +169,10 @@ class Process:
         """The process in words: `rank 2`, and of those that were spawned, where."""
         return self.universe.names.name(self.number)
 
+    def started(self, task: Any) -> bool:
+        """Whether a task is a thread that the process has started."""
+        return self.threads is not None and task in self.threads
+
     def start(self, main: Callable[[], None]) -> None:
         """Let the process run a program."""
         self.task = self.loop.spawn(main, self)

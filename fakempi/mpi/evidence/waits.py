@@ -63,9 +63,14 @@ def whereabouts(universe: Universe, frame: Any = None) -> list[str]:
     )
 
 
+def is_in_a_call(task: Task) -> bool:
+    """Whether a task waits for something of MPI."""
+    return any(not isinstance(one, Awaited) for one in _operations(task.reason))
+
+
 def calls_in_words(universe: Universe, tasks: list[Task]) -> list[str]:
     """Those of the tasks that wait in an MPI call, a line for each state."""
-    inside = [task for task in tasks if any(not isinstance(one, Awaited) for one in _operations(task.reason))]
+    inside = [task for task in tasks if is_in_a_call(task)]
     frames = universe.loop.carrier.frames(inside)
     stuck = [_stuck(universe, task, frames.get(task), False) for task in inside]
     return places_in_words(stuck, [], [], universe.names)
@@ -77,7 +82,7 @@ def _stuck(universe: Universe, task: Any, frame: Any, polls: bool) -> Stuck:
     site = site_of(program)
     if isinstance(task.body, Child):
         call, site = task.body.call, task.body.site
-    thread = task.handle.name if task.owner.threads and task in task.owner.threads else ""
+    thread = task.handle.name if task.owner.started(task) else ""
     wants = tuple(want for operation in _operations(task.reason) if (want := _want(universe, operation)) is not None)
     any_helps = isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
     return Stuck(task.owner.number, call, site, universe.loop.now if polls else task.since, wants, any_helps, polls, thread)

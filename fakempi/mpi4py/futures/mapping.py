@@ -16,21 +16,12 @@ def results(
     executor: Executor,
     function: Callable[..., Any],
     calls: Iterable[Iterable[Any]],
-    timeout: float | None = None,
-    chunksize: int = 1,
-    buffersize: int | None = None,
-    unordered: bool = False,
+    timeout: float | None,
+    chunksize: int,
+    buffersize: int | None,
+    unordered: bool,
 ) -> Iterator[Any]:
-    """Submit calls now, or as many as the buffer holds; what is returned yields their results.
-
-    Parameters
-    ----------
-    calls : the arguments of each
-    timeout : seconds from now in which results are to be there
-    chunksize : how many calls a worker makes for one task
-    buffersize : how many tasks may be pending of which no result has been asked for; None is any number
-    unordered : whether a result is yielded as soon as it is there
-    """
+    """Submit calls now, or as many as the buffer holds; what is returned yields their results. See `starmap`."""
     if chunksize < 1:
         raise ValueError(f"chunksize is {chunksize}; at least 1 call must be in a chunk.")
     if buffersize is not None:
