@@ -12,6 +12,7 @@ from numpy import ndarray
 from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.origin import here
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.wire.envelope import Envelope, Pattern
 
@@ -36,6 +37,14 @@ def secure(envelope: Envelope) -> None:
     """The send is over: if nobody has received the content yet, keep a copy of it."""
     if envelope.content is not None:
         envelope.content = snapshot(envelope.content)
+
+
+def leave(envelope: Envelope) -> None:
+    """The same for a sender that goes on with its program; and if the message stays in the mailbox, whose line sent it."""
+    envelope.content = snapshot(envelope.content)
+    box = envelope.box
+    if (box.lone_envelope is envelope or box.pending or box.delayed) and box.name.original is None:
+        envelope.origin = here()
 
 
 def truncation(pattern: Pattern) -> MPIError:
