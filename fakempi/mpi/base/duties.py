@@ -15,6 +15,7 @@ from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.current import current_process
 
 _OURS = "fakempi.mpi."
+_OTHERS_OF_OURS = ("fakempi.", "collectives.", "mpi4py.")  # what these make, they look after themselves
 
 
 class Duty(NamedTuple):
@@ -37,7 +38,7 @@ def owes(kind: str, thing: Any, sentence: str = "", *, once: bool = False) -> No
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
-    if frame is None or frame.f_globals.get("__name__", "").startswith("fakempi."):
+    if frame is None or frame.f_globals.get("__name__", "").startswith(_OTHERS_OF_OURS):
         return
     if process.duties is None:
         process.duties = {}

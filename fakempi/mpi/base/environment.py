@@ -114,7 +114,7 @@ def Init() -> None:
     process = running_process()
     if not process.initialized:
         process.initialized = True
-        owes("missing-finalize", process)
+        _owe_finalize(process)
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
@@ -122,8 +122,14 @@ def Init_thread(required: int = THREAD_MULTIPLE) -> int:
     process = running_process()
     if not process.initialized:
         process.initialized, process.thread_level = True, required
-        owes("missing-finalize", process)
+        _owe_finalize(process)
     return Query_thread()
+
+
+def _owe_finalize(process: Any) -> None:
+    """Who initializes by hand finalizes by hand, unless it has asked mpi4py to do that."""
+    if not (process.options or {}).get("finalize"):
+        owes("missing-finalize", process)
 
 
 def Finalize() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
 from fakempi.errors import MPITypeError
@@ -13,6 +13,7 @@ from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Identity
 from fakempi.mpi.base.not_emulated import PrequestRefusals
 from fakempi.mpi.base.origin import noted
+from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.handle import TAG_LIMIT
@@ -22,10 +23,11 @@ from fakempi.mpi.point.request import Request
 class Prequest(Request, PrequestRefusals):
     """A request that can be started again after it has ended."""
 
-    __slots__ = ("_prepared_as", "_start")
+    __slots__ = ("_awaited_idle", "_prepared_as", "_start")
 
     _start: Callable[[], Any] | None
     _prepared_as: Identity | None  # what is to be started, and freed
+    _awaited_idle: bool  # whether somebody has waited for it while it was not started
 
     def __new__(cls, request: Request | None = None) -> Any:
         self = super().__new__(cls, request)
@@ -33,13 +35,14 @@ class Prequest(Request, PrequestRefusals):
             raise complaint(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
         self._start = request._start if isinstance(request, Prequest) else None
         self._prepared_as = request._prepared_as if isinstance(request, Prequest) else None
+        self._awaited_idle = False
         return self
 
     @classmethod
     def _prepared(cls, comm: Any, buffer: Any, start: Callable[[], Any]) -> Prequest:
         self: Prequest = cls._of(comm, None, buffer)  # type: ignore[assignment]
         self._start = start
-        self._prepared_as = Identity()
+        self._prepared_as, self._awaited_idle = Identity(), False
         owes("missing-start", self._prepared_as)
         owes("request-leak", self._prepared_as)
         return self
@@ -62,6 +65,18 @@ class Prequest(Request, PrequestRefusals):
         """Forget the request; its operation goes on."""
         super().Free()
         done("request-leak", self._prepared_as)
+        if not self._awaited_idle:
+            done("missing-start", self._prepared_as)  # it was not needed, and nobody thought that it was under way
+
+    def Wait(self, status: Status | None = None) -> Literal[True]:
+        """Wait until the operation has ended, if it was started."""
+        self.wait(status)
+        return True
+
+    def wait(self, status: Status | None = None) -> Any:
+        """As `Wait`."""
+        self._awaited_idle = self._operation is None
+        return super().wait(status)
 
     @classmethod
     def Startall(cls, requests: list[Prequest]) -> None:

@@ -178,6 +178,7 @@ def persistent_request_that_is_never_started(comm: Any) -> None:
     prepared = comm.Barrier_init()  #: missing-start 0-3
     prepared.Wait()
     prepared.Free()
+    comm.Recv_init(EAGER).Free()  # it was not needed
 
 
 def buffers_that_stay_attached(comm: Any) -> None:
