@@ -61,7 +61,7 @@ class PointToPoint(Buffered):
             raise
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
-            leave(envelope)
+            leave(envelope, self._notes, 2)
         if status is not None or pattern.envelope.nbytes > pattern.capacity:
             self._wait_received(pattern, status)
 

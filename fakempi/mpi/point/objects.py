@@ -71,7 +71,7 @@ class PointToPointObjects(Buffered):
         envelope = self._post(content, nbytes, dest, sendtag)
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
-            leave(envelope)
+            leave(envelope, self._notes, 2)
         if status is not None:
             fill_status(status, pattern)
         return self._unpack(pattern) if recvbuf is None else self._put(pattern, place)

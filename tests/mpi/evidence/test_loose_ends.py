@@ -190,8 +190,8 @@ def calls_after_finalize(comm: Any) -> None:
     rank = comm.rank
     MPI.Finalize()
     for _ in range(2):
-        comm.Send(EAGER, rank)  #: after-finalize 0-3
-        comm.Recv(np.zeros(2))  #: after-finalize 0-3
+        comm.Sendrecv(EAGER, rank, 0, np.zeros(2), rank, 0)  #: after-finalize 0-3
+        comm.send(1, MPI.PROC_NULL)  #: after-finalize 0-3
         comm.barrier()  #: after-finalize 0-3
     assert comm.Get_size() == N  #: after-finalize 0-3
     assert MPI.Is_finalized()
@@ -314,8 +314,9 @@ def groups_that_are_freed_as_often(comm: Any) -> None:
 
 
 def message_taken_and_received(comm: Any) -> None:
-    comm.send(1, comm.rank)
+    request = comm.isend(1, comm.rank)
     comm.mprobe().recv()
+    request.wait()
 
 
 def everything_finalized(comm: Any) -> None:
