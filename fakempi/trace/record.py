@@ -166,4 +166,4 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """The trace in a file that `Trace.save` wrote."""
     found = read(path)
     rows = (found.transfer_rows, found.compute_rows, found.region_rows)
-    return Trace(found.clocks, found.calls, found.names, *rows)
+    return Trace(found.clocks, found.calls, found.names, *rows, found.about)

@@ -56,6 +56,25 @@ def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Sp
         yield Spans(starts[work], ends[work]), Spans(starts[mine], ends[mine])
 
 
+def all_busy(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order.
+
+    Times are counted (1st, 2nd, ...), so that one running maximum serves all ranks at once, and is exact.
+    """
+    transfers, computes = trace.transfer_rows, trace.compute_rows
+    whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"])).astype(np.int64)
+    starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
+    ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
+    times, numbers = np.unique(np.concatenate((starts, ends)), return_inverse=True)
+    first = whose * len(times) + numbers[: len(starts)]
+    order = np.argsort(first, kind="stable")
+    first, reached = first[order], np.maximum.accumulate((whose * len(times) + numbers[len(starts) :])[order])
+    new = np.append(True, first[1:] > reached[:-1])[: len(first)]
+    last = reached[np.append(new[1:], True)[: len(first)]]
+    first = first[new]
+    return first // max(len(times), 1), times[first % max(len(times), 1)], times[last % max(len(times), 1)]
+
+
 def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Floats:
     """By group of ranks, by stretch of time between edges: the shares of communicating, idle and computing.
 

@@ -35,6 +35,15 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     return text
 
 
+EXPLAINED = {
+    "time": "when the last rank ended, in the cost model's time",
+    "rounds": "messages on the longest chain of those that wait for one another",
+    "imbalance": "how much busier the busiest rank was than the mean",
+    "busiest port": "how long the busiest rank's port or processor was in use: no order of these messages ends sooner",
+}
+"""What the words mean that not everybody knows."""
+
+
 def facts(found: Measures) -> list[tuple[str, str]]:
     """The plain numbers, with their names."""
     return [
