@@ -16,6 +16,7 @@ from fakempi.mpi.base.current import FOREIGN
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.mpi.point.races import look_around, look_back
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
 
@@ -83,13 +84,25 @@ class CommState:
 
     def _await(self, place: Any, capacity: int, source: int, tag: int) -> Any:
         """Receive: a pattern in this rank's mailbox (or, from PROC_NULL, something that has ended)."""
-        if not ((0 <= source < self._reach or (source == ANY_SOURCE and self._reach)) and -1 <= tag <= TAG_LIMIT):
-            return self._await_nothing(source, tag)
+        if not (0 <= source < self._reach and -1 <= tag <= TAG_LIMIT):
+            return self._await_unusual(place, capacity, source, tag)
         running = self._loop.running
         if running is None or running.owner is not self._process:
             self._complain_of_owner()
         pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
         self._wire.expect(pattern)
+        return pattern
+
+    def _await_unusual(self, place: Any, capacity: int, source: int, tag: int) -> Any:
+        """Receive from anybody, or from PROC_NULL; complains of what is neither."""
+        if source != ANY_SOURCE or not self._reach or not -1 <= tag <= TAG_LIMIT:
+            return self._await_nothing(source, tag)
+        self._check_caller()
+        box = self._mailbox()
+        look_back(self, box)
+        pattern = Pattern(source, tag, box, place, capacity)
+        self._wire.expect(pattern)
+        look_around(self, pattern)
         return pattern
 
     def _mailbox(self) -> Mailbox:
