@@ -178,10 +178,14 @@ class DeadlockError(RunError):
     stuck : one record for each stuck rank
     cycle : ranks that wait for one another in a circle, if there is one
     time : the virtual time at which nothing moved any more
+    misses : messages that a stuck rank would have received but for one thing
     """
 
-    def __init__(self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0) -> None:
+    def __init__(
+        self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0, misses: Sequence[Any] = ()
+    ) -> None:
         super().__init__(text)
+        self.misses = list(misses)
         self.stuck = list(stuck)
         self.cycle = list(cycle)
         self.time = time

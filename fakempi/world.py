@@ -32,7 +32,7 @@ from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
-from fakempi.traces import shown
+from fakempi.traces import shown, told
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -159,7 +159,7 @@ def run(
             else:
                 _drive(universe)
     except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
+        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
     finally:
         here.loop = before
@@ -168,9 +168,13 @@ def run(
     return Run(universe, returns, recorder)
 
 
-def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
-    """What happened, to all processes, also those that the program has spawned."""
-    return None if recorder is None else shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:
+    """What happened, to all processes, also those that the program has spawned, and how it ended."""
+    if recorder is None:
+        return None
+    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    trace.about = told(universe.cost, universe.ledger.findings(), error)
+    return trace
 
 
 def _not_the_program(frame: FrameType) -> bool:

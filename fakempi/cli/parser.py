@@ -76,7 +76,8 @@ examples:
   fakempi view t.json --what critical,matrix
   fakempi view t.json --what replay        messages travel, in six seconds
   fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
-  fakempi view t.json --svg picture.svg    or --html page.html
+  fakempi view t.json --html page.html     to look around in, in a browser
+  fakempi view t.json --svg picture.svg
   fakempi view before.json after.json      two runs beside each other
 
 A .json file opens in Perfetto (https://ui.perfetto.dev) too; .npz is smaller.
@@ -185,7 +186,7 @@ def _add_view(view: ArgumentParser) -> None:
     view.add_argument("--width", type=int, metavar="N", help="columns; those of the terminal unless given")
     view.add_argument("--height", type=int, metavar="N", default=24, help="rows for ranks (default 24)")
     view.add_argument("--svg", metavar="FILE", help="write a picture")
-    view.add_argument("--html", metavar="FILE", help="write a page")
+    view.add_argument("--html", metavar="FILE", help="write a page for browsers, to look around in: one file")
 
 
 def _add_list(lists: ArgumentParser) -> None:

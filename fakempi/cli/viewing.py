@@ -17,8 +17,9 @@ from fakempi.cli.console import console
 from fakempi.trace.record import Trace, load
 from fakempi.view.blocks import blocks
 from fakempi.view.critical import critical_path
-from fakempi.view.export import to_html, to_svg
+from fakempi.view.export import to_svg
 from fakempi.view.matrix import matrix
+from fakempi.view.page.assemble import TABS, page
 from fakempi.view.replay import frames
 from fakempi.view.summary import compare, summary
 from fakempi.view.timeline import timeline
@@ -46,15 +47,29 @@ def view(options: Namespace) -> int:
         things: list[RenderableType] = [compare(*traces, titles=_titles(options.files), width=width)]
     else:
         things = list(_pictures(traces[0], names, options, width))
-    for path, write in ((options.svg, to_svg), (options.html, to_html)):
-        if path:
-            Path(path).write_text(write(*_apart(things), width=width), encoding="utf-8")
+    if options.svg:
+        Path(options.svg).write_text(to_svg(*_apart(things), width=width), encoding="utf-8")
+    if options.html:
+        Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
         for thing in _apart(things):
             out.print(thing)
         if names == ["replay"] and len(traces) == 1:
             _play(out, traces[0], options, width)
     return 0
+
+
+def _page(traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> str:
+    """A page for browsers; what was asked for is what it shows at first."""
+    tabs = [name for name in names if name in TABS]
+    ranks = typed.ranks(options.ranks, traces[0].ranks) if options.ranks else None
+    return page(
+        *traces,
+        titles=_titles(options.files) if len(traces) == 2 else [os.path.basename(options.files[0])],
+        tab=tabs[0] if tabs else "",
+        window=typed.window(options.window, traces[0].time) if options.window else None,
+        ranks=(min(ranks), max(ranks)) if ranks else None,
+    )
 
 
 def _there(file: str) -> str:

@@ -97,8 +97,8 @@ class Columns:
     ----------
     clocks : each rank's clock at its end
     time : when the last rank ended
-    about : how the run came about and how it ended, as plain things that JSON can say: `cost`, `command`, `versions`, `date`,
-        `ended` if it was not brought to its end, `findings`; none of it is part of what happened, so traces are compared without
+    about : how the run came about and ended, in plain values that JSON has: `cost`, `command`, `versions`, `date`,
+        `findings`, and `ended` if it was not brought to its end; traces are compared without it
     calls : what the program called, and where; others mean it by number
     names : names of regions and algorithms; others mean them by number
     transfer_rows, compute_rows, region_rows : numpy arrays with the columns above

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from fakempi.errors import TraceError
@@ -142,11 +143,20 @@ class Trace(Columns):
         return Records(self.region_rows, Region, self.names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones. `fakempi.load` reads both."""
-        write(self, path)
+        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones; `fakempi.load` reads both.
+
+        `.html` is a page for browsers, to look around in: zoom, search, play, follow messages.
+        """
+        if Path(path).suffix != ".html":
+            return write(self, path)
+        if self.page is None:
+            raise TraceError("save: nobody draws this trace; fakempi.load(path) gives one that can be saved as a page.")
+        Path(path).write_text(self.page(self), encoding="utf-8")
 
     painter: Callable[..., None] | None = None
     """What draws it on a terminal, if whoever made it has handed it that."""
+    page: Callable[..., str] | None = None
+    """Likewise what makes a page of it."""
 
     def show(self, **options: Any) -> None:
         """Print a summary, the timeline, and why ranks were idle; `console=` takes a rich console to print to."""

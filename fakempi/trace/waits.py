@@ -1,8 +1,8 @@
 """Wait states: why ranks were idle, under the names that Scalasca has given them.
 
 Every idle moment of a rank is counted once. In a collective call it is a wait for those who came later, as long as they
-have not come; otherwise the transfer that ends it tells: the other side was late, or a port was busy. `MEANINGS` has the names,
-and what they mean here.
+have not come; otherwise the transfer that ends it tells: the other side was late, or a port was busy. `MEANINGS` has the
+names, and what they mean here.
 
 An eager message that starts at the very moment at which its receive is posted looks like one that had to wait for it.
 """
@@ -82,7 +82,8 @@ def wait_rows(trace: Columns) -> Rows:
     pieces += _by_transfer(trace, rank, begin, end, ready)
     rows = np.concatenate(pieces)
     rows = rows[rows["end"] - rows["start"] > NOISE * np.spacing(trace.time)]
-    return rows[np.lexsort((rows["start"], rows["rank"]))]
+    ordered: Rows = rows[np.lexsort((rows["start"], rows["rank"]))]
+    return ordered
 
 
 def totals(trace: Columns) -> dict[str, tuple[float, dict[int, float]]]:

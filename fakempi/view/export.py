@@ -1,4 +1,4 @@
-"""Views as SVG and HTML, with colours that are the same everywhere."""
+"""Views as SVG, with colours that are the same everywhere."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ THEME = TerminalTheme((24, 26, 31), (220, 223, 228), _colours(_NORMAL), _colours
 def to_svg(*things: RenderableType, width: int = 80, title: str = "fakempi") -> str:
     """The things, one below the other, as an SVG picture of a terminal."""
     return _recorded(things, width).export_svg(title=title, theme=THEME)
-
-
-def to_html(*things: RenderableType, width: int = 80) -> str:
-    """The same as a page."""
-    return _recorded(things, width).export_html(theme=THEME)
 
 
 def _recorded(things: tuple[RenderableType, ...], width: int) -> Console:

@@ -4,7 +4,7 @@
 const SERIES = ["#4477aa", "#e07b39", "#2f8f5b", "#c9a227", "#55bcd9", "#a8326e", "#7a6fd0", "#8c5a3c", "#6aa84f"];
 const REST = "#9aa0a8";
 /** By number of the state in fakempi/trace/waits.py: late sender, late receiver, barrier, N x N, ... */
-const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5", "#8a8f3c", "#c8cbd0", "#9aa0a8"];
+const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5", "#8a8f3c", "#d8c3a5", "#9aa0a8"];
 
 const rgb = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
 const mixed = (one, other, share) => one.map((part, i) => part * share + other[i] * (1 - share));
@@ -37,7 +37,7 @@ function colouring(run, mode, theme) {
     };
   }
   if (mode === "wait") {
-    const busy = { colour: mixed(rgb(theme.quiet), rgb(theme.sheet), 0.45), name: "busy" };
+    const busy = { colour: mixed(rgb(theme.comm), rgb(theme.sheet), 0.28), name: "busy" };
     const states = run.states.map(([name], i) => ({ colour: rgb(WAITS[i]), name }));
     return { classes: [busy, ...states, stuck], ground: rgb(theme.soft), idle: "", busy: () => 0, wait: row => 1 + run.wait.state[row] };
   }
@@ -92,8 +92,11 @@ function paintRows(run, rows, t0, t1, width, scheme, stride = 1) {
     const totals = new Float64Array(classes.length);
     for (let x = 0, at = 4 * width * row; x < width; x++, at += 4) {
       let r = ground[0], g = ground[1], b = ground[2];
+      let left = 1;  // of waiting for ever, which comes last, only where nothing else is
       for (let which = 0; which < planes.length; which++) {
-        const share = (totals[which] += planes[which][x]) / counted;
+        let share = (totals[which] += planes[which][x]) / counted;
+        if (share > left) share = left;
+        left -= share;
         if (share > 1e-4) { r += share * red[which]; g += share * green[which]; b += share * blue[which]; sums[which] += share * (lastRank - firstRank); }
       }
       pixels[at] = r; pixels[at + 1] = g; pixels[at + 2] = b;

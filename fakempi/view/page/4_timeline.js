@@ -1,7 +1,7 @@
 // The timeline: lanes of one run, or of two on one scale, a ruler, messages as arrows, and what lies over them.
 
-const RULER = 28, TITLE = 20, TALLEST = 76, LEAST = 3, ARROWS = 1500;
-const BUDGET = 300000;  // stretches that are painted at once while the view moves
+const RULER = 28, TITLE = 20, LEAST = 2, ARROWS = 1500, SAMPLE = 400;
+const BUDGET = 250000, FULL = 800000;  // stretches that are painted at once, at most, while the view moves and when it rests
 
 class Timeline {
   constructor(runs, element) {
@@ -22,13 +22,13 @@ class Timeline {
     this.listeners = [];
     this.offscreen = document.createElement("canvas");
     new ResizeObserver(() => this.resize()).observe(element);
-    const wanted = runs.reduce((sum, run) => sum + run.ranks * TALLEST + TITLE, RULER + 6);
-    element.style.maxHeight = wanted + "px";
   }
 
   // -- what is seen ---------------------------------------------------------------------------------------------
 
   resize() {
+    this.tallest = Math.max(76, innerHeight * 0.1);  // of a lane: few ranks leave room for the sheets
+    this.element.style.maxHeight = this.runs.reduce((sum, run) => sum + run.ranks * this.tallest + TITLE, RULER + 6) + "px";
     const box = this.element.getBoundingClientRect();
     this.ratio = window.devicePixelRatio || 1;
     [this.width, this.height] = [this.element.clientWidth || box.width, this.element.clientHeight || box.height];
@@ -39,7 +39,7 @@ class Timeline {
     this.large = window.innerWidth >= 2000;
     this.font = (size, weight = "") => `${weight} ${this.large ? size * 1.3 : size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
     const digits = Math.max(...this.runs.map(run => String(run.ranks - 1).length));
-    this.gutter = (this.large ? 1.3 : 1) * (34 + 8 * (digits > 3 ? 2 * digits - 2 : digits));
+    this.gutter = (this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits));
     this.draw();
   }
 
@@ -51,7 +51,7 @@ class Timeline {
     for (const [i, band] of this.bands.entries()) {
       if (two) top += TITLE;
       const height = two ? room * limited(wanted[i] / all, 0.2, 0.8) : room;
-      band.lane = Math.min(height / band.count, TALLEST);
+      band.lane = Math.min(height / band.count, this.tallest);
       [band.top, band.height] = [top, band.lane * band.count];
       band.fold = band.lane >= LEAST ? 1 : 2 ** Math.ceil(Math.log2(LEAST / band.lane));
       top += height;
@@ -180,7 +180,8 @@ class Timeline {
     const pixels = Math.round((this.width - this.gutter) * this.ratio);
     const cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
     const moving = performance.now() - this.moving < 140;
-    const stride = moving ? limited(Math.ceil(cost / BUDGET), 1, band.fold) : 1;
+    const enough = limited(Math.ceil(cost / FULL), 1, band.fold), stride = moving ? limited(Math.ceil(cost / BUDGET), 1, band.fold) : enough;
+    band.stride = stride;
     const { image, sums } = paintRows(run, rows, this.t0, this.t1, pixels, scheme, stride);
     if (!this.shares) this.shares = { scheme, sums };
     [this.offscreen.width, this.offscreen.height] = [image.width, image.height];
@@ -201,7 +202,7 @@ class Timeline {
     if (this.critical) this.#drawPath(c, band);
     c.restore();
     this.#drawLabels(c, band, rows);
-    return stride > 1;
+    return stride > enough;
   }
 
   /** Stripes where a rank waits for ever, so that it is not the colour alone that tells. */
@@ -215,7 +216,15 @@ class Timeline {
       if (!stuck) continue;
       const x0 = Math.max(this.x(stuck.since), this.gutter), x1 = Math.min(this.x(run.end), this.width), y = this.y(band, rank) + inset;
       c.save();
-      c.beginPath(); c.rect(x0, y, x1 - x0, high); c.clip();
+      c.beginPath();
+      let reach = x0;
+      const end = run.span.first[rank + 1];  // not where it still receives what others send
+      for (let i = firstWhere(run.span.first[rank], end, i => run.times[run.span.to[i]] > stuck.since); i < end; i++) {
+        c.rect(reach, y, Math.max(this.x(run.times[run.span.from[i]]) - reach, 0), high);
+        reach = Math.max(reach, this.x(run.times[run.span.to[i]]));
+      }
+      c.rect(reach, y, Math.max(x1 - reach, 0), high);
+      c.clip();
       c.beginPath();
       for (let x = x0 - high; x < x1; x += 7) { c.moveTo(x, y + high); c.lineTo(x + high, y); }
       c.stroke();
@@ -277,16 +286,20 @@ class Timeline {
     let found = [];
     for (let i = first; i < last; i += stride) if (inside(i)) found.push(i);
     const all = found.length * stride;
-    if (found.length > ARROWS) found = found.filter((_, k) => Math.floor(k * ARROWS / found.length) !== Math.floor((k - 1) * ARROWS / found.length));
+    if (all > ARROWS) {  // more would only be a haze
+      const step = found.length / SAMPLE;
+      found = Array.from({ length: Math.min(SAMPLE, found.length) }, (_, k) => found[Math.floor(k * step)]);
+    }
     this.drawn = { shown: found.length, all, crowded: all > ARROWS };
     if (band === this.bands[0]) this.arrowsAt = found;
-    const alpha = limited(6 / Math.sqrt(found.length + 1), 0.12, 0.75);
+    const alpha = limited(6 / Math.sqrt(found.length + 1), 0.1, 0.75);
     c.strokeStyle = c.fillStyle = `rgb(${this.theme.arrow} / ${alpha})`;
     c.lineWidth = found.length < 200 ? 1.25 : 0.75;
     c.beginPath();
-    const heads = found.length < 400 && band.lane >= 8;
+    const heads = found.length < 400 && band.lane >= 8, shortest = found.length > 200 ? 2 : 0;
     for (const i of found) {
       const [x0, y0, x1, y1] = this.arrow(band, i);
+      if (x1 - x0 < shortest) continue;  // many that take no time to be seen would be a block of ink
       c.moveTo(x0, y0);
       c.lineTo(x1, y1);
     }
@@ -330,7 +343,8 @@ class Timeline {
     const least = this.large ? 19 : 15, height = band.lane * band.fold, every = 2 ** Math.max(0, Math.ceil(Math.log2(least / height)));
     for (const [first, after] of rows) {
       if (Math.floor(first / band.fold) % every) continue;
-      const y = this.y(band, first) + height / 2;
+      let y = band.fold === 1 ? this.middle(band, first) : this.y(band, first) + height / 2;
+      if (height < least) y = limited(y, band.top + 6, band.top + band.height - 4);
       if (y < band.top + 4 || y > band.top + band.height - 2) continue;
       const mine = this.chosen?.band === band && this.chosen.rank >= first && this.chosen.rank < after;
       c.font = this.font(12, mine ? "700" : "");
@@ -365,7 +379,7 @@ class Timeline {
       c.lineTo(Math.round(x) + 0.5, RULER);
       c.stroke();
       const words = seconds(Math.abs(tick) < (this.t1 - this.t0) * 1e-9 ? 0 : tick, digits), half = c.measureText(words).width / 2;
-      if (x + half <= this.width - 2) c.fillText(words, Math.max(x, this.gutter + half - 10), RULER / 2);
+      if (x + half <= this.width - 2) c.fillText(words, Math.max(x, this.gutter + half), RULER / 2);
     }
     c.textAlign = "left";
   }

@@ -20,8 +20,8 @@ function pairs(items) {
 function lookUp(run, rank, time, near = 0) {
   const found = { rank, time, span: -1, wait: -1, message: -1, stuck: null };
   const stuck = run.stuckOf.get(rank);
-  if (stuck && time >= stuck.since) return { ...found, stuck };
   found.span = run.spanAt(rank, time, near);
+  if (found.span < 0 && stuck && time >= stuck.since) return { ...found, stuck };
   if (found.span < 0) found.wait = run.waitAt(rank, time);
   else if (run.span.kind[found.span] === COMMUNICATES) found.message = run.span.what[found.span];
   return found;

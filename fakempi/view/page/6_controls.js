@@ -246,7 +246,8 @@ class Controls {
     cancelAnimationFrame(this.playing);
     this.playing = 0;
     const button = document.getElementById("play");
-    [button.textContent, button.ariaLabel] = ["▶", "Play"];
+    button.classList.remove("playing");
+    button.ariaLabel = "Play";
   }
 
   /** Play what is visible in eight seconds at speed 1. */
@@ -255,7 +256,8 @@ class Controls {
     if (this.playing) { this.stop(); return; }
     const end = () => Math.min(timeline.t1, timeline.end), begin = Math.max(timeline.t0, 0);
     if (timeline.moment === null || timeline.moment >= end() || timeline.moment < begin) this.setMoment(begin);
-    [button.textContent, button.ariaLabel] = ["❚❚", "Pause"];
+    button.classList.add("playing");
+    button.ariaLabel = "Pause";
     let before = performance.now();
     const frame = now => {
       const speed = Number(document.getElementById("speed").value);

@@ -33,7 +33,7 @@ function drawSummary(runs, sheet, timeline, interval) {
     if (runs.length > 1) time.append(make("p", { className: "quiet" }, run.title));
   }
   const regions = runs.map(run => regionTable(run, interval)).filter(Boolean);
-  sheet.replaceChildren(make("div", { className: "columns" }, make("div", {}, make("h2", {}, "The run"), table(heads, facts)), time, ...regions));
+  sheet.replaceChildren(make("div", { className: "columns" }, make("div", {}, make("h2", {}, "The run"), Object.assign(table(heads, facts), { className: "facts" })), time, ...regions));
 }
 
 /** All ranks' time in communicating and in computing. */
@@ -104,7 +104,7 @@ function drawMatrix(run, sheet, interval, state) {
   });
   const canvas = make("canvas", { width: size, height: size, role: "img", ariaLabel: `Who sends to whom: ${many(run.ranks, "rank")}, at most ${words(top)}` });
   canvas.getContext("2d").putImageData(image, 0, 0);
-  const side = Math.max(size, Math.floor(limited((sheet.parentElement.clientHeight || 300) - 32, 160, 640) / size) * size);
+  const side = Math.max(size, Math.floor(limited((sheet.parentElement.clientHeight || 300) - 32, 250, 640) / size) * size);
   canvas.style.width = canvas.style.height = side + "px";
   const name = index => fold === 1 ? `rank ${index}` : `ranks ${index * fold} to ${Math.min((index + 1) * fold, run.ranks) - 1}`;
   const told = make("p", {}, "Point at a cell."), sum = amounts.reduce((total, each) => total + each, 0);
@@ -146,19 +146,19 @@ function drawBlocks(run, sheet, moment) {
     under.push([run.arrived(i), message.dest[i], holds.slice(message.source[i] * words, (message.source[i] + 1) * words)]);
   }
   land(time);
-  const theme = readTheme(), held = rgb(theme.comm), none = rgb(theme.soft), news = rgb(theme.comp), image = new ImageData(ranks, ranks);
+  const theme = readTheme(), side = limited((sheet.parentElement.clientHeight || 300) - 32, 220, 460);
+  const cell = Math.max(1, Math.floor(side / ranks)), gap = cell > 4 ? 1 : 0;
+  const canvas = make("canvas", { width: ranks * cell, height: ranks * cell, role: "img" }), c = canvas.getContext("2d");
   let total = 0;
   for (let rank = 0; rank < ranks; rank++) {
     for (let block = 0; block < ranks; block++) {
       const there = holds[rank * words + (block >> 5)] >>> (block & 31) & 1;
       total += there;
-      image.data.set([...(there ? (moment !== null && fresh[rank * ranks + block] ? news : held) : none), 255], 4 * (rank * ranks + block));
+      c.fillStyle = there ? (moment !== null && fresh[rank * ranks + block] ? theme.comp : theme.comm) : theme.soft;
+      c.fillRect(block * cell, rank * cell, cell - gap, cell - gap);
     }
   }
-  const canvas = make("canvas", { width: ranks, height: ranks, role: "img", ariaLabel: `${percent(total / ranks ** 2)} of all blocks are there` });
-  canvas.getContext("2d").putImageData(image, 0, 0);
-  const side = limited((sheet.parentElement.clientHeight || 300) - 32, 160, 640);
-  canvas.style.width = canvas.style.height = Math.max(ranks, Math.floor(side / ranks) * ranks) + "px";
+  canvas.ariaLabel = `${percent(total / ranks ** 2)} of all blocks are there`;
   sheet.replaceChildren(make("div", { className: "map" }, canvas, make("div", {},
     make("h2", {}, "Whose data can be where"), make("p", { className: "quiet" }, "Ranks down, the blocks of ranks across."),
     make("p", {}, `At ${seconds(time)}: ${percent(total / ranks ** 2)} of all blocks.`),

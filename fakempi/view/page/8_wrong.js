@@ -4,12 +4,13 @@ const APART = 24;  // stuck ranks that are drawn one by one
 
 function drawFindings(run, sheet, choose) {
   const report = make("div", { id: "findings" }), graph = make("div", { id: "waits" });
-  if (run.ended) report.append(make("pre", { className: "report" }, run.ended.text));
+  const lines = text => make("div", { className: "report" }, ...text.split("\n").map(line => make("div", {}, line + "\n")));
+  if (run.ended) report.append(lines(run.ended.text));
   for (const finding of run.findings) {
     const [first] = finding.ranks, known = first < run.ranks;
     report.append(make("div", { className: "finding" },
       known ? make("button", { type: "button", onclick: () => choose(first) }, `rank ${first}`) : null,
-      make("pre", { className: "report" }, finding.text)));
+      lines(finding.text)));
   }
   const stuck = run.ended?.stuck || [];
   const wrong = make("div", { className: "wrong" + (stuck.length ? "" : " alone") }, report);
@@ -62,13 +63,21 @@ function waitNodes(run) {
 }
 
 function waitGraph(run, choose) {
-  const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 12;
-  const W = 560, H = words ? 320 : 400, [cx, cy] = [W / 2, H / 2], [w, h] = words ? [Math.min(150, 900 / Math.max(all.length, 3)), 40] : [40, 26];
-  const place = (node, i, count, rx, ry, turn) => { const angle = 2 * Math.PI * (i / count) + turn; [node.x, node.y] = [cx + rx * Math.cos(angle), cy + ry * Math.sin(angle)]; };
-  const outer = [cx - w / 2 - 6, cy - h / 2 - 6], scale = others.length && ring.length ? 0.5 : 0.86;
-  const inner = ring.length === 1 ? [0, 0] : [outer[0] * scale, outer[1] * scale];
-  ring.forEach((node, i) => place(node, i, ring.length, ...inner, ring.length === 2 ? Math.PI : -Math.PI / 2));
-  others.forEach((node, i) => place(node, i, others.length, ...outer, ring.length ? -Math.PI / 3 : -Math.PI / 2));
+  // Those of the circle stand in a circle; all others in columns left of it, or by themselves if there is none.
+  const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 8;
+  const [w, h] = words ? [150, 42] : [84, 26], columns = Math.ceil(others.length / 8), rows = Math.ceil(others.length / Math.max(columns, 1));
+  const side = columns * (w + 44), radius = ring.length > 1 ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
+  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 ? 74 : 34) + h + 12, rows * (h + 14) + 10);
+  const [cx, cy] = [side + radius + w / 2 + 8, H / 2];
+  const turn = ring.length === 2 ? Math.PI : -Math.PI / 2;
+  ring.forEach((node, i) => {
+    const angle = 2 * Math.PI * i / ring.length + turn;
+    [node.x, node.y] = [cx + radius * Math.cos(angle), cy + (cy - h / 2 - 6) * Math.sin(angle)];
+  });
+  others.forEach((node, i) => {
+    const column = Math.floor(i / rows), here = Math.min(rows, others.length - column * rows);
+    [node.x, node.y] = [w / 2 + 8 + column * (w + 44), (i % rows + 0.5) * H / here];
+  });
   const svg = parseSvg(`<svg viewBox="0 0 ${W} ${H}" role="img"></svg>`);
   const cycle = run.ended.cycle || [];
   svg.setAttribute("aria-label", cycle.length ? `Ranks wait in a circle: ${cycle.slice(0, 12).join(", ")}${cycle.length > 12 ? ", …" : ""}, ${cycle[0]}` : "Who waits for whom; there is no circle");
@@ -99,8 +108,8 @@ function waitGraph(run, choose) {
     const box = draw("rect", { class: "node" + kind, x: node.x - w / 2, y: node.y - h / 2, width: w, height: h, rx: 8 }, "", `${rankWords(node.ranks)}: ${node.small}`);
     box.addEventListener("click", () => choose(node.ranks[0]));
     const fit = (text, letters) => text.length > letters ? text.slice(0, letters - 1) + "…" : text;
-    draw("text", { x: node.x, y: node.y + (words ? -3 : 4) }, words ? fit(label, Math.floor(w / 6.5)) : node.ranks.length === 1 ? node.ranks[0] : fit(label, 8));
-    if (words) draw("text", { class: "small", x: node.x, y: node.y + 12 }, fit(node.small, Math.floor(w / 5.6)));
+    draw("text", { x: node.x, y: node.y + (words ? -3 : 4) }, words ? fit(label, 21) : fit(label, 12));
+    if (words) draw("text", { class: "small", x: node.x, y: node.y + 12 }, fit(node.small, 26));
   }
   const key = make("p", { className: "quiet" }, cycle.length ? "Who waits for whom: the thick arrows are the circle." : "Who waits for whom: there is no circle.",
     run.ended.misses?.length ? " Dashed: a message that would have fitted but for one thing." : "");

@@ -15,6 +15,7 @@ async function main() {
   if (first.compact) root.dataset.compact = "";
   element("loading").remove();
   element("app").hidden = false;
+  document.querySelector("main").classList.toggle("trouble", Boolean(run.ended));
   writeHead(runs);
   const timeline = new Timeline(runs, element("timeline"));
   timeline.resize();
@@ -55,8 +56,10 @@ function writeLegend(shares, drawn, timeline) {
   const busy = scheme.classes.reduce((sum, _, i) => sum + sums[i], 0);
   if (scheme.idle && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
   if (scheme.note) items.push(make("span", {}, scheme.note));
-  if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of about ${whole(Math.round(drawn.all))} visible messages are drawn`));
-  items.push(make("span", {}, "shares are of what is visible"));
+  if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
+  const { fold, stride } = timeline.bands[0];
+  if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
+  items.push(make("span", {}, "shares of what is visible"));
   element("legend").replaceChildren(...items);
 }
 

@@ -38,4 +38,4 @@ def _real(column: Column) -> bytes:
 
 
 def _planes(column: Column) -> bytes:
-    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1).T.tobytes()
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
