@@ -7,6 +7,7 @@ computes, until the run's end. A rank that computes while a transfer goes on in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,14 +58,19 @@ def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Sp
 
 
 def all_busy(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order.
+    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order."""
+    transfers, computes = trace.transfer_rows, trace.compute_rows
+    whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
+    starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
+    return unions(whose, starts, np.concatenate((transfers["sent"], transfers["arrived"], computes["end"])))
+
+
+def unions(whose: npt.NDArray[Any], starts: Floats, ends: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """(rank, start, end) of stretches that do not overlap on any rank, by rank and in order, from stretches that may.
 
     Times are counted (1st, 2nd, ...), so that one running maximum serves all ranks at once, and is exact.
     """
-    transfers, computes = trace.transfer_rows, trace.compute_rows
-    whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"])).astype(np.int64)
-    starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
-    ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
+    whose = whose.astype(np.int64)
     times, numbers = np.unique(np.concatenate((starts, ends)), return_inverse=True)
     first = whose * len(times) + numbers[: len(starts)]
     order = np.argsort(first, kind="stable")

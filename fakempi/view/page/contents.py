@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT
 from fakempi.trace.measures import Measures
-from fakempi.trace.waits import MEANINGS, STATES, wait_rows
+from fakempi.trace.waits import ENDED_EARLY, MEANINGS, STATES, wait_rows
 from fakempi.view.summary import EXPLAINED, facts
 
 Column = npt.NDArray[Any]
@@ -43,7 +43,7 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
         "message": transfers[np.argsort(transfers["start"], kind="stable")],
         "compute": computes[np.lexsort((computes["start"], computes["rank"]))],
         "region": trace.region_rows,
-        "wait": wait_rows(trace),
+        "wait": _waits(trace),
         "path": _path(found),
     }
     columns = _numbered(tables, trace.clocks)
@@ -79,6 +79,13 @@ def _numbered(tables: dict[str, Rows], clocks: list[float]) -> dict[str, Column]
     bounds = np.cumsum([len(one) for _, one in parts])[:-1]
     named = {name: one for (name, _), one in zip(parts, np.split(column, bounds), strict=True)}
     return {"times": times, **named}
+
+
+def _waits(trace: Columns) -> Rows:
+    """Without what comes after a stuck rank's last call, which looks as if it had ended."""
+    rows = wait_rows(trace)
+    stuck = [one["rank"] for one in (trace.about.get("ended") or {}).get("stuck", [])]
+    return rows[(rows["state"] != STATES.index(ENDED_EARLY)) | ~np.isin(rows["rank"], stuck)] if stuck else rows
 
 
 def _path(found: Measures) -> Rows:
