@@ -17,8 +17,10 @@ from fakempi.cli.console import console
 from fakempi.trace.record import Trace, load
 from fakempi.view.blocks import blocks
 from fakempi.view.critical import critical_path
+from fakempi.view.drawing import matrix_drawing, timeline_drawing
 from fakempi.view.export import to_svg
 from fakempi.view.matrix import matrix
+from fakempi.view.numbers import seconds
 from fakempi.view.page.assemble import TABS, page
 from fakempi.view.replay import frames
 from fakempi.view.summary import compare, summary
@@ -40,7 +42,13 @@ def view(options: Namespace) -> int:
             raise typed.unknown("view", name, VIEWS)
     if len(options.files) > 2:
         raise typed.wrong(f"{len(options.files)} files are too many: one is shown, two are compared.")
+    for option, path in (("--svg", options.svg), ("--html", options.html)):
+        if path and not path.endswith(f".{option[2:]}"):
+            raise typed.wrong(f"{option} {path}: the file's name must end in .{option[2:]}.")
     traces = [load(_there(file)) for file in options.files]
+    if options.window and (start := typed.window(options.window, traces[0].time)[0]) >= traces[0].time > 0:
+        ends = f"the run ends at {seconds(traces[0].time)}"
+        raise typed.wrong(f"--window {options.window}: {ends}, which is no later than {seconds(start)}.")
     out = console()
     width = options.width or out.width
     if len(traces) == 2:
@@ -48,7 +56,7 @@ def view(options: Namespace) -> int:
     else:
         things = list(_pictures(traces[0], names, options, width))
     if options.svg:
-        Path(options.svg).write_text(to_svg(*_apart(things), width=width), encoding="utf-8")
+        Path(options.svg).write_text(to_svg(*_apart(_drawn(things, traces, names, options)), width=width), encoding="utf-8")
     if options.html:
         Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
@@ -84,7 +92,22 @@ def _titles(files: Sequence[str]) -> tuple[str, str]:
     return (one, other) if one != other else (files[0], files[1])
 
 
-def _apart(things: list[RenderableType]) -> Iterator[RenderableType]:
+def _drawn(things: list[Any], traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> list[Any]:
+    """The same for paper: timelines and matrices are drawn finer than characters are."""
+    if len(traces) == 2:
+        end = max(trace.time for trace in traces)
+        pairs = zip(traces, _titles(options.files), strict=True)
+        return [things[0].renderables[0], *(timeline_drawing(trace, end=end, title=title) for trace, title in pairs)]
+    ranks = typed.ranks(options.ranks, traces[0].ranks) if options.ranks else None
+    start, end = typed.window(options.window, traces[0].time) if options.window else (0.0, traces[0].time)
+    makers = {
+        "timeline": lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks),
+        "matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks),
+    }
+    return [makers[name]() if name in makers else thing for name, thing in zip(names, things, strict=True)]
+
+
+def _apart(things: list[Any]) -> Iterator[Any]:
     """With an empty line between."""
     for index, thing in enumerate(things):
         if index:

@@ -94,7 +94,8 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
 def _write_json(trace: Columns, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit":"ns",\n"otherData":{"fakempi":')
-        json.dump({**_head(trace), **{name: _listed(rows) for name, rows in _rows(trace).items()}}, file)
+        columns = {name: _listed(rows) for name, rows in _rows(trace).items()}
+        file.write(json.dumps({**_head(trace), **columns}, separators=(",", ":")))
         file.write('},\n"traceEvents":[\n')
         separator = ""
         for event in events(trace):

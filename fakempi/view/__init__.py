@@ -12,6 +12,6 @@ critical    the path that decided when the run ended
 waits       why ranks were idle
 summary     a run in a dozen lines; two runs compared
 replay      messages that travel, moment by moment
-export      SVG
+export      SVG; drawing: timelines and matrices for paper
 page        one HTML file to look around in
 """
