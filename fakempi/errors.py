@@ -9,6 +9,7 @@ a bug in fakempi itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from fakempi.error_classes import ERR_UNKNOWN, SENTENCES, SUCCESS
@@ -125,6 +126,11 @@ class RunError(RuntimeError):
     """
 
     trace: Any = None
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what happened until then, if that was recorded."""
+        drawn = "" if self.trace is None else self.trace._repr_html_() or ""
+        return f"<pre>{escape(str(self))}</pre>{drawn}"
     findings: Sequence[Any] = ()
 
 

@@ -10,12 +10,13 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import metadata
 from typing import Any
 
+from fakempi.trace.measures import Measures
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as load_record
 
@@ -27,15 +28,30 @@ def load(path: str | os.PathLike[str]) -> Trace:
 
 def shown(trace: Trace) -> Trace:
     """The same trace, which from now on can `show` itself."""
-    trace.painter, trace.page = show, page
+    trace.painter, trace.page, trace.tables = show, page, tables
     return trace
 
 
-def page(trace: Trace, *, compact: bool = False) -> str:
-    """A page for browsers, in one file, in which one can look around; `compact` for a frame in a notebook."""
+MOST = 100_000
+"""Messages of a run that a notebook shows by itself: more would make the notebook's file large."""
+
+
+def page(trace: Trace, *, framed: bool = False) -> str:
+    """A page for browsers, in one file, in which one can look around; or the same in a frame for a notebook."""
+    from fakempi.view.page.assemble import frame
     from fakempi.view.page.assemble import page as assembled
 
-    return assembled(trace, titles=[str(trace.about.get("command", ""))], compact=compact)
+    if framed and len(trace) > MOST:
+        return f"<p>{len(trace):,} messages: <code>trace.save('page.html')</code> makes a page of them.</p>"
+    text = assembled(trace, titles=[str(trace.about.get("command", ""))], compact=framed)
+    return frame(text) if framed else text
+
+
+def tables(found: Measures) -> str:
+    """Measures as a table for a notebook."""
+    from fakempi.view.page.assemble import facts_table
+
+    return facts_table(found)
 
 
 AWAITED = 8
@@ -102,19 +118,23 @@ def _version() -> str:
         return "?"
 
 
-def show(trace: Trace, console: Any = None) -> None:
-    """Print a summary, the timeline, and why ranks were idle, as wide as the terminal is."""
+def show(
+    trace: Trace,
+    what: Sequence[str],
+    *,
+    width: int | None = None,
+    ranks: Sequence[int] | None = None,
+    window: tuple[float, float] | None = None,
+    console: Any = None,
+) -> None:
+    """Print pictures, with an empty line between, as wide as the terminal is unless a width is given."""
     from rich.console import Console  # not before somebody looks: it takes longer to import than most runs take
 
-    from fakempi.view.summary import summary
-    from fakempi.view.timeline import timeline
-    from fakempi.view.waits import wait_states
+    from fakempi.view.gallery import pictures
 
     console = console or Console()
-    width = max(min(console.width, 160), 40)
-    console.print(summary(trace, width=width))
-    console.print()
-    console.print(timeline(trace, width=width))
-    if trace.measure().idle.any():
-        console.print()
-        console.print(wait_states(trace, width=width))
+    width = width or max(min(console.width, 160), 40)
+    for index, picture in enumerate(pictures(trace, what, width=width, ranks=ranks, window=window)):
+        if index:
+            console.print()
+        console.print(picture)

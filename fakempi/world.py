@@ -76,6 +76,10 @@ class Run:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
         return rounds(self.trace.transfer_rows)
 
+    def _repr_html_(self) -> str | None:
+        """In a notebook: what happened, if that was recorded."""
+        return None if self.trace is None else self.trace._repr_html_()
+
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
         spawned = len(self.clocks) - len(self.returns)

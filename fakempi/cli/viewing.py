@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,15 @@ from rich.live import Live
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.trace.record import Trace, load
-from fakempi.view.blocks import blocks
-from fakempi.view.critical import critical_path
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
 from fakempi.view.export import to_svg
-from fakempi.view.matrix import matrix
+from fakempi.view.gallery import NAMES, pictures
 from fakempi.view.numbers import seconds
 from fakempi.view.page.assemble import TABS, page
 from fakempi.view.replay import frames
-from fakempi.view.summary import compare, summary
-from fakempi.view.timeline import timeline
-from fakempi.view.waits import wait_states
+from fakempi.view.summary import compare
 
-VIEWS = ("summary", "timeline", "matrix", "waits", "critical", "blocks", "replay")
+VIEWS = (*NAMES, "replay")
 USUAL = "summary,timeline,waits"
 SECONDS = 6.0
 """How long a replay takes."""
@@ -118,20 +114,10 @@ def _apart(things: list[Any]) -> Iterator[Any]:
 def _pictures(trace: Trace, names: list[str], options: Namespace, width: int) -> Iterator[RenderableType]:
     ranks = typed.ranks(options.ranks, trace.ranks) if options.ranks else None
     start, end = typed.window(options.window, trace.time) if options.window else (0.0, None)
-    height = options.height
-    makers: dict[str, Callable[[], RenderableType]] = {
-        "summary": lambda: summary(trace, width=width),
-        "timeline": lambda: timeline(trace, width=width, height=height, start=start, end=end, ranks=ranks),
-        "matrix": lambda: matrix(trace, width=width, height=height, ranks=ranks),
-        "waits": lambda: wait_states(trace, width=width),
-        "critical": lambda: critical_path(trace, width=width),
-        "blocks": lambda: blocks(trace, width=width),
-    }
-    for name in names:
-        if name != "replay":
-            yield makers[name]()
-        elif len(names) > 1 or options.svg or options.html:
-            raise typed.wrong("a replay is played alone, in a terminal: say --what replay.")
+    if "replay" in names and (len(names) > 1 or options.svg or options.html):
+        raise typed.wrong("a replay is played alone, in a terminal: say --what replay.")
+    shown = [name for name in names if name != "replay"]
+    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=(start, end))
 
 
 def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:

@@ -138,6 +138,11 @@ class Measures:
         """How many times as long as the lower bound the run took; 1 is as good as can be."""
         return self.time / self.lower_bound if self.lower_bound else 1.0
 
+    def _repr_html_(self) -> str | None:
+        """In a notebook: a table."""
+        tables = getattr(self.trace, "tables", None)
+        return None if tables is None else str(tables(self))
+
 
 def _spent(whose: Integers, starts: Floats, ends: Floats, ranks: int, until: float = np.inf) -> Floats:
     """Seconds by rank, of stretches that do not overlap, up to a time."""

@@ -157,12 +157,31 @@ class Trace(Columns):
     """What draws it on a terminal, if whoever made it has handed it that."""
     page: Callable[..., str] | None = None
     """Likewise what makes a page of it."""
+    tables: Callable[[Measures], str] | None = None
+    """Likewise what makes a table of its measures for notebooks."""
 
-    def show(self, **options: Any) -> None:
-        """Print a summary, the timeline, and why ranks were idle; `console=` takes a rich console to print to."""
+    def show(
+        self,
+        what: str | Sequence[str] = "summary,timeline,waits",
+        *,
+        width: int | None = None,
+        ranks: Sequence[int] | None = None,
+        window: tuple[float, float] | None = None,
+        console: Any = None,
+    ) -> None:
+        """Print pictures of it: summary, timeline, waits, matrix, critical, blocks.
+
+        `width` is in columns, that of the terminal unless given; `ranks` and `window` (seconds) choose a part of the
+        timeline, `ranks` also of the matrix; `console` is a rich console to print to.
+        """
         if self.painter is None:
             raise TraceError("show: nobody draws this trace; fakempi.load(path) gives one that can be shown.")
-        self.painter(self, **options)
+        names = what.split(",") if isinstance(what, str) else what
+        self.painter(self, [name.strip() for name in names], width=width, ranks=ranks, window=window, console=console)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook: the page, in a frame."""
+        return None if self.page is None else self.page(self, framed=True)
 
     def measure(self) -> Measures:
         """What can be read off it."""

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
+from fakempi.trace.measures import Measures
 from fakempi.view.page.contents import contents
 from fakempi.view.page.packing import packed
+from fakempi.view.summary import EXPLAINED, facts
 
 HERE = Path(__file__).parent
 TABS = ("summary", "waits", "matrix", "blocks", "critical", "findings")
@@ -52,6 +54,22 @@ def page(
     for name, part in parts.items():
         text = text.replace(f"<!--{name}-->", part, 1).replace(f"/*{name}*/", part, 1)
     return text
+
+
+def frame(text: str, height: int = 480) -> str:
+    """A page inside of another one."""
+    look = "width:100%;border:0;border-radius:8px"
+    return f'<iframe srcdoc="{escape(text)}" style="{look}" height="{height}" title="A run of fakempi"></iframe>'
+
+
+def facts_table(found: Measures) -> str:
+    """The plain numbers of a run, with what they mean."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td>"
+        f"<td style='text-align:left;opacity:.65'>{escape(EXPLAINED.get(name, ''))}</td></tr>"
+        for name, value in facts(found)
+    )
+    return f"<table>{rows}</table>"
 
 
 @cache
