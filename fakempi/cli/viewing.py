@@ -20,6 +20,7 @@ from fakempi.view.export import to_svg
 from fakempi.view.gallery import NAMES, pictures
 from fakempi.view.numbers import seconds
 from fakempi.view.page.assemble import TABS, page
+from fakempi.view.palette import in_24_bits
 from fakempi.view.replay import frames
 from fakempi.view.summary import compare
 
@@ -45,6 +46,8 @@ def view(options: Namespace) -> int:
     if options.window and (start := typed.window(options.window, traces[0].time)[0]) >= traces[0].time > 0:
         ends = f"the run ends at {seconds(traces[0].time)}"
         raise typed.wrong(f"--window {options.window}: {ends}, which is no later than {seconds(start)}.")
+    if options.interactive:
+        return _explore(traces[0], options)
     out = console()
     width = options.width or out.width
     if len(traces) == 2:
@@ -57,9 +60,20 @@ def view(options: Namespace) -> int:
         Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
         for thing in _apart(things):
-            out.print(thing)
+            out.print(in_24_bits(thing) if out.color_system == "truecolor" else thing)
         if names == ["replay"] and len(traces) == 1:
             _play(out, traces[0], options, width)
+    return 0
+
+
+def _explore(trace: Trace, options: Namespace) -> int:
+    if len(options.files) > 1 or options.svg or options.html:
+        raise typed.wrong("-i shows one trace, in the terminal: leave out --svg, --html and the second file.")
+    try:
+        from fakempi.explorer.app import explore  # an extra, and not before it is needed
+    except ImportError as error:
+        raise typed.wrong("-i needs the package textual, which is not installed: pip install 'fakempi[tui]'.") from error
+    explore(trace, os.path.basename(options.files[0]))
     return 0
 
 

@@ -120,6 +120,7 @@ class Columns:
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
         self.time = max(self.clocks, default=0.0)
         self.about: dict[str, Any] = about or {}
+        self.kept: dict[str, Any] = {}  # what others have worked out of the rows, and would again
 
     @property
     def ranks(self) -> int:
