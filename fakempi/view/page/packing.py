@@ -24,7 +24,7 @@ def packed(head: Mapping[str, Any], columns: Mapping[str, Column]) -> str:
     listed = [[name, len(column), kinds[name]] for name, column in columns.items()]
     words = json.dumps({**head, "columns": listed}, allow_nan=False).encode()
     parts = [_real(column) if kinds[name] == "d" else _whole(column) for name, column in columns.items()]
-    return b64encode(zlib.compress(b"".join((len(words).to_bytes(4, "little"), words, *parts)), 7)).decode()
+    return b64encode(zlib.compress(b"".join((len(words).to_bytes(4, "little"), words, *parts)), 5)).decode()
 
 
 def _whole(column: Column) -> bytes:
