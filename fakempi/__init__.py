@@ -94,5 +94,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext fakempi` in a notebook: the cell magic `%%mpi`."""
+    from fakempi.notebook import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return __all__
