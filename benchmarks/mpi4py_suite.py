@@ -2,7 +2,7 @@
 
     python benchmarks/mpi4py_suite.py                               download the sdist, run everything at 2, 3, 4 and 5 ranks
     python benchmarks/mpi4py_suite.py --suite mpi4py-4.1.2/test     the same with a suite that is there
-    python benchmarks/mpi4py_suite.py --ranks 4,5 --on emulator test_p2p_buf test_comm
+    python benchmarks/mpi4py_suite.py test_p2p_buf test_comm --ranks 4 --on emulator
     python benchmarks/mpi4py_suite.py --keep outcome.json --page docs/conformance.md
 
 The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
@@ -43,10 +43,11 @@ LATER = {
 LATER_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup"
 """The same in other modules: tests whose class or name says so."""
 
-LONG = """
-    test_util_dtlib test_cco_ngh_buf test_cco_pr_vec test_cco_nb_vec test_msgspec test_cco_vec test_datatype test_pack
-    test_cco_nb_buf test_cco_pr_buf test_cco_pr_ngh_buf test_cco_buf test_p2p_buf test_cco_buf_inter test_cco_vec_inter
-""".split()
+LONG = [
+    "test_util_dtlib", "test_cco_ngh_buf", "test_cco_pr_vec", "test_cco_nb_vec", "test_msgspec", "test_cco_vec",
+    "test_datatype", "test_pack", "test_cco_nb_buf", "test_cco_pr_buf", "test_cco_pr_ngh_buf", "test_cco_buf",
+    "test_p2p_buf", "test_cco_buf_inter", "test_cco_vec_inter",
+]  # fmt: skip
 """Modules that take many seconds, the longest first: begun in that order, they end at about the same time on all cores."""
 
 VERSION = "4.1.2"
@@ -199,8 +200,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", help="modules of the suite; all but those left out")
     parser.add_argument("--suite", type=Path, default=os.environ.get("MPI4PY_SUITE"), help="the folder test/ of an sdist")
-    parser.add_argument("--ranks", default="2,3,4,5", help="how many, with commas between them")
-    parser.add_argument("--on", choices=["mpi", "emulator", "both"], default="both")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4, 5])
+    parser.add_argument("--on", nargs="+", choices=["mpi", "emulator"], default=["mpi", "emulator"])
     parser.add_argument("--limit", type=int, default=600, help="seconds that a run may take")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs of the emulator at a time")
     parser.add_argument("--keep", type=Path, help="a JSON file for the outcome; what is in it already is not run again")
@@ -212,8 +213,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(asked.suite).resolve() if asked.suite else download(Path(folder))
         modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
-        for where in ["mpi", "emulator"] if asked.on == "both" else [asked.on]:
-            for ranks in asked.ranks.split(","):
+        for where in asked.on:
+            for ranks in map(str, asked.ranks):
                 known, begun, used = outcomes[where].setdefault(ranks, {}), time.perf_counter(), cpu_seconds()
                 wanted = [module for module in modules if module not in known]
                 jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
@@ -223,7 +224,7 @@ def main() -> None:
                         asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
                 seconds, of_cpu = time.perf_counter() - begun, cpu_seconds() - used
                 print(f"{where} at {ranks} ranks: {seconds:.0f} s, {of_cpu:.0f} s of CPU time", flush=True)
-    if asked.on == "both":
+    if set(asked.on) == {"mpi", "emulator"}:
         print(table(outcomes))
         for ranks in sorted(outcomes["mpi"]):
             here, there, _ = both(outcomes, ranks)
