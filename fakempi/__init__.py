@@ -40,8 +40,11 @@ _HOMES = {
     "TwoLevel": "fakempi.wire.models.two_level",
     "presets": "fakempi.wire.models.presets",
     "DeadlockError": "fakempi.errors",
+    "Finding": "fakempi.checks.findings",
+    "FindingsError": "fakempi.errors",
     "InternalError": "fakempi.errors",
     "LivelockError": "fakempi.errors",
+    "MPIFindingWarning": "fakempi.errors",
     "RankError": "fakempi.errors",
     "RunError": "fakempi.errors",
     "RunTimeout": "fakempi.errors",
@@ -51,9 +54,12 @@ __all__ = sorted([*_HOMES, "__version__"])
 
 if TYPE_CHECKING:
     from fakempi import MPI as MPI
+    from fakempi.checks.findings import Finding as Finding
     from fakempi.errors import DeadlockError as DeadlockError
+    from fakempi.errors import FindingsError as FindingsError
     from fakempi.errors import InternalError as InternalError
     from fakempi.errors import LivelockError as LivelockError
+    from fakempi.errors import MPIFindingWarning as MPIFindingWarning
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
     from fakempi.errors import RunTimeout as RunTimeout

@@ -1,8 +1,9 @@
 """Every exception of ours.
 
 `MPIError` is what programs know as `MPI.Exception`. The others speak about a whole run: `RankError` (a rank failed),
-`DeadlockError` and `LivelockError` (nothing can ever happen again), `RunTimeout` (it took too long). `TraceError` is about
-the record of a run, its file or its picture. `InternalError` means a bug in fakempi itself.
+`DeadlockError` and `LivelockError` (nothing can ever happen again), `RunTimeout` (it took too long), `FindingsError` (a
+strict run found something wrong). `TraceError` is about the record of a run, its file or its picture. `InternalError` means
+a bug in fakempi itself.
 """
 
 from __future__ import annotations
@@ -120,9 +121,11 @@ class RunError(RuntimeError):
     Attributes
     ----------
     trace : what happened until then, if it was asked for, else None
+    findings : what else was found to be wrong until then
     """
 
     trace: Any = None
+    findings: Sequence[Any] = ()
 
 
 class RankError(RunError):
@@ -203,6 +206,18 @@ class RunTimeout(RunError, TimeoutError):
         self.timeout: float = 0
         self.time: float = 0
         self.places: list[str] = []
+
+
+class FindingsError(RunError):
+    """A strict run found something wrong: what, is in `findings`, the worst first."""
+
+    def __init__(self, text: str, findings: Sequence[Any] = ()) -> None:
+        super().__init__(text)
+        self.findings = list(findings)
+
+
+class MPIFindingWarning(UserWarning):
+    """Something is wrong in a test on ranks that did not make it fail."""
 
 
 class TraceError(ValueError):

@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="zero: every send waits for its receive, so that unsafe sends show; eager: as most libraries, up to 64 KiB; "
         "infinite: no send waits",
     )
-    group.addoption("--mpi-strict", action="store_true", help="complain of what MPI libraries let pass")
+    group.addoption("--mpi-strict", action="store_true", help="findings, which are warnings, make tests fail")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
     group.addoption("--mpi-timeout", type=float, metavar="SECONDS", help="end a test on ranks that takes longer")
     group.addoption(
@@ -267,8 +267,8 @@ def pytest_runtest_makereport(
             title, text = f"Captured {stream} call", outcome.written(stream)
             if title in sections and text is not None:
                 sections[title] = text
-        if call.excinfo is not None and call.excinfo.value is outcome.stuck:
-            report.longrepr = outcome.why_stuck  # its traceback would lead into the emulator
+        if call.excinfo is not None and call.excinfo.value in (outcome.stuck, outcome.found):  # whose traceback would lead
+            report.longrepr = outcome.why_stuck if outcome.stuck else str(outcome.found)  # into the emulator
         report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item), alias.warning()))]
     return report
 

@@ -24,6 +24,7 @@ from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
+from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
@@ -51,6 +52,7 @@ class Run:
     messages, bytes : how many were transferred
     sent, received : (messages, bytes) by rank, in the order of clocks
     trace : what happened, if asked for, else None
+    findings : what is wrong with the program and did not stop it, the worst first: a list of `Finding`
     rounds : transfers on the longest chain of those that wait for one another, if there is a trace
     """
 
@@ -65,6 +67,7 @@ class Run:
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
         self.trace = _trace(universe, recorder)
+        self.findings = universe.ledger.findings()
 
     @property
     def rounds(self) -> int:
@@ -110,8 +113,9 @@ def run(
         {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
         makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
         "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether to complain of two things that MPI libraries let pass: a ready-mode send without a receive, and ends of
-        a distributed graph that do not match
+    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow. More is looked
+        for, too: what mpi4py programs leave to the garbage collector, ready-mode sends without a receive, and ends of a
+        distributed graph that do not match
     progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
@@ -122,6 +126,7 @@ def run(
     RankError : a rank raised; it has the rank, the exception and the true traceback
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     RunTimeout : it was not done in time; it says where every rank was
+    FindingsError : the run was strict, and something is wrong
     """
     model = _checked(main, nprocs, cost)
     watched = progress is not False or timeout is not None
@@ -154,7 +159,7 @@ def run(
             else:
                 _drive(universe)
     except RunError as error:
-        error.trace = _trace(universe, recorder)
+        error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
         raise
     finally:
         here.loop = before
@@ -315,8 +320,8 @@ def _drive(universe: Universe) -> None:
         loop.carrier.drive(loop)
         while loop.tasks and helped_from_outside(loop):
             loop.carrier.drive(loop)
-        if loop.tasks and not universe.failures and universe.verdict is None:
-            universe.verdict = diagnose(universe)
+        if not universe.failures and universe.verdict is None:
+            universe.verdict = diagnose(universe) if loop.tasks else conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:

@@ -52,8 +52,10 @@ Inside the script mpi4py is the emulator, even where the real one is installed.
 Each rank has a copy of the script's modules and of the installed packages that
 import mpi4py, or import one that does. --share NAME and --private NAME say
 otherwise of a package.
+What is wrong and does not stop it is listed at the end (findings).
 The exit code is mpiexec's: all ranks' codes joined by or; Abort's; 1 for an
-exception or a deadlock; 124 after a time-out; 130 after Ctrl-C.
+exception or a deadlock; 3 for findings, if --strict; 124 after a time-out; 130
+after Ctrl-C.
 
 """
 
@@ -160,7 +162,8 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name, operation=./file.py")
     run.add_argument("--trace", metavar="FILE", help="record it: .json for fakempi view and Perfetto, .npz for large ones")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
-    run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
+    run.add_argument("--strict", action="store_true", help="findings make it fail, with exit code 3; more is looked for")
+    run.add_argument("--findings", type=_manner, metavar="text|json", default="text", help="how to list them; json:FILE too")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
@@ -216,6 +219,13 @@ def _add_tour(tour: ArgumentParser) -> None:
     tour.add_argument("stations", nargs="*", metavar="STATION", help="only these, by number")
     tour.add_argument("--list", action="store_true", help="the stations, by number")
     tour.add_argument("--fast", "--no-pause", action="store_true", help="do not stop between stations")
+
+
+def _manner(text: str) -> str:
+    how, _, path = text.partition(":")
+    if how not in ("text", "json") or (how == "text" and path):
+        raise argparse.ArgumentTypeError(f"{text}: there are text, json and json:FILE")
+    return text
 
 
 def _factor(text: str) -> float:

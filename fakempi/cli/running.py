@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 import traceback
 from argparse import Namespace
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from typing import Any
 
 from fakempi import options as typed
+from fakempi.checks.findings import Finding, headline, lines
 from fakempi.cli.watching import TIMED_OUT, Interrupts
-from fakempi.errors import Aborted, DeadlockError, Left, MPIError, RankError, RunTimeout
+from fakempi.errors import Aborted, DeadlockError, FindingsError, Left, MPIError, RankError, RunTimeout
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
 
 FAILED = 1
+FOUND = 3  # a strict run in which something is wrong
 KILLED = 9  # what MPICH's mpiexec ends with when a rank has left with 0 and it has killed the others
 INTERRUPTED = 130
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -54,22 +59,46 @@ def run_script(options: Namespace) -> int:
     except KeyboardInterrupt:
         _say("\n  ".join([f"fakempi: interrupted{interrupts.how_far()}", *interrupts.places]))
         return INTERRUPTED
-    except RunTimeout as error:
+    except (RunTimeout, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, options.trace)
-        _say(f"fakempi: {error}")
-        return TIMED_OUT
-    except RankError as error:
-        _save(error.trace, options.trace)
-        return _failed(error, nprocs)
-    except DeadlockError as error:
-        _save(error.trace, options.trace)
-        _say(str(error))
-        _say_codes(script)
-        return FAILED
+        code = _unsuccessful(error, nprocs, script)
+        _tell(error.findings, options)
+        return code
     _save(result.trace, options.trace)
+    _tell(result.findings, options)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _say(_summary(result))
     return reduce(or_, script.codes.values(), 0)
+
+
+def _unsuccessful(error: RunTimeout | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
+    """Say why the run did not come to a good end; returns the exit code. Findings have their own list."""
+    if isinstance(error, FindingsError):
+        return FOUND
+    if isinstance(error, RankError):
+        return _failed(error, nprocs)
+    if isinstance(error, RunTimeout):
+        _say(f"fakempi: {error}")
+        return TIMED_OUT
+    _say(str(error))
+    _say_codes(script)
+    return FAILED
+
+
+def _tell(findings: Sequence[Finding], options: Namespace) -> None:
+    """What was found, as asked for: in words or as JSON, there or in a file. Notes alone interest strict people only."""
+    how, _, path = options.findings.partition(":")
+    if how == "json":
+        text = json.dumps([one.as_record() for one in findings])
+        if path:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        else:
+            _say(text)
+    elif options.strict or any(not one.note for one in findings):
+        kinds = list(dict.fromkeys(one.kind for one in findings))
+        if kinds:
+            why = f"fakempi explain {kinds[0]} says what that means" + (", and so for the others" if kinds[1:] else "")
+            _say("\n  ".join([f"fakempi: {headline(findings)} ({why})", *lines(findings)]))
 
 
 def _save(trace: Any, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -10,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from fakempi.errors import MPIFindingWarning
 from fakempi.mpi.base.current import running_process
 from fakempi.testing.fixtures import Later, OnThisRank
 from fakempi.testing.limits import OUTCOME, limit_of
-from fakempi.testing.markers import size_of, sizes
+from fakempi.testing.markers import size_of, sizes, strict
 from fakempi.testing.outcome import Outcome, on_every_rank
 from fakempi.testing.private import Copies
 from fakempi.testing.shared import Shared, of_test
@@ -32,7 +34,8 @@ class OnRanks:
     """How one marked test is called."""
 
     def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
-        self.item, self.mark, self.options = item, mark, options
+        self.item, self.mark = item, mark
+        self.options = {**options, "strict": strict(mark, options["strict"])}
         self.copies = Copies(item.config) if isolated else None
         if limit_of(item, mark) is not None:
             load_algorithms()
@@ -88,6 +91,9 @@ class OnRanks:
         self.item.stash[OUTCOME] = outcome
         if outcome.verdict is not None:
             raise outcome.verdict
+        for finding in outcome.findings:
+            if not finding.note:  # what may be intended is no warning, which some make errors
+                warnings.warn(MPIFindingWarning(str(finding)), stacklevel=2)
 
     def _run(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: Shared | None

@@ -27,8 +27,9 @@ NOT_ON_RANKS = {
 """Markers of pytest-mpi, and what they mean to a test that runs on ranks; to others, nothing."""
 
 HELP = (
-    "mpi(ranks, timeout=None, isolation=None): run the test on so many virtual ranks, or on each number of a list; "
-    "for so many seconds; isolation='module' gives each rank its own test module, conftest and modules of the project",
+    "mpi(ranks, timeout=None, isolation=None, strict=None): run the test on so many virtual ranks, or on each number of a "
+    "list; for so many seconds; isolation='module' gives each rank its own test module, conftest and modules of the "
+    "project; strict=True makes findings failures",
     "parallel(nprocs): as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may give the number",
     *(f"{name}: on ranks, {mark.name} the test" for name, mark in NOT_ON_RANKS.items()),
@@ -76,6 +77,14 @@ def isolated(mark: pytest.Mark, otherwise: str) -> bool:
     if given not in ISOLATIONS:
         raise pytest.UsageError(f"@pytest.mark.{mark.name}: isolation is {given!r}; there are {', '.join(ISOLATIONS)}")
     return bool(given == "module")
+
+
+def strict(mark: pytest.Mark, otherwise: bool) -> bool:
+    """Whether findings make a test fail."""
+    given = mark.kwargs.get("strict", otherwise)
+    if not isinstance(given, bool):
+        raise pytest.UsageError(f"@pytest.mark.{mark.name}: strict is {given!r}; it must be True or False")
+    return given
 
 
 def not_on_ranks(item: pytest.Item) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import SkipTest
 
 import pytest
 
+from fakempi.checks.findings import Finding, headline
+from fakempi.checks.findings import lines as findings_in_lines
 from fakempi.checks.ranks import ranks_in_words
-from fakempi.errors import Aborted, DeadlockError, MPIError, RankError, RunTimeout
+from fakempi.errors import Aborted, DeadlockError, FindingsError, MPIError, RankError, RunTimeout
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_rank
 from fakempi.mpi.base.environment import Wtime
@@ -28,6 +30,8 @@ class Outcome:
     errors: dict[int, BaseException] = field(default_factory=dict)
     clocks: dict[int, float] = field(default_factory=dict)
     stuck: DeadlockError | RunTimeout | None = None
+    found: FindingsError | None = None  # what is wrong, where that is a failure
+    findings: Sequence[Finding] = ()
     limit: str = ""  # how long it may take, in words
     changed: str = ""  # what ranks share and have changed, in words
     names: dict[int, str] = field(default_factory=dict)  # of processes that the test has spawned
@@ -41,8 +45,9 @@ class Outcome:
 
     @property
     def verdict(self) -> BaseException | None:
-        """What pytest is told: the first failure, else the deadlock, else the skip, else nothing."""
-        return next(iter(self.failed.values()), None) or self.stuck or next(iter(self.errors.values()), None)
+        """What pytest is told: the first failure, else the deadlock, else findings, else the skip, else nothing."""
+        skips = next(iter(self.errors.values()), None)
+        return next(iter(self.failed.values()), None) or self.stuck or self.found or skips
 
     def in_words(self, replay: str, warning: str = "") -> str:
         """The lines under the traceback: who failed, who waited then, and how to see it again."""
@@ -58,7 +63,10 @@ class Outcome:
             if self.stuck:
                 then = "were not done" if isinstance(self.stuck, RunTimeout) else "waited for ever"
                 lines += [f"the others {then} then:", *(f"  {line}" for line in self.why_stuck.splitlines())]
-        return "\n".join([*lines, *(line for line in (self.changed, warning) if line), f"replay: {replay}"])
+        lines += [line for line in (self.changed, warning) if line]
+        if self.findings and self.verdict is not self.found:
+            lines += [f"{headline(self.findings)}:", *(f"  {line}" for line in findings_in_lines(self.findings))]
+        return "\n".join([*lines, f"replay: {replay}"])
 
     @property
     def why_stuck(self) -> str:
@@ -130,9 +138,11 @@ def on_every_rank(
 
     with kept_by_rank(current_rank) as outcome.output:
         try:
-            run(main if wrapped is None else wrapped(main), size, **options)
+            outcome.findings = run(main if wrapped is None else wrapped(main), size, **options).findings
         except (DeadlockError, RunTimeout) as error:
-            outcome.stuck = error
+            outcome.stuck, outcome.findings = error, error.findings
+        except FindingsError as error:
+            outcome.found, outcome.findings = error, error.findings
         except RankError as error:  # Abort, sys.exit: they end everybody
             outcome.errors.setdefault(error.rank, _blamed(error.exception))
             if error.rank >= size:

@@ -7,7 +7,9 @@ from threading import get_ident
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
+from fakempi.checks.findings import Ledger, headline, lines
 from fakempi.checks.ranks import Names
+from fakempi.errors import FindingsError
 from fakempi.kernel.loop import Loop
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
@@ -32,8 +34,10 @@ class Universe:
         self.processes: list[Process] = []
         self.started = 0  # how many of them by `run`
         self.names = Names()
+        self.ledger = Ledger(self.names)  # of what is wrong and does not stop the run
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
@@ -115,6 +119,24 @@ class Universe:
         """The run ends now, and this is why."""
         self.decide(verdict)
         self.close()
+
+    def found(
+        self, kind: str, number: int, sentence: str, others: Sequence[int] = (), *,
+        call: str, place: str, at_once: bool = False,
+    ) -> None:  # fmt: skip
+        """Something is wrong with what a process did, which does not stop the run; `{others}` are those of that number.
+
+        `at_once`: wrong data would flow, so a strict run ends here.
+        """
+        self.ledger.add(kind, number, call, place, sentence, others)
+        if at_once and self.strict:
+            self.end(self.disapproval())
+
+    def disapproval(self) -> FindingsError:
+        """What a strict run with findings raises."""
+        findings = self.ledger.findings()
+        text = [f"{headline(findings)} in a strict run:", *lines(findings)]
+        return FindingsError("\n  ".join(text), findings)
 
     def close(self) -> None:
         """The run is over: whoever waits or sends from now on is told so."""
