@@ -15,12 +15,13 @@ class Envelope:
 
     __slots__ = (
         "arrived", "box", "call", "content", "eager", "end", "last", "nbytes", "next", "number", "out", "pattern",
-        "posted", "region", "route", "source", "stage", "tag", "waiter",
+        "posted", "region", "route", "site", "source", "stage", "tag", "waiter",
     )  # fmt: skip
 
     posted: Any  # three things that whoever watches wants to remember of it
     call: Any
     region: Any
+    site: Any  # where it was made, if whoever made it wants to remember that
     route: Any  # its ports, and how many of them it has
     stage: int
     number: int  # its turn at shared ports, or its place among all that came to the mailbox
@@ -45,12 +46,13 @@ class Pattern:
     """A message that somebody waits for: from a source, with a tag; a negative number means any."""
 
     __slots__ = (
-        "box", "call", "capacity", "end", "envelope", "last", "next", "number", "place", "posted", "source", "tag",
-        "waiter",
+        "box", "call", "capacity", "end", "envelope", "last", "next", "number", "place", "posted", "site", "source",
+        "tag", "waiter",
     )  # fmt: skip
 
     posted: Any  # two things that whoever watches wants to remember of it
     call: Any
+    site: Any  # where it was made, as above
     number: int  # its place among all that came to the mailbox
     next: Any
     last: Any

@@ -151,4 +151,5 @@ def _opaque_bytes(size: int) -> Datatype:
     """A committed type of `size` bytes, one for all arrays with elements of that size."""
     if size not in _opaque:
         _opaque[size] = BYTE.Create_contiguous(size).Commit()
+        _opaque[size]._definition.opaque = True
     return _opaque[size]
