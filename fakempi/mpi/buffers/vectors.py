@@ -23,6 +23,7 @@ from fakempi.mpi.buffers.raw import Memory, bytes_of, memory_of
 from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
 from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.signature import travels_as
 
 _WHOLE = frozenset([int])
 
@@ -78,9 +79,9 @@ class Vector:
         return units[start : start + self.counts[i] * scale]
 
     def _cut_up(self) -> tuple[Any, int]:
-        memory, dtype, scale = self.memory, self.datatype._dtype, self.datatype._size
-        if dtype is not None and isinstance(memory, np.ndarray) and len(memory):
-            self._units = memory[: len(memory) // scale * scale].view(dtype), 1
+        memory, dtype, scale = self.memory, travels_as(self.datatype._definition), self.datatype._size
+        if isinstance(memory, np.ndarray) and len(memory):
+            self._units = memory[: len(memory) // scale * scale].view(dtype), scale // dtype.itemsize
         else:
             self._units = memory, scale
         return self._units

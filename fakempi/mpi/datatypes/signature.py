@@ -55,11 +55,12 @@ class Signature:
         self.size = sum(_size(code) * times for code, times in runs)
         self.dtype = _dtype(runs)
 
-    def agrees(self, other: Signature, nbytes: int) -> bool:
-        """Whether messages of so many bytes consist of the same."""
-        if self is other or not nbytes or ANYTHING in (self, other):
+    def agrees(self, other: Signature, nbytes: int | None = None) -> bool:
+        """Whether messages of so many bytes consist of the same; without a number, those of any length."""
+        if self is other or nbytes == 0 or ANYTHING in (self, other):
             return True
-        rest = min(nbytes, math.lcm(self.size, other.size))
+        period = math.lcm(self.size, other.size)
+        rest = period if nbytes is None else min(nbytes, period)
         mine, theirs = _Walk(self.runs), _Walk(other.runs)
         for _ in range(MOST):
             if rest <= 0:
@@ -77,9 +78,15 @@ class Signature:
         if self is ANYTHING:
             return f"{nbytes} packed bytes"
         if len(self.runs) == 1:
-            return _named(self.runs[0][0], nbytes // _size(self.runs[0][0]))
-        shown = ", ".join(_named(*run) for run in self.runs[:4]) + ", ..." * (len(self.runs) > 4)
-        return f"{max(1, nbytes // self.size)} x ({shown})"
+            return _named(self.runs[0][0], nbytes // self.size)
+        return f"{max(1, nbytes // self.size)} x {self.name}"
+
+    @property
+    def name(self) -> str:
+        """Its elements: `float32`, `bytes`, `(1 int32, 3 float64)`."""
+        if len(self.runs) <= 1:
+            return _named(self.runs[0][0], 2).partition(" ")[2] if self.runs else "anything"
+        return "(" + ", ".join(_named(*run) for run in self.runs[:4]) + ", ..." * (len(self.runs) > 4) + ")"
 
 
 class _Walk:
