@@ -18,6 +18,7 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.overlap import check_places
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
@@ -65,6 +66,8 @@ class Flat:
             if array is not None:
                 return cls._made(array, datatype, elements)
         span = spanned(buffer, found, count, displacement, datatype, blocks)
+        if writable and not datatype._dense:
+            check_places(span)
         return cls(span, kind is not None or type(span.memory) is not Phantom, elements)
 
     @classmethod
@@ -95,6 +98,16 @@ class Flat:
     def signature(self) -> Signature | None:
         """Of what its elements are; None if it has none, or does not say."""
         return of_type(self.datatype._definition) if self.told and self.nbytes else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """The memory it is in."""
+        return [self.array if self._span is None else self._span]
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether the array is the program's own memory."""
+        return self._span is None
 
     def kind_in_words(self) -> str:
         """The datatype; a phantom alone says only how large its elements are."""
@@ -156,6 +169,17 @@ class FlatVector:
     def signature(self) -> Signature | None:
         """Of what the elements of all blocks are; None if there are none, or it does not say."""
         return of_type(self.datatype._definition) if self.nbytes and not self.hollow else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """The memory it is in: a payload for each block, or one for all if they are in a row."""
+        blocks = self._vector
+        return [self.array] if blocks is None else [blocks.at(i) for i, size in enumerate(self.sizes) if size]
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether the array is the program's own memory."""
+        return self._vector is None
 
     def _block(self, i: int) -> Any:
         return self.array[self._starts[i] : self._starts[i + 1]]

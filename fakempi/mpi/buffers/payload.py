@@ -17,6 +17,7 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import check_element, datatype_of
+from fakempi.mpi.buffers.overlap import check_places
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING, U1, Found, flat, memory_of
 from fakempi.mpi.buffers.span import Span, spanned
@@ -64,6 +65,8 @@ def _described(spec: Any, writable: bool) -> tuple[Payload, int]:
     part = _part(found, count, displacement, datatype)
     if part is None:
         span = spanned(buffer, found, count, displacement, datatype)
+        if writable and not datatype._dense:
+            check_places(span)
         return payload_of(span), span.nbytes
     return part if kind is None and type(buffer) is ndarray else seen_as(part, datatype), part.nbytes
 

@@ -18,6 +18,7 @@ from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.buffers.flat import Flat, FlatVector
+from fakempi.mpi.buffers.overlap import any_share_bytes, tell_of_overlap
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
@@ -286,6 +287,8 @@ class CollectiveCalls(CommState):
         if near and address_of(one.array) == address_of(other.array):
             instead = "" if self._between else "; IN_PLACE is for that"
             self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
+        if not one.hollow and (near or not (one.in_a_row and other.in_a_row)) and any_share_bytes(one.parts, other.parts):
+            tell_of_overlap("sendbuf and recvbuf overlap")
         if alike and nbytes and not self._between:
             self._compare_types(one, other, name)
 

@@ -78,9 +78,11 @@ def _tell(envelope: Envelope, pattern: Pattern, kind: str, sent: str, taken: str
 
 def _call_of(universe: Any, number: int, item: Any) -> Place | None:
     """Which call has made it, and where, if that was noted, or if its rank is still in it."""
-    site = getattr(item, "site", None)
+    site, origin = getattr(item, "site", None), getattr(item, "origin", None)
     if site is not None:
         return site[0], _place_of(*site[1:])
+    if origin is not None:
+        return origin.call, origin.place
     frame: Any = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name in _DOORS and any(each is item for each in frame.f_locals.values()):
