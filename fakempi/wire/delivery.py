@@ -35,7 +35,6 @@ class Delivery:
         self.clock, self.cost = clock, cost
         self.watcher: Any = None
         self.matched = matched
-        self.notes: float = 0  # of how many more envelopes and patterns whoever makes them is to remember where that was
         self.linear = cost.linear
         self.price = cost.transfer
         self.ports = Ports(clock, cost, self._onward if cost.duplex else self._claim_again)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
@@ -15,9 +14,6 @@ from fakempi.kernel.loop import Loop
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 
-NOTED = 1000
-"""Of so many sends and receives of a run it is noted where they were called: it takes as long as a fifth of a message."""
-
 
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
@@ -26,7 +22,6 @@ class Universe:
 
     def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
-        wire.notes = math.inf if strict else NOTED
         self.algorithms = algorithms  # as given to `run`
         self._table: Any = None
         self.has_nodes = type(cost).node is not CostModel.node

@@ -16,7 +16,6 @@ from fakempi.mpi.base.current import FOREIGN
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import secure, truncation
-from fakempi.mpi.point.mismatch import note_call
 from fakempi.mpi.point.races import look_around, look_back
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
@@ -80,10 +79,7 @@ class CommState:
         if eager is None:
             eager = nbytes <= self._eager_limit
         envelope = Envelope(self._out, self._rank, tag, nbytes, box, content, eager)
-        wire = self._wire
-        if wire.notes:
-            note_call(wire, envelope)
-        wire.send(envelope)
+        self._wire.send(envelope)
         return envelope
 
     def _await(self, place: Any, capacity: int, source: int, tag: int) -> Any:
@@ -94,10 +90,7 @@ class CommState:
         if running is None or running.owner is not self._process:
             self._complain_of_owner()
         pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
-        wire = self._wire
-        if wire.notes:
-            note_call(wire, pattern)
-        wire.expect(pattern)
+        self._wire.expect(pattern)
         return pattern
 
     def _await_unusual(self, place: Any, capacity: int, source: int, tag: int) -> Any:
@@ -108,8 +101,6 @@ class CommState:
         box = self._mailbox()
         look_back(self, box)
         pattern = Pattern(source, tag, box, place, capacity)
-        if self._wire.notes:
-            note_call(self._wire, pattern)
         self._wire.expect(pattern)
         look_around(self, pattern)
         return pattern

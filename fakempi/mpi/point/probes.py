@@ -15,7 +15,6 @@ from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.buffers.payload import describe_target
 from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
 from fakempi.mpi.point.many import let_others_run
-from fakempi.mpi.point.mismatch import note_call
 from fakempi.mpi.point.objects import UNLIMITED
 from fakempi.mpi.point.request import Request
 from fakempi.wire.envelope import Envelope, Pattern
@@ -121,10 +120,7 @@ class Message(Handled):
             return Request._of(process.comm_world, NullOperation(process.loop.now))
         envelope, matched.envelope = matched.envelope, None
         pattern = Pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
-        wire = running_process().wire
-        if wire.notes:
-            note_call(wire, pattern)
-        wire.join(envelope, pattern)
+        running_process().wire.join(envelope, pattern)
         return Request._of(self._comm, pattern, buf, is_object)
 
 
