@@ -26,6 +26,7 @@ from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.point.arrival import matched
+from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
@@ -141,6 +142,8 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
+    if recorder is None:  # which counts the frames between a program and the wire
+        note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
