@@ -22,6 +22,7 @@ from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
+from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
@@ -97,6 +98,7 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    buffers: bool | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -120,6 +122,8 @@ def run(
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    buffers : whether to look for programs that use memory while an operation on it is under way, which takes a microsecond
+        or two for each request, and a copy of its memory; None, the default, does so in strict runs
 
     Raises
     ------
@@ -139,6 +143,9 @@ def run(
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
+    if strict if buffers is None else buffers:
+        universe.watch = Watch(universe, matched)
+        universe.wire.matched = universe.watch.matched
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
@@ -162,6 +169,8 @@ def run(
         error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
         raise
     finally:
+        if universe.watch is not None:
+            universe.watch.end()
         here.loop = before
         if outer is not None:
             outer.universe.inner = None

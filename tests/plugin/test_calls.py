@@ -369,3 +369,23 @@ def test_the_replay_line_works_from_any_folder(pytester: pytest.Pytester, monkey
     plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, "--mpi4py=emulated")
     assert f"replay: pytest '{below}/test_there.py::test_it[a b]' --mpi4py=emulated" in result.stdout.str()
+
+
+def test_memory_that_is_in_use_is_looked_at_in_tests(pytester: pytest.Pytester) -> None:
+    """Who writes to what is being sent is warned."""
+    source = """
+import numpy as np
+
+@pytest.mark.mpi(ranks=2)
+def test_early(comm):
+    b = np.zeros(2)
+    if comm.rank == 0:
+        request = comm.Isend(b, 1)
+        b[0] = 1
+        request.Wait()
+    else:
+        comm.Recv(b, 0)
+"""
+    result, text = run_pytest(pytester, source, "-W", "default")
+    result.assert_outcomes(passed=1, warnings=1)
+    assert "MPIFindingWarning: buffer-in-use: rank 0: Isend at" in text

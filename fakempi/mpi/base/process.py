@@ -39,6 +39,7 @@ class Universe:
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.watch: Any = None  # over memory that is in use, if there is to be one
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
@@ -149,6 +150,7 @@ class Universe:
     def add_process(self, rank: int) -> Process:
         """A new process, which is `rank` in its own world."""
         process = Process(self, self.wire.ports.add_process(), rank)
+        process.pins = None if self.watch is None else self.watch.of(process)
         self.processes.append(process)
         return process
 
@@ -158,8 +160,8 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level",
-        "threads", "universe", "wire",
+        "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "pins", "rank", "task",
+        "thread_level", "threads", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -174,6 +176,7 @@ class Process:
         self.comm_self: Any = None
         self.parent: Any = None  # the intercommunicator to those who spawned it
         self.appnum = 0  # which of the programs that were spawned together it runs
+        self.pins: Any = None  # memory that its operations use, if that is watched
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend

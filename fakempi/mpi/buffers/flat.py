@@ -90,6 +90,10 @@ class Flat:
         if self._span is not None:
             self._span.unpack(flat(self.array))
 
+    def parts(self) -> list[Any]:
+        """The program's memory, as payloads."""
+        return [self.array if self._span is None else self._span]
+
     def kind_in_words(self) -> str:
         """The datatype; a phantom alone says only how large its elements are."""
         return self.datatype._definition.describe() if self.told else f"elements of {self.datatype._size} bytes"
@@ -145,6 +149,10 @@ class FlatVector:
         if self._vector is not None:
             for i, size in enumerate(self.sizes):
                 copy_into(self._block(i), self._vector.at(i), size)
+
+    def parts(self) -> list[Any]:
+        """The program's memory, as payloads."""
+        return [self.array] if self._vector is None else [self._vector.at(i) for i in range(len(self.sizes))]
 
     def _block(self, i: int) -> Any:
         return self.array[self._starts[i] : self._starts[i + 1]]

@@ -295,6 +295,8 @@ class Comm(
                     self._kinds[True]._make(self._process, twins[mine], twins[1 - mine], self._rank),
                     Comm._make(self._process, side.alone, side.alone, self._rank),
                 )
+            for twin in self._hidden:
+                twin._pins = None  # of what we do ourselves nothing is watched
         return self._hidden  # type: ignore[no-any-return]
 
     def _furnish(self, context: Context, info: Info | None) -> Any:

@@ -147,4 +147,5 @@ class PointToPoint(Buffered):
         place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
         content = snapshot(place)
         pattern = self._await(place, capacity, source, recvtag)
-        return Request._of_both(self, self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, buf)
+        envelope = self._post_or_withdraw(content, capacity, dest, sendtag, pattern)
+        return Request._of_both(self, envelope, pattern, (None, buf))

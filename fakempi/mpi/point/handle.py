@@ -29,8 +29,8 @@ class CommState:
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_out", "_process", "_rank",
-        "_reach", "_side", "_there", "_wire",
+        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_out", "_pins", "_process",
+        "_rank", "_reach", "_side", "_there", "_wire",
     )  # fmt: skip
 
     _context: Context | None
@@ -50,6 +50,7 @@ class CommState:
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
         self._hidden: Any = None  # the twins for collectives, once there are any
+        self._pins: Any = None  # memory in use, if that is watched
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -62,6 +63,7 @@ class CommState:
         self._process = process
         self._loop, self._wire, self._out = process.loop, process.wire, process.out
         self._eager_limit = process.eager_limit
+        self._pins = process.pins
 
     # -- what point-to-point calls do -----------------------------------------------------------------------------
 

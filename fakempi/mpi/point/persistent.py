@@ -44,6 +44,8 @@ class Prequest(Request, PrequestRefusals):
         self._cancelled = False
         assert self._start is not None  # only a null one has none
         self._operation = self._start()
+        if self._buffer is not None and self._comm._pins is not None:
+            self._pin = self._comm._pins.of(self._operation, self._buffer)
 
     @classmethod
     def Startall(cls, requests: list[Prequest]) -> None:

@@ -22,7 +22,7 @@ from fakempi.wire.envelope import Envelope, Pattern
 class Request(Handled):
     """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
 
-    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_operation")
+    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_operation", "_pin")
 
     _identity: Identity  # made when somebody asks who this is, which few do
 
@@ -35,6 +35,7 @@ class Request(Handled):
         if not isinstance(request, Request):
             raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {request!r}.", MPITypeError)
         self._set(request._comm, request._operation, request._buffer)
+        self._pin = request._pin
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
             self._identity = request._stands_for()
@@ -45,6 +46,8 @@ class Request(Handled):
         self = object.__new__(cls)
         self._set(comm, operation, buffer)
         self._is_object = is_object
+        if buffer is not None and comm._pins is not None and operation is not None and not is_object:
+            self._pin = comm._pins.of(operation, buffer)
         return self
 
     @classmethod
@@ -55,6 +58,7 @@ class Request(Handled):
         self._comm = comm
         self._operation: Any = operation
         self._buffer = buffer  # kept alive while the operation is under way
+        self._pin: Any = None  # what of it is in use until then, if that is watched
         self._is_object = False
         self._null = False
         self._cancelled = False
@@ -253,6 +257,8 @@ class Request(Handled):
     def Free(self) -> None:
         """Forget the request; its operation goes on."""
         self._check_alive()
+        if self._pin is not None:
+            self._pin.drop()
         self._set(self._comm, None, None)
         self._null = True
 
@@ -326,6 +332,8 @@ class Request(Handled):
     def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
         """As `_finish`, but what went wrong is returned beside what came."""
         operation = self._operation
+        if self._pin is not None:
+            self._pin.end()
         if operation.__class__ is Envelope and status is None:  # most sends
             secure(operation)
             self._retire()
@@ -359,6 +367,8 @@ class Request(Handled):
         """The operation has ended: say so, and leave the request as it is."""
         self._fill(status)
         self._secure()
+        if self._pin is not None:
+            self._pin.end()
 
     def _retire(self) -> None:
         """What is left when the operation has ended."""

@@ -1,0 +1,173 @@
+"""Memory that operations under way use, and what programs must not do with it until they have waited for them.
+
+From the start of an operation until the program learns that it is over, nobody may write to what is sent, and nobody may
+even look at what is received. Whoever asks for it gets this checked: what the memory held is kept, and compared when the
+operation is over and, of what is received, just before the emulator itself writes there. Two operations of which one
+writes where the other is at work are found when the second is started.
+
+This takes a microsecond or two for each request, and a copy of its memory. So it is done in strict runs and in tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.mpi.base.waiting import AllOf, Completion
+from fakempi.mpi.buffers.flat import Flat, FlatVector
+from fakempi.mpi.buffers.payload import Payload, describe
+from fakempi.mpi.buffers.phantom import Phantom
+from fakempi.mpi.buffers.regions import Region, Regions
+from fakempi.wire.envelope import Envelope, Pattern
+
+
+class Watch:
+    """Of a run: who is told when memory is written to that a receive waits for, and the end of it all."""
+
+    def __init__(self, universe: Any, matched: Callable[[Any, Any], None]) -> None:
+        self.universe, self.strict = universe, universe.strict
+        self._matched = matched  # what the wire calls if nobody watches
+        self.awaited: dict[Pattern, Region] = {}
+        self.all: list[Pins] = []
+
+    def of(self, process: Any) -> Pins:
+        """What one process has under way."""
+        self.all.append(Pins(self, process))
+        return self.all[-1]
+
+    def matched(self, envelope: Envelope, pattern: Pattern) -> None:
+        """A message has met its receive: look at the memory, then let it be written to."""
+        region = self.awaited.pop(pattern, None)
+        if region is None:
+            return self._matched(envelope, pattern)
+        region.look()
+        region.cure()
+        self._matched(envelope, pattern)
+        region.keep()
+
+    def end(self) -> None:
+        """The run is over: memory outlives it, and is the program's again."""
+        for pins in self.all:
+            for pin in list(pins.live):
+                pin.drop()
+        for region in self.awaited.values():  # of requests that were freed
+            region.cure()
+        self.awaited.clear()
+
+
+class Pins:
+    """What the operations of one process use that are under way."""
+
+    def __init__(self, watch: Watch, process: Any) -> None:
+        self.watch, self.process = watch, process
+        self.live: dict[Pin, None] = {}
+        self.read, self.written = Regions(), Regions()
+
+    def of(self, operation: Any, buffer: Any) -> Pin | None:
+        """For an operation that was just started on a buffer, or of a collective call, by a plan: what it uses."""
+        kind = operation.__class__
+        if kind is Envelope:
+            return Pin(self, (describe(buffer)[0],), ())
+        if kind is Pattern:
+            return Pin(self, (), (operation.place,)).awaiting(operation)
+        if kind is AllOf:  # a send and a receive, of which the first is of a copy if there is but one buffer
+            (envelope, pattern), (sent, _) = operation.operations, buffer
+            reads = (describe(sent)[0],) if envelope.__class__ is Envelope and sent is not None else ()
+            return Pin(self, reads, (getattr(pattern, "place", None),)).awaiting(pattern)
+        if kind is not Completion:
+            return None  # to or from nobody
+        child = operation.why
+        if child is None:
+            return Pin(self, (describe(buffer)[0],), ())  # a buffered send
+        reads, writes = getattr(buffer, "uses", ((), ()))
+        pin = Pin(self, _payloads(reads), _payloads(writes))
+        child.work = pin.around(child.work)
+        return pin
+
+    def add(self, region: Region) -> None:
+        """The process has started to use it. Is it in use already?"""
+        others = [*self.written.overlapping(region), *(self.read.overlapping(region) if region.writes else ())]
+        pin = region.pin
+        if others and not pin.told:
+            other = others[0].pin
+            pin.told = other.told = True  # what comes of it needs no more words
+            words = f"its buffer overlaps with that of {other.call} at {other.site}, which is not over"
+            self.found("buffer-overlap", pin, words)
+        (self.written if region.writes else self.read).add(region)
+
+    def found(self, kind: str, pin: Pin, sentence: str) -> None:
+        """Something is wrong with what an operation uses."""
+        self.watch.universe.found(kind, self.process.number, sentence, call=pin.call, place=pin.site, at_once=True)
+
+
+class Pin:
+    """What one operation uses until it is over."""
+
+    __slots__ = ("call", "pattern", "pins", "regions", "site", "told")
+
+    def __init__(self, pins: Pins, reads: Iterable[Payload], writes: Iterable[Payload]) -> None:
+        self.pins, self.told = pins, False
+        self.pattern: Any = None  # of a receive whose message was yet to come
+        self.call, frame = public_call(sys._getframe(1))
+        self.site = site_of(frame)
+        self.regions: list[Region] = []
+        pins.live[self] = None
+        for payloads, written in ((reads, False), (writes, True)):
+            here = [Region(payload, written, self) for payload in payloads if _has_memory(payload)]
+            for region in here:
+                pins.add(region)
+            self.regions += here
+
+    def awaiting(self, pattern: Any) -> Pin:
+        """If the message of a receive is yet to come, be there when it does."""
+        if pattern.__class__ is Pattern and pattern.envelope is None and self.regions and self.regions[-1].writes:
+            self.pattern = pattern
+            self.pins.watch.awaited[pattern] = self.regions[-1]
+            if self.pins.watch.strict:
+                self.regions[-1].poison()
+        return self
+
+    def around(self, work: Callable[[], Any]) -> Callable[[], Any]:
+        """The work of a collective call: just before it, nobody may have written to what it writes."""
+
+        def watched() -> Any:
+            written = [region for region in self.regions if region.writes]
+            for region in written:
+                region.look()
+            work()
+            for region in written:
+                region.keep()
+
+        return watched
+
+    def end(self) -> None:
+        """The program learns that the operation is over: from now on it may do what it likes. Has it done so before?"""
+        if self in self.pins.live:
+            self.drop()
+            for region in self.regions:
+                region.look()
+            if self.pattern in self.pins.watch.awaited:  # it was cancelled
+                self.pins.watch.awaited.pop(self.pattern).cure()
+            if not self.told and any(region.changed for region in self.regions):
+                call, frame = public_call(sys._getframe(1))
+                words = f"its buffer was written to before {call} at {site_of(frame)} said that it is over"
+                self.pins.found("buffer-in-use", self, words)
+
+    def drop(self) -> None:
+        """The program will not be told when it is over: what it does with the memory is its own business."""
+        pins = self.pins
+        if pins.live.pop(self, self) is None:
+            for region in self.regions:
+                (pins.written if region.writes else pins.read).remove(region)
+
+
+def _payloads(things: Iterable[Any]) -> Iterable[Payload]:
+    """Of all that a plan uses: buffers, described, or payloads; each once."""
+    found = (thing.parts() if isinstance(thing, (Flat, FlatVector)) else [thing] for thing in things)
+    return {id(payload): payload for payloads in found for payload in payloads}.values()
+
+
+def _has_memory(payload: Payload) -> bool:
+    return payload is not None and payload.nbytes > 0 and type(payload) is not Phantom
