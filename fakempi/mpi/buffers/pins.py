@@ -19,7 +19,7 @@ from fakempi.mpi.base.waiting import AllOf, Completion
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.payload import Payload, describe
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.regions import Region, Regions
+from fakempi.mpi.buffers.regions import Neighbours, Region
 from fakempi.wire.envelope import Envelope, Pattern
 
 
@@ -63,39 +63,50 @@ class Pins:
     def __init__(self, watch: Watch, process: Any) -> None:
         self.watch, self.process = watch, process
         self.live: dict[Pin, None] = {}
-        self.read, self.written = Regions(), Regions()
+        self.roots: dict[int, Region | Neighbours] = {}  # by the identity of the object whose memory it is
 
     def of(self, operation: Any, buffer: Any) -> Pin | None:
         """For an operation that was just started on a buffer, or of a collective call, by a plan: what it uses."""
         kind = operation.__class__
         if kind is Envelope:
-            return Pin(self, (describe(buffer)[0],), ())
+            return Pin(self).using(describe(buffer)[0], False)
         if kind is Pattern:
-            return Pin(self, (), (operation.place,)).awaiting(operation)
+            return Pin(self).using(operation.place, True).awaiting(operation)
         if kind is AllOf:  # a send and a receive, of which the first is of a copy if there is but one buffer
-            (envelope, pattern), (sent, _) = operation.operations, buffer
-            reads = (describe(sent)[0],) if envelope.__class__ is Envelope and sent is not None else ()
-            return Pin(self, reads, (getattr(pattern, "place", None),)).awaiting(pattern)
+            (envelope, pattern), (sent, _), pin = operation.operations, buffer, Pin(self)
+            if envelope.__class__ is Envelope and sent is not None:
+                pin.using(describe(sent)[0], False)
+            return pin.using(pattern.place, True).awaiting(pattern) if pattern.__class__ is Pattern else pin
         if kind is not Completion:
             return None  # to or from nobody
-        child = operation.why
-        if child is None:
-            return Pin(self, (describe(buffer)[0],), ())  # a buffered send
+        child, pin = operation.why, Pin(self)
+        if child is None:  # a buffered send
+            return pin.using(describe(buffer)[0], False)
         reads, writes = getattr(buffer, "uses", ((), ()))
-        pin = Pin(self, _payloads(reads), _payloads(writes))
+        for things, written in ((reads, False), (writes, True)):
+            for payload in _payloads(things):
+                pin.using(payload, written)
         child.work = pin.around(child.work)
         return pin
 
     def add(self, region: Region) -> None:
         """The process has started to use it. Is it in use already?"""
-        others = [*self.written.overlapping(region), *(self.read.overlapping(region) if region.writes else ())]
-        pin = region.pin
-        if others and not pin.told:
-            other = others[0].pin
-            pin.told = other.told = True  # what comes of it needs no more words
-            words = f"its buffer overlaps with that of {other.call} at {other.site}, which is not over"
+        there = self.roots.setdefault(region.root, region)
+        if there is region:
+            return  # as most are
+        if isinstance(there, Region):
+            there = self.roots[region.root] = Neighbours(there)
+        pin, other = region.pin, there.add(region)
+        if other is not None and not pin.told:
+            pin.told = other.pin.told = True  # what comes of it needs no more words
+            words = f"its buffer overlaps with that of {other.pin.call} at {other.pin.site}, which is not over"
             self.found("buffer-overlap", pin, words)
-        (self.written if region.writes else self.read).add(region)
+
+    def remove(self, region: Region) -> None:
+        """The process has it back."""
+        there = self.roots[region.root]
+        if there is region or there.remove(region):
+            del self.roots[region.root]
 
     def found(self, kind: str, pin: Pin, sentence: str) -> None:
         """Something is wrong with what an operation uses."""
@@ -107,22 +118,24 @@ class Pin:
 
     __slots__ = ("call", "pattern", "pins", "regions", "site", "told")
 
-    def __init__(self, pins: Pins, reads: Iterable[Payload], writes: Iterable[Payload]) -> None:
+    def __init__(self, pins: Pins) -> None:
         self.pins, self.told = pins, False
-        self.pattern: Any = None  # of a receive whose message was yet to come
         self.call, frame = public_call(sys._getframe(1))
         self.site = site_of(frame)
         self.regions: list[Region] = []
+        self.pattern: Any = None  # of a receive whose message was yet to come
         pins.live[self] = None
-        for payloads, written in ((reads, False), (writes, True)):
-            here = [Region(payload, written, self) for payload in payloads if _has_memory(payload)]
-            for region in here:
-                pins.add(region)
-            self.regions += here
+
+    def using(self, payload: Payload, writes: bool) -> Pin:
+        """It reads this, or writes it; what has no memory is nobody's business."""
+        if payload is not None and payload.nbytes and type(payload) is not Phantom:
+            self.regions.append(Region(payload, writes, self))
+            self.pins.add(self.regions[-1])
+        return self
 
     def awaiting(self, pattern: Any) -> Pin:
         """If the message of a receive is yet to come, be there when it does."""
-        if pattern.__class__ is Pattern and pattern.envelope is None and self.regions and self.regions[-1].writes:
+        if pattern.envelope is None and self.regions and self.regions[-1].writes:
             self.pattern = pattern
             self.pins.watch.awaited[pattern] = self.regions[-1]
             if self.pins.watch.strict:
@@ -160,7 +173,8 @@ class Pin:
         pins = self.pins
         if pins.live.pop(self, self) is None:
             for region in self.regions:
-                (pins.written if region.writes else pins.read).remove(region)
+                pins.remove(region)
+                region.pin = None  # or each were a circle that holds its buffer
 
 
 def _payloads(things: Iterable[Any]) -> Iterable[Payload]:
@@ -168,6 +182,3 @@ def _payloads(things: Iterable[Any]) -> Iterable[Payload]:
     found = (thing.parts() if isinstance(thing, (Flat, FlatVector)) else [thing] for thing in things)
     return {id(payload): payload for payloads in found for payload in payloads}.values()
 
-
-def _has_memory(payload: Payload) -> bool:
-    return payload is not None and payload.nbytes > 0 and type(payload) is not Phantom

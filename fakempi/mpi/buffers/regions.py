@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -23,10 +22,22 @@ class Region:
     All of it is kept: a copy takes less time than a checksum, and nothing escapes it.
     """
 
-    __slots__ = ("changed", "high", "kept", "low", "payload", "pin", "saved", "serial", "writes")
+    __slots__ = ("changed", "high", "kept", "low", "payload", "pin", "root", "saved", "serial", "writes")
+
+    low: int  # its addresses, once somebody asks: that takes as long as all the rest
+    high: int
+    serial: int
 
     def __init__(self, payload: Payload, writes: bool, pin: Any) -> None:
         self.payload, self.writes, self.pin = payload, writes, pin
+        self.root = id(root_of(payload.memory if type(payload) is Span else payload))
+        self.changed = False  # whether somebody else has written to it
+        self.saved: bytes | None = None  # what it held before it was poisoned
+        self.kept = contents(payload)
+
+    def locate(self) -> None:
+        """Find out where it is."""
+        payload = self.payload
         if type(payload) is Span:
             first, last = payload.datatype._span(payload.count)
             start = address_of(payload.memory) + payload.offset  # type: ignore[arg-type]
@@ -35,9 +46,6 @@ class Region:
             self.low = address_of(payload)
             self.high = self.low + payload.nbytes
         self.serial = next(_serial)
-        self.changed = False  # whether somebody else has written to it
-        self.saved: bytes | None = None  # what it held before it was poisoned
-        self.kept = contents(payload)
 
     def look(self) -> None:
         """Has anybody written to it since?"""
@@ -90,8 +98,38 @@ def put(data: bytes, payload: Payload) -> None:
     copy_into(frombuffer(data, U1), payload, len(data))
 
 
-class Regions:
-    """Many, in the order of their addresses, to find those that overlap with one more."""
+def root_of(memory: Any) -> Any:
+    """The object whose memory an array looks at."""
+    base = memory.base
+    while base is not None:
+        memory = base
+        base = memory.obj if type(memory) is memoryview else getattr(memory, "base", None)
+    return memory
+
+
+class Neighbours:
+    """Regions of one object's memory, to find those that overlap with one more."""
+
+    __slots__ = ("read", "written")
+
+    def __init__(self, first: Region) -> None:
+        self.read, self.written = Row(), Row()
+        self.add(first)
+
+    def add(self, region: Region) -> Region | None:
+        """One more; returns another one that it overlaps with, if one of the two writes."""
+        region.locate()
+        (self.written if region.writes else self.read).add(region)
+        return self.written.overlapping(region) or (self.read.overlapping(region) if region.writes else None)
+
+    def remove(self, region: Region) -> bool:
+        """One less; returns whether none is left."""
+        (self.written if region.writes else self.read).remove(region)
+        return not self.read.entries and not self.written.entries
+
+
+class Row:
+    """Regions in the order of their addresses."""
 
     __slots__ = ("entries", "longest")
 
@@ -110,11 +148,12 @@ class Regions:
         if not self.entries:
             self.longest = 0
 
-    def overlapping(self, region: Region) -> Iterator[Region]:
-        """Those that have a byte in common with it."""
+    def overlapping(self, region: Region) -> Region | None:
+        """One that has a byte in common with it, if there is one of another operation."""
         for i in range(bisect_left(self.entries, (region.low - self.longest, 0)), len(self.entries)):
             low, _, other = self.entries[i]
             if low >= region.high:
                 break
-            if other.overlaps(region):
-                yield other
+            if other.pin is not region.pin and other.overlaps(region):
+                return other
+        return None
