@@ -115,15 +115,15 @@ def run(
         {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
         makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
         "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow. More is looked
-        for, too: what mpi4py programs leave to the garbage collector, ready-mode sends without a receive, and ends of a
-        distributed graph that do not match
+    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use
+        are read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
+        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match
     progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
-    buffers : whether to look for programs that use memory while an operation on it is under way, which takes a microsecond
-        or two for each request, and a copy of its memory; None, the default, does so in strict runs
+    buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
+        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
 
     Raises
     ------

@@ -107,6 +107,7 @@ class Universe:
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""
+        process.explain(error)
         self.failures.append((process, error))
         self.close()
 
@@ -192,6 +193,11 @@ class Process:
     def name(self) -> str:
         """The process in words: `rank 2`, and of those that were spawned, where."""
         return self.universe.names.name(self.number)
+
+    def explain(self, error: BaseException) -> None:
+        """Its program has failed: if that is because it wrote to memory in use, that is a finding."""
+        if self.pins is not None:
+            self.pins.explain(error)
 
     def started(self, task: Any) -> bool:
         """Whether a task is a thread that the process has started."""

@@ -5,7 +5,9 @@ even look at what is received. Whoever asks for it gets this checked: what the m
 operation is over and, of what is received, just before the emulator itself writes there. Two operations of which one
 writes where the other is at work are found when the second is started.
 
-This takes a microsecond or two for each request, and a copy of its memory. So it is done in strict runs and in tests.
+With this a nonblocking message of 8 bytes takes two to three times as long, and each request a copy of its memory. So it is
+done in strict runs and in tests only. Strict runs also make arrays read-only (`locks`), and fill what is to be received
+with what nobody expects: neither is done where a program that is not strict could feel it.
 """
 
 from __future__ import annotations
@@ -14,12 +16,15 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from numpy import ndarray
+
 from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.waiting import AllOf, Completion
 from fakempi.mpi.buffers.flat import Flat, FlatVector
+from fakempi.mpi.buffers.locks import Locks, read_only_arrays
 from fakempi.mpi.buffers.payload import Payload, describe
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.regions import Neighbours, Region
+from fakempi.mpi.buffers.regions import Neighbours, Region, root_of
 from fakempi.wire.envelope import Envelope, Pattern
 
 
@@ -30,6 +35,7 @@ class Watch:
         self.universe, self.strict = universe, universe.strict
         self._matched = matched  # what the wire calls if nobody watches
         self.awaited: dict[Pattern, Region] = {}
+        self.locks = Locks() if universe.strict else None
         self.all: list[Pins] = []
 
     def of(self, process: Any) -> Pins:
@@ -69,25 +75,25 @@ class Pins:
         """For an operation that was just started on a buffer, or of a collective call, by a plan: what it uses."""
         kind = operation.__class__
         if kind is Envelope:
-            return Pin(self).using(describe(buffer)[0], False)
+            return Pin(self).using(describe(buffer)[0], False).locked()
         if kind is Pattern:
-            return Pin(self).using(operation.place, True).awaiting(operation)
+            return Pin(self).using(operation.place, True).awaiting(operation).locked()
         if kind is AllOf:  # a send and a receive, of which the first is of a copy if there is but one buffer
             (envelope, pattern), (sent, _), pin = operation.operations, buffer, Pin(self)
             if envelope.__class__ is Envelope and sent is not None:
                 pin.using(describe(sent)[0], False)
-            return pin.using(pattern.place, True).awaiting(pattern) if pattern.__class__ is Pattern else pin
+            return (pin.using(pattern.place, True).awaiting(pattern) if pattern.__class__ is Pattern else pin).locked()
         if kind is not Completion:
             return None  # to or from nobody
         child, pin = operation.why, Pin(self)
         if child is None:  # a buffered send
-            return pin.using(describe(buffer)[0], False)
+            return pin.using(describe(buffer)[0], False).locked()
         reads, writes = getattr(buffer, "uses", ((), ()))
         for things, written in ((reads, False), (writes, True)):
             for payload in _payloads(things):
                 pin.using(payload, written)
         child.work = pin.around(child.work)
-        return pin
+        return pin.locked(ours=True)
 
     def add(self, region: Region) -> None:
         """The process has started to use it. Is it in use already?"""
@@ -99,18 +105,54 @@ class Pins:
         pin, other = region.pin, there.add(region)
         if other is not None and not pin.told:
             pin.told = other.pin.told = True  # what comes of it needs no more words
-            words = f"its buffer overlaps with that of {other.pin.call} at {other.pin.site}, which is not over"
-            self.found("buffer-overlap", pin, words)
+            words = f"its buffer overlaps with that of {other.pin}, which is not over"
+            self.found("buffer-overlap", pin.call, pin.site, words)
 
     def remove(self, region: Region) -> None:
         """The process has it back."""
         there = self.roots[region.root]
-        if there is region or there.remove(region):
+        if isinstance(there, Region) or there.remove(region):
             del self.roots[region.root]
 
-    def found(self, kind: str, pin: Pin, sentence: str) -> None:
-        """Something is wrong with what an operation uses."""
-        self.watch.universe.found(kind, self.process.number, sentence, call=pin.call, place=pin.site, at_once=True)
+    def lend(self, array: Any) -> Any:
+        """An array that we have made read-only, as one that a call can receive into; None if it was not us.
+
+        That is wrong unless the call only prepares, or it is for another rank that the array is in use.
+        """
+        alias = None if self.watch.locks is None else self.watch.locks.alias(array)
+        if alias is not None:
+            call, frame = public_call(sys._getframe(1))
+            other = self._user(id(root_of(array)))
+            if other is not None and not call.endswith("_init"):
+                words = f"its buffer overlaps with that of {other}, which is not over"
+                self.found("buffer-overlap", call, site_of(frame), words)
+        return alias
+
+    def explain(self, error: BaseException) -> None:
+        """The program has failed. Did it write to an array that we have made read-only? Then that is what is wrong."""
+        if self.watch.locks is None or "read-only" not in str(error):
+            return
+        arrays, line, place = read_only_arrays(error)
+        everybody = [self, *self.watch.all]
+        users = [next(filter(None, (pins._user(id(root_of(array))) for pins in everybody)), None) for array in arrays]
+        pin = users[0] if users and None not in users else None
+        if pin is None:
+            return  # it may have been another array
+        whose = "" if pin.pins is self else f" of {pin.pins.process.name}, with which it shares the array"
+        self.found("buffer-in-use", line, place, f"it writes to the buffer of {pin}{whose}, which is not over")
+        verdict = self.watch.universe.verdict
+        if verdict is not None and verdict.__cause__ is None:
+            verdict.__cause__ = error
+
+    def _user(self, root: int) -> Pin | None:
+        """The operation that has made memory of an object read-only, if there is one."""
+        return next((pin for pin in self.live for one in pin.regions if one.root == root and one.locked), None)
+
+    def found(self, kind: str, call: str, place: str, sentence: str) -> None:
+        """Something is wrong with what an operation uses. Once a strict run is to end, there is no more to say."""
+        universe = self.watch.universe
+        if universe.verdict is None:
+            universe.found(kind, self.process.number, sentence, call=call, place=place, at_once=True)
 
 
 class Pin:
@@ -126,6 +168,9 @@ class Pin:
         self.pattern: Any = None  # of a receive whose message was yet to come
         pins.live[self] = None
 
+    def __str__(self) -> str:
+        return f"{self.call} at {self.site}"
+
     def using(self, payload: Payload, writes: bool) -> Pin:
         """It reads this, or writes it; what has no memory is nobody's business."""
         if payload is not None and payload.nbytes and type(payload) is not Phantom:
@@ -136,10 +181,24 @@ class Pin:
     def awaiting(self, pattern: Any) -> Pin:
         """If the message of a receive is yet to come, be there when it does."""
         if pattern.envelope is None and self.regions and self.regions[-1].writes:
+            region = self.regions[-1]
             self.pattern = pattern
-            self.pins.watch.awaited[pattern] = self.regions[-1]
+            self.pins.watch.awaited[pattern] = region
             if self.pins.watch.strict:
-                self.regions[-1].poison()
+                region.poison()
+        return self
+
+    def locked(self, ours: bool = False) -> Pin:
+        """In a strict run, have the program's arrays refuse to be written to; payloads that are `ours` are none of these."""
+        locks = self.pins.watch.locks
+        if locks is not None:
+            for region in self.regions:
+                array = region.payload
+                if type(array) is ndarray:
+                    region.payload = array.view()  # which lets us write
+                    region.locked = locks.put_on((array.base,) if ours else (array, array.base), array.nbytes)
+            if self.pattern is not None:
+                self.pattern.place = self.regions[-1].payload
         return self
 
     def around(self, work: Callable[[], Any]) -> Callable[[], Any]:
@@ -166,13 +225,15 @@ class Pin:
             if not self.told and any(region.changed for region in self.regions):
                 call, frame = public_call(sys._getframe(1))
                 words = f"its buffer was written to before {call} at {site_of(frame)} said that it is over"
-                self.pins.found("buffer-in-use", self, words)
+                self.pins.found("buffer-in-use", self.call, self.site, words)
 
     def drop(self) -> None:
         """The program will not be told when it is over: what it does with the memory is its own business."""
         pins = self.pins
         if pins.live.pop(self, self) is None:
             for region in self.regions:
+                if pins.watch.locks is not None:
+                    pins.watch.locks.take_off(region.locked, sys._getframe(1))
                 pins.remove(region)
                 region.pin = None  # or each were a circle that holds its buffer
 

@@ -22,7 +22,7 @@ class Region:
     All of it is kept: a copy takes less time than a checksum, and nothing escapes it.
     """
 
-    __slots__ = ("changed", "high", "kept", "low", "payload", "pin", "root", "saved", "serial", "writes")
+    __slots__ = ("changed", "high", "kept", "locked", "low", "payload", "pin", "root", "saved", "serial", "writes")
 
     low: int  # its addresses, once somebody asks: that takes as long as all the rest
     high: int
@@ -32,6 +32,7 @@ class Region:
         self.payload, self.writes, self.pin = payload, writes, pin
         self.root = id(root_of(payload.memory if type(payload) is Span else payload))
         self.changed = False  # whether somebody else has written to it
+        self.locked: list[Any] = []  # arrays of the program that it has made read-only
         self.saved: bytes | None = None  # what it held before it was poisoned
         self.kept = contents(payload)
 

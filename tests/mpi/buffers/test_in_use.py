@@ -46,7 +46,7 @@ def send(comm: Any, early: bool) -> None:
     else:
         r = comm.Isend(b, 1)  # start
         if early:
-            b[0] = 99
+            b[0] = 99  # write
         r.Wait()  # wait
         b[0] = 98
 
@@ -63,7 +63,7 @@ def send_of(comm: Any, early: bool, b: Any) -> None:
         return
     r = comm.Issend(b, 1)  # start
     if early:
-        b[1] = 5
+        b[1] = 5  # write
     while not r.Test():  # wait
         pass
     b[1] = 6
@@ -77,7 +77,7 @@ def receive(comm: Any, early: bool) -> None:
         return
     r = comm.Irecv(b, 1)  # start
     if early:
-        b[3] = 7
+        b[3] = 7  # write
     MPI.Request.Waitall([r])  # wait
     b[3] = 7
 
@@ -91,7 +91,7 @@ def receive_of_what_is_there(comm: Any, early: bool) -> None:
     comm.Probe(1)
     r = comm.Irecv(b, 1)  # start
     if early:
-        b[3] = 7
+        b[3] = 7  # write
     assert MPI.Request.Waitany([r]) == 0  # wait
 
 
@@ -104,7 +104,7 @@ def row_of_a_matrix(comm: Any, early: bool) -> None:
     r = comm.Isend(a[0], 1)  # start
     a[1:] = 1
     if early:
-        a[0, 1] = 1
+        a[0, 1] = 1  # write
     r.wait()  # wait
 
 
@@ -118,7 +118,7 @@ def column_of_a_matrix(comm: Any, early: bool) -> None:
     r = comm.Isend([a, 1, column], 1)  # start
     a[:, 1:] = 1
     if early:
-        a[2, 0] = 1
+        a[2, 0] = 1  # write
     r.Wait()  # wait
 
 
@@ -132,7 +132,7 @@ def column_received(comm: Any, early: bool) -> None:
     r = comm.Irecv([a, 1, column], 1)  # start
     a[:, 1:] = 2
     if early:
-        a[2, 0] = 2
+        a[2, 0] = 2  # write
     r.Wait()  # wait
     assert early or a.tolist() == [[1, 2, 2]] * 4
 
@@ -149,7 +149,7 @@ def persistent_send(comm: Any, early: bool) -> None:
         b[:] = i
         r.Start()  # start
         if early and i == 2:
-            b[:] = 9
+            b[:] = 9  # write
         r.Wait()  # wait
     r.Free()
 
@@ -166,7 +166,7 @@ def persistent_receive(comm: Any, early: bool) -> None:
         b[:] = i
         MPI.Prequest.Startall([r])  # start
         if early and i == 2:
-            b[:] = 9
+            b[:] = 9  # write
         r.Wait()  # wait
     r.Free()
 
@@ -176,7 +176,7 @@ def both_at_once(comm: Any, early: bool) -> None:
     a, b = np.zeros(3), np.ones(3)
     r = comm.Isendrecv(a, 1 - comm.rank, 0, b, 1 - comm.rank, 0)  # start
     if early and comm.rank == 0:
-        a[0] = 1
+        a[0] = 1  # write
     r.Wait()  # wait
 
 
@@ -185,7 +185,7 @@ def both_in_one(comm: Any, early: bool) -> None:
     b = np.full(3, float(comm.rank))
     r = comm.Isendrecv_replace(b, 1 - comm.rank, 0, 1 - comm.rank, 0)  # start
     if early and comm.rank == 0:
-        b[0] = 5
+        b[0] = 5  # write
     r.Wait()  # wait
     assert early or b.tolist() == [1 - comm.rank] * 3
 
@@ -199,7 +199,7 @@ def buffered_send(comm: Any, early: bool) -> None:
     MPI.Attach_buffer(MPI.memory.allocate(1024))
     r = comm.Ibsend(b, 1)  # start
     if early:
-        b[0] = 1
+        b[0] = 1  # write
     r.Wait()  # wait
     MPI.Detach_buffer()
 
@@ -212,7 +212,7 @@ def matched_probe(comm: Any, early: bool) -> None:
         return
     r = comm.Mprobe(1).Irecv(b)  # start
     if early:
-        b[0] = 1
+        b[0] = 1  # write
     r.Wait()  # wait
 
 
@@ -221,7 +221,7 @@ def reduction(comm: Any, early: bool) -> None:
     a, b = np.ones(3), np.zeros(3)
     r = comm.Iallreduce(a, b)  # start
     if early and comm.rank == 0:
-        a[0] = 5
+        a[0] = 5  # write
     r.Wait()  # wait
     assert early or b.tolist() == [2, 2, 2]
 
@@ -231,7 +231,7 @@ def result_of_a_reduction(comm: Any, early: bool) -> None:
     a, b = np.ones(3), np.zeros(3)
     r = comm.Iallreduce(a, b)  # start
     if early and comm.rank == 0:
-        b[0] = 5
+        b[0] = 5  # write
     r.Wait()  # wait
     assert b.tolist() == [2, 2, 2]
 
@@ -241,7 +241,7 @@ def reduction_in_place(comm: Any, early: bool) -> None:
     b = np.ones(3)
     r = comm.Iallreduce(MPI.IN_PLACE, b)  # start
     if early and comm.rank == 0:
-        b[0] = 5
+        b[0] = 5  # write
     r.Wait()  # wait
 
 
@@ -250,7 +250,7 @@ def broadcast(comm: Any, early: bool) -> None:
     b = np.ones(3)
     r = comm.Ibcast(b, root=1)  # start
     if early and comm.rank == 0:
-        b[0] = 5
+        b[0] = 5  # write
     r.Wait()  # wait
 
 
@@ -260,7 +260,7 @@ def blocks_apart(comm: Any, early: bool) -> None:
     r = comm.Iallgatherv(a, [b, [2, 2], [0, 4], MPI.DOUBLE])  # start
     b[2:4] = 8
     if early and comm.rank == 0:
-        b[5] = 8
+        b[5] = 8  # write
     r.Wait()  # wait
     assert b.tolist() == [1, 1, 8, 8, 1, 1]
 
@@ -272,7 +272,7 @@ def all_to_all(comm: Any, early: bool) -> None:
     r = comm.Ialltoallw(out, into)  # start
     a[1] = a[3] = 5
     if early and comm.rank == 0:
-        a[2] = 5
+        a[2] = 5  # write
     r.Wait()  # wait
 
 
@@ -284,7 +284,7 @@ def persistent_collective(comm: Any, early: bool) -> None:
         a[:] = b[:] = i
         r.Start()  # start
         if early and comm.rank == 0 and i == 2:
-            a[0] = 5
+            a[0] = 5  # write
         r.Wait()  # wait
     r.Free()
 
@@ -296,7 +296,7 @@ def neighbours(comm: Any, early: bool) -> None:
     r = row.Ineighbor_alltoall(a, b)  # start
     a[comm.rank] = 4  # for nobody
     if early and comm.rank == 0:
-        a[1] = 4
+        a[1] = 4  # write
     r.Wait()  # wait
     row.Free()
 
@@ -309,7 +309,7 @@ def asked_before(comm: Any, early: bool) -> None:
         return
     r = comm.Isend(b, 1)  # start
     if early:
-        b[0] = 1
+        b[0] = 1  # write
     while not r.Get_status():  # wait
         pass
     b[0] = 2
@@ -322,6 +322,9 @@ PROGRAMS = [
     result_of_a_reduction, reduction_in_place, broadcast, blocks_apart, all_to_all, persistent_collective, neighbours,
     asked_before,
 ]  # fmt: skip
+
+PARTS = [send_of_a_bytearray, row_of_a_matrix, column_of_a_matrix, column_received, blocks_apart, all_to_all, neighbours]
+"""Of these operations use a part of an array, or what is not numpy's."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -342,12 +345,33 @@ def test_who_does_the_same_in_the_right_order_is_told_nothing(program: Program, 
     assert not found(program, 2, LATE, carrier=carrier, strict=True, cost=fakempi.Hockney(eager_limit=0))
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_strict_run_stops_at_the_line_that_writes_too_early(program: Program, carrier: str) -> None:
+    """Where the array that was handed over is the program's own, and all of it; else it is found in the end, as above."""
+    with pytest.raises(fakempi.FindingsError) as caught:
+        fakempi.run(program, 2, EARLY, carrier=carrier, strict=True)
+    where = send_of if program is send_of_a_bytearray else program
+    one = caught.value.findings[0]
+    assert (one.kind, one.ranks) == ("buffer-in-use", (0,))
+    if program in PARTS:
+        assert one.place == place(where, "start")
+    else:
+        assert one.place == place(where, "write")
+        assert one.sentence.startswith("it writes to the buffer of ")
+        assert one.sentence.endswith(f" at {place(where, 'start')}, which is not over")
+        assert isinstance(caught.value.__cause__, ValueError)
+
+
 def test_the_words() -> None:
-    """Which call, where, and until when."""
+    """Which call, where, and until when; or which line, and what was under way."""
     (one,) = found(send, 2, EARLY, buffers=True)
     start, wait = place(send, "start"), place(send, "wait")
     words = f"buffer-in-use: rank 0: Isend at {start}: its buffer was written to before Wait at {wait} said that it is over"
     assert str(one) == words
+    (one,) = found(send, 2, EARLY, strict=True)
+    line = place(send, "write")
+    assert str(one).startswith(f"buffer-in-use: rank 0: b[0] = 99  # write at {line}: it writes to the buffer of ")
+    assert str(one).endswith(f" of Isend at {start}, which is not over")
 
 
 def test_nobody_looks_unless_asked_or_strict() -> None:
