@@ -75,17 +75,17 @@ class Pins:
         """For an operation that was just started on a buffer, or of a collective call, by a plan: what it uses."""
         kind = operation.__class__
         if kind is Envelope:
-            return Pin(self).using(describe(buffer)[0], False).locked()
+            return Pin(self, operation).using(describe(buffer)[0], False).locked()
         if kind is Pattern:
-            return Pin(self).using(operation.place, True).awaiting(operation).locked()
+            return Pin(self, operation).using(operation.place, True).awaiting(operation).locked()
         if kind is AllOf:  # a send and a receive, of which the first is of a copy if there is but one buffer
-            (envelope, pattern), (sent, _), pin = operation.operations, buffer, Pin(self)
+            (envelope, pattern), (sent, _), pin = operation.operations, buffer, Pin(self, operation)
             if envelope.__class__ is Envelope and sent is not None:
                 pin.using(describe(sent)[0], False)
             return (pin.using(pattern.place, True).awaiting(pattern) if pattern.__class__ is Pattern else pin).locked()
         if kind is not Completion:
             return None  # to or from nobody
-        child, pin = operation.why, Pin(self)
+        child, pin = operation.why, Pin(self, operation)
         if child is None:  # a buffered send
             return pin.using(describe(buffer)[0], False).locked()
         reads, writes = getattr(buffer, "uses", ((), ()))
@@ -160,10 +160,9 @@ class Pin:
 
     __slots__ = ("call", "pattern", "pins", "regions", "site", "told")
 
-    def __init__(self, pins: Pins) -> None:
+    def __init__(self, pins: Pins, operation: Any) -> None:
         self.pins, self.told = pins, False
-        self.call, frame = public_call(sys._getframe(1))
-        self.site = site_of(frame)
+        self.call, self.site = operation.origin.call, operation.origin.place
         self.regions: list[Region] = []
         self.pattern: Any = None  # of a receive whose message was yet to come
         pins.live[self] = None
