@@ -81,6 +81,8 @@ class Flat:
             self.array = array.reshape(-1)  # a view, since the program may give its array another shape meanwhile
         else:
             self.array = _as_elements(flat(array), datatype) if elements else flat(array)
+        if self.array is array:
+            self.array = array.view()  # likewise, or make it read-only
         return self
 
     def load(self) -> Any:

@@ -61,7 +61,7 @@ class CollectiveCalls(CommState):
 
     def _launch(self, plan: Plan) -> Request:
         """Have a child task carry the plan out."""
-        return Request._of(self, start_child(self._process, self._context, plan))
+        return Request._of(self, start_child(self._process, self._context, plan), plan)
 
     def _prepared(self, plan: Plan) -> Prequest:
         """A request that has a child task carry the plan out at each start."""
@@ -74,7 +74,7 @@ class CollectiveCalls(CommState):
             starts.count(place)
             return start_child(process, side.context, plan, call)
 
-        return Prequest._prepared(self, None, start)
+        return Prequest._prepared(self, plan, start)
 
     # -- entering a call ------------------------------------------------------------------------------------------
 
@@ -357,6 +357,12 @@ class CollectiveCalls(CommState):
             return op._on(data.datatype), agreed
         except MPIError as error:
             self._raise(error)
+
+
+def using(plan: Any, reads: Sequence[Any], writes: Sequence[Any]) -> Plan:
+    """The plan, which says which buffers it reads and which ones it writes."""
+    plan.uses = reads, writes
+    return plan  # type: ignore[no-any-return]
 
 
 def items(objects: Any, size: int) -> list[Any]:

@@ -23,7 +23,7 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
 from fakempi.mpi.buffers.payload import copy_into, signature_of, snapshot
 from fakempi.mpi.buffers.specification import is_in_place
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root, using
 from fakempi.mpi.operations.op import Op
 
 
@@ -52,7 +52,7 @@ class CollectivePlans(CollectiveCalls):
             if not role.here:
                 data.store()
 
-        return work
+        return using(work, *(((data,), ()) if role.here else ((), (data,))))
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
 
@@ -123,10 +123,10 @@ class CollectivePlans(CollectiveCalls):
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
             run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects, kinds=self._types_of(out))
-            return lambda: run(out.load(), None)
+            return using(lambda: run(out.load(), None), (out,), ())
         traffic = Traffic({role.rank: out.nbytes}, {}, out.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return lambda: run(out.load(), None, None)
+        return using(lambda: run(out.load(), None, None), (out,), ())
 
     def _plan_take(self, operation: str, into: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a scatter."""
@@ -198,7 +198,7 @@ class CollectivePlans(CollectiveCalls):
             run(array.copy() if out is None else out.load(), array, gives, into.sizes)
             into.store()
 
-        return work
+        return using(work, (out,), (into,))
 
     def _plan_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p = self._everybody()
@@ -218,7 +218,7 @@ class CollectivePlans(CollectiveCalls):
             # Algorithms see whether an array is empty, but a span of elements without bytes is not for them.
             run(*([b if b.nbytes and i != own else None for i, b in enumerate(each)] for each in (blocks, into)))
 
-        return work
+        return using(work, () if out is into else out, into)
 
     # -- reductions -----------------------------------------------------------------------------------------------
 
@@ -295,7 +295,7 @@ def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, ru
         if into is not None:
             into.store()
 
-    return work
+    return using(work, (out,), (into,))
 
 
 def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
@@ -306,7 +306,7 @@ def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
         run(array.copy() if in_place else array, share.load())
         share.store()
 
-    return work
+    return using(work, *(((), (whole,)) if in_place else ((whole,), (share,))))
 
 
 def _uniform(data: Flat, nbytes: int | None = None) -> dict[str, Any]:

@@ -152,7 +152,8 @@ class PointToPoint(Buffered):
         place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
         content = snapshot(place)
         pattern = self._await(place, capacity, source, recvtag)
-        return Request._of_both(self, self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, buf)
+        envelope = self._post_or_withdraw(content, capacity, dest, sendtag, pattern)
+        return Request._of_both(self, envelope, pattern, (None, buf))
 
     def _check_buffers(self, content: Any, place: Any) -> None:
         """Tell of memory that is sent and received at once; our own algorithms know what they do."""

@@ -19,7 +19,7 @@ from fakempi.mpi.buffers.payload import payload_of, signature_of
 from fakempi.mpi.buffers.span import parse
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items, using
 from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
@@ -160,7 +160,8 @@ class NeighborCollectives(CollectiveCalls):
             for envelope in sent:
                 secure(envelope)
 
-        return recorded(self, work, "neighbors", nbytes=sum(gives))
+        plan = recorded(self, work, "neighbors", nbytes=sum(gives))
+        return using(plan, [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive])
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = edges = self.inoutedges
