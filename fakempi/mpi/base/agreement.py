@@ -105,7 +105,8 @@ def enrol(
 def tell_of_types(sentence: str, others: Sequence[int], call: str, place: str) -> None:
     """The running rank takes for one type what somebody gives as another."""
     process = current_process()
-    process.universe.found("datatype-mismatch", process.number, sentence, others, call=call, place=place, at_once=True)
+    if process is not None:  # as outside a run
+        process.universe.found("datatype-mismatch", process.number, sentence, others, call=call, place=place, at_once=True)
 
 
 def absent(side: Any, rank: int, tag: int) -> list[int]:
@@ -175,12 +176,11 @@ def _exchange(entry: Entry, rank: int, mine: Traffic, place: str) -> None:
         elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
             here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
         else:
-            for verb, kinds, verbs, others_kinds in (
-                ("sends", _kinds(mine.given, mine.gives, other), "expected", _kinds(theirs.taken, theirs.takes, rank)),
-                ("expects", _kinds(mine.taken, mine.takes, other), "sent", _kinds(theirs.given, theirs.gives, rank)),
-            ):
-                if kinds is not others_kinds:
-                    _compare_kinds(entry.plan, place, (verb, kinds), (verbs, others_kinds), process.number, site)
+            if mine.given is not theirs.taken or mine.taken is not theirs.given:
+                sent, taken = _kinds(mine.given, mine.gives, other), _kinds(theirs.taken, theirs.takes, rank)
+                _compare_kinds(entry.plan, place, ("sends", sent), ("expected", taken), process.number, site)
+                taken, sent = _kinds(mine.taken, mine.takes, other), _kinds(theirs.given, theirs.gives, rank)
+                _compare_kinds(entry.plan, place, ("expects", taken), ("sent", sent), process.number, site)
             continue
         raise complaint(ERR_NOT_SAME, f"this rank {here} {process.name} ({place}), which {there} ({site}).")
     entry.traffic[rank] = mine, place, current_process()
@@ -196,7 +196,7 @@ def _kinds(kinds: Any, amounts: Sequence[Any] | dict[int, Any], rank: int) -> An
 def _compare_kinds(plan: str, place: str, here: tuple[str, Any], there: tuple[str, Any], number: int, site: str) -> None:
     """What this rank sends must be of the type that the other one expects, or the other way round."""
     (verb, mine), (other_verb, theirs) = here, there
-    if mine is None or theirs is None:
+    if mine is theirs or mine is None or theirs is None:
         return
     for one, other in zip(mine, theirs, strict=True) if isinstance(mine, tuple) else ((mine, theirs),):
         if one is not other and one is not None and other is not None and not one.agrees(other):

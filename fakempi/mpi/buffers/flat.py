@@ -28,7 +28,7 @@ from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import number_of
-from fakempi.mpi.datatypes.signature import Signature, of_type
+from fakempi.mpi.datatypes.signature import ANYTHING, Signature, of_type
 
 
 class Flat:
@@ -99,17 +99,17 @@ class Flat:
     @property
     def signature(self) -> Signature | None:
         """Of what its elements are; None if it has none, or does not say."""
-        return of_type(self.datatype._definition) if self.told and self.nbytes else None
+        return _told(self.datatype) if self.told and self.nbytes else None
 
     @property
     def parts(self) -> list[Any]:
-        """The memory it is in."""
+        """What it consists of, in that memory."""
         return [self.array if self._span is None else self._span]
 
     @property
-    def in_a_row(self) -> bool:
-        """Whether the array is the program's own memory."""
-        return self._span is None
+    def memory(self) -> Any:
+        """The program's, of which it is a part."""
+        return self.array if self._span is None else self._span.memory
 
     def kind_in_words(self) -> str:
         """The datatype; a phantom alone says only how large its elements are."""
@@ -170,18 +170,18 @@ class FlatVector:
     @property
     def signature(self) -> Signature | None:
         """Of what the elements of all blocks are; None if there are none, or it does not say."""
-        return of_type(self.datatype._definition) if self.nbytes and not self.hollow else None
+        return _told(self.datatype) if self.nbytes and not self.hollow else None
 
     @property
     def parts(self) -> list[Any]:
-        """The memory it is in: a payload for each block, or one for all if they are in a row."""
+        """What they consist of, in that memory: a payload for each, or one for all if they are in a row."""
         blocks = self._vector
         return [self.array] if blocks is None else [blocks.at(i) for i, size in enumerate(self.sizes) if size]
 
     @property
-    def in_a_row(self) -> bool:
-        """Whether the array is the program's own memory."""
-        return self._vector is None
+    def memory(self) -> Any:
+        """The program's, of which they are a part."""
+        return self.array if self._vector is None else self._vector.memory
 
     def _block(self, i: int) -> Any:
         return self.array[self._starts[i] : self._starts[i + 1]]
@@ -192,6 +192,11 @@ def blocks_w(spec: Any, size: int, *, writable: bool = False) -> list[Any]:
     _refuse_in_place(buffer_in(spec))
     blocks: VectorW = vector_w(spec, size, writable=writable)
     return [blocks.at(i) for i in range(size)]
+
+
+def _told(datatype: Datatype) -> Signature | None:
+    found = of_type(datatype._definition)
+    return None if found is ANYTHING else found
 
 
 def _refuse_in_place(buffer: Any) -> None:

@@ -37,6 +37,11 @@ class Span:
         self.memory, self.offset, self.count, self.datatype = memory, offset, count, datatype
         self.nbytes = count * datatype._size
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest byte, and the one after the highest, from `offset` on; (0, 0) if there are none."""
+        return self.datatype._span(self.count)
+
     def packed(self) -> Bytes:
         """A copy of the bytes, in the order in which they travel."""
         assert isinstance(self.memory, np.ndarray)  # spans of phantoms travel as phantoms

@@ -117,6 +117,14 @@ class VectorW:
         _check_block(i, self.size)
         return payload_of(self.spans[i])
 
+    def is_crowded(self) -> bool:
+        """Whether two blocks have bytes in common, or one by itself."""
+        each = ((span.offset, span.bounds) for span in self.spans if span.nbytes)
+        bounds = sorted((at + low, at + high) for at, (low, high) in each)
+        if any(one[1] > other[0] for one, other in pairwise(bounds)):
+            return is_crowded(self.spans)
+        return any(is_crowded((span,)) for span in self.spans if not span.datatype._dense)
+
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
     """Equal blocks for `size` ranks; a count is that of one block."""
@@ -162,7 +170,7 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
     made = VectorW(buffer, bytes_of(found), datatypes, numbers, places)
-    if writable and is_crowded(made.spans):
+    if writable and made.is_crowded():
         tell_of_overlap(CROWDED)
     return made
 

@@ -283,12 +283,12 @@ class CollectiveCalls(CommState):
         if one.hollow != other.hollow:
             words = f"one buffer is a phantom of {(one if one.hollow else other).nbytes} bytes, the other is not."
             raise complaint(ERR_BUFFER, words, MPIValueError)
-        near = not one.hollow and np.may_share_memory(one.array, other.array)
-        if near and address_of(one.array) == address_of(other.array):
-            instead = "" if self._between else "; IN_PLACE is for that"
-            self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
-        if not one.hollow and (near or not (one.in_a_row and other.in_a_row)) and any_share_bytes(one.parts, other.parts):
-            tell_of_overlap("sendbuf and recvbuf overlap")
+        if not one.hollow and np.may_share_memory(one.memory, other.memory):
+            if address_of(one.array) == address_of(other.array):
+                instead = "" if self._between else "; IN_PLACE is for that"
+                self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
+            if any_share_bytes(one.parts, other.parts):
+                tell_of_overlap("sendbuf and recvbuf overlap")
         if alike and nbytes and not self._between:
             self._compare_types(one, other, name)
 
