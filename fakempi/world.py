@@ -31,7 +31,7 @@ from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
-from fakempi.traces import shown
+from fakempi.traces import shown, told
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -74,6 +74,10 @@ class Run:
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
         return rounds(self.trace.transfer_rows)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook: what happened, if that was recorded."""
+        return None if self.trace is None else self.trace._repr_html_()
 
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
@@ -158,7 +162,7 @@ def run(
             else:
                 _drive(universe)
     except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
+        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
     finally:
         here.loop = before
@@ -167,9 +171,13 @@ def run(
     return Run(universe, returns, recorder)
 
 
-def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
-    """What happened, to all processes, also those that the program has spawned."""
-    return None if recorder is None else shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:
+    """What happened, to all processes, also those that the program has spawned, and how it ended."""
+    if recorder is None:
+        return None
+    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    trace.about = told(universe.cost, universe.ledger.findings(), error)
+    return trace
 
 
 def _not_the_program(frame: FrameType) -> bool:
