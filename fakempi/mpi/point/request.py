@@ -51,9 +51,8 @@ class Request(Handled):
     @classmethod
     def _of(cls, comm: Any, operation: Any, buffer: Any = None, is_object: bool = False) -> Request:
         self = object.__new__(cls)
-        self._set(comm, operation, buffer)
-        self._is_object = is_object
-        self._open = None
+        self._comm, self._operation, self._buffer = comm, operation, buffer
+        self._is_object, self._null, self._cancelled, self._open = is_object, False, False, None
         notes = comm._notes
         if notes is not None and operation is not None:
             frame = _getframe(2)  # the program's, in most cases
@@ -370,7 +369,8 @@ class Request(Handled):
         if self._pin is not None:
             self._pin.end()
         if operation.__class__ is Envelope and status is None:  # most sends
-            secure(operation)
+            if operation.content is not None:
+                secure(operation)
             self._retire()
             return None, None
         self._fill(status)
@@ -408,7 +408,9 @@ class Request(Handled):
         """What is left when the operation has ended."""
         self._operation = self._buffer = None
         self._null = True
-        self._close()
+        if self._open is not None:  # `_close`, inlined
+            self._open.open -= 1
+            self._open = None
 
     def _close(self) -> None:
         """It has been looked after: waited for, tested to its end, cancelled or freed."""
