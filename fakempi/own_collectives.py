@@ -11,7 +11,6 @@ import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
-from pkgutil import walk_packages
 from types import ModuleType
 
 HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -56,6 +55,8 @@ def _load() -> ModuleType:
 
 def _names(ours: ModuleType) -> list[str]:
     """All of its modules, and those of ours that import them by the name alone."""
+    from pkgutil import walk_packages  # here, since it takes 2 ms and few programs have such a file
+
     tuning = import_module("fakempi.tuning")
     packages = {f"{NAME}.": ours, "fakempi.tuning.": tuning}
     found = [module.name for prefix, package in packages.items() for module in walk_packages(package.__path__, prefix)]
