@@ -24,7 +24,7 @@ def keep_apart() -> None:
     if f"{NAME}.entries" in sys.modules:
         return
     theirs = sys.modules.get(NAME)
-    file = _file() if theirs is None else theirs.__file__
+    file = _file() if theirs is None else getattr(theirs, "__file__", None)
     if file is None or os.path.dirname(os.path.dirname(os.path.realpath(file))) == HOME:
         return
     if os.path.basename(file) == "__init__.py":
