@@ -6,8 +6,6 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from inspect import iscoroutinefunction, isgeneratorfunction
-from numbers import Real
 from random import Random
 from threading import Lock
 from types import FrameType
@@ -15,8 +13,9 @@ from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi import computing as metering
+from fakempi.arguments import check_watch, checked, seconds
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
+from fakempi.errors import MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
@@ -24,6 +23,7 @@ from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
+from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
@@ -35,8 +35,7 @@ from fakempi.traces import shown
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
-from fakempi.wire.guard import Guard, examine, failed, trusted
-from fakempi.wire.models.hockney import Hockney
+from fakempi.wire.guard import Guard, trusted
 
 
 class Run:
@@ -94,6 +93,7 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    poll: float = 1e-6,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -116,6 +116,8 @@ def run(
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
+        as long as anything else can, it takes none
 
     Raises
     ------
@@ -123,10 +125,10 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     RunTimeout : it was not done in time; it says where every rank was
     """
-    model = _checked(main, nprocs, cost)
+    model = checked(main, nprocs, cost)
     watched = progress is not False or timeout is not None
     if watched:
-        _check_watch(progress, timeout)
+        check_watch(progress, timeout)
     loop = Loop(make_carrier(carrier))
     recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
@@ -134,6 +136,7 @@ def run(
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
+    loop.vain = Vain(universe, seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
@@ -171,46 +174,6 @@ def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
 def _not_the_program(frame: FrameType) -> bool:
     """Whether a frame is ours, or the bottom of a thread, which a greenlet does not have."""
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
-
-
-def _checked(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
-    """Complain about arguments that do not fit; the cost model that is meant."""
-    if not callable(main):
-        raise MPITypeError(ERR_ARG, f"run: main must be a function that takes a communicator, not {main!r}.")
-    if iscoroutinefunction(main) or isgeneratorfunction(main):
-        raise MPITypeError(ERR_ARG, f"run: calling {main.__name__} only makes a coroutine or generator, and runs nothing.")
-    if isinstance(nprocs, bool) or not hasattr(nprocs, "__index__"):
-        raise MPITypeError(ERR_ARG, f"run: nprocs must be a whole number, not {nprocs!r}.")
-    if nprocs < 1:
-        raise MPIValueError(ERR_ARG, f"run: nprocs is {nprocs}; there must be at least 1 rank.")
-    if cost is None:
-        return Hockney()
-    if isinstance(cost, str):
-        from fakempi.options import cost_model  # not before it is needed
-
-        cost = cost_model(cost)
-    if not isinstance(cost, CostModel):
-        raise MPITypeError(ERR_ARG, f"run: cost must be a cost model such as Hockney(...), not {cost!r}.")
-    examine(cost)
-    try:
-        cost.node(nprocs - 1)  # a placement must name everybody's node
-    except MPIError:
-        raise
-    except Exception as error:
-        raise MPIValueError(ERR_ARG, failed(cost, f"node({nprocs - 1})", error)) from error
-    return cost
-
-
-def _check_watch(progress: Any, timeout: Any) -> None:
-    """Complain about what cannot be shown or waited for."""
-    if progress not in (False, True, "always"):
-        raise MPIValueError(ERR_ARG, f"run: progress must be True, False or 'always', not {progress!r}.")
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, Real):
-        raise MPITypeError(ERR_ARG, f"run: timeout must be a number of seconds, not {timeout!r}.")
-    if not float(timeout) > 0:
-        raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
 
 
 def _watch(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:

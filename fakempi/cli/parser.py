@@ -59,6 +59,8 @@ exception or a deadlock; 124 after a time-out; 130 after Ctrl-C.
 
 COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
+POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
+
 LIST = """\
 examples:
   fakempi list                   all operations and their algorithms
@@ -162,6 +164,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
+    run.add_argument("--poll", type=_factor, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
@@ -224,7 +227,7 @@ def _factor(text: str) -> float:
     except ValueError:
         factor = -1.0
     if not 0 <= factor < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: it must be a factor of at least 0, such as 1.0")
+        raise argparse.ArgumentTypeError(f"{text}: it must be a number of at least 0, such as 1.0")
     return factor
 
 

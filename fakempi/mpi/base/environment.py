@@ -48,6 +48,7 @@ def Wtime() -> float:
     """
     process = running_process()
     loop = process.loop
+    process.universe.glances += 1
     if process.universe.alone:
         return perf_counter() + float(loop.now)
     if process.meter is not None:
@@ -57,8 +58,9 @@ def Wtime() -> float:
         process.glanced_at, process.glances = loop.now, 0
     process.glances += 1
     if process.glances > GLANCES:
-        process.task.reason = None
+        loop.running.reason = None
         loop.poll()
+        process.glanced_at = loop.now  # it waits for more of it
     return float(loop.now)
 
 

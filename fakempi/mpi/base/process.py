@@ -37,6 +37,8 @@ class Universe:
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
+        self.glances = 0  # how often any of them has read a clock
+        self.polled_in_vain = 0  # rounds in which all that could run polled in vain, if that is why the run has ended
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
