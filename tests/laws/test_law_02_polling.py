@@ -288,7 +288,7 @@ def test_after_three_years_no_time_out_is_expected_any_more() -> None:
         while not comm.Iprobe():
             MPI.Wtime()
 
-    with pytest.raises(fakempi.LivelockError, match=r"^livelock at t = 1\.00\d+e\+08 s: .* 27,\d\d\d polls in a row found nothing"):
+    with pytest.raises(fakempi.LivelockError, match=r"^livelock at t = 1\.00\d+e\+08 s: .* 27,\d\d\d polls in a row"):
         fakempi.run(main, 1)
 
 

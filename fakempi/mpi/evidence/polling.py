@@ -38,8 +38,8 @@ MOST, POLLS_OUTSIDE = 100_000, 10_000_000
 at something outside, such as the real clock, that takes the time that it takes: then, so many polls, if that is more."""
 
 HASTE, LATEST = 1024, 1e8
-"""What part of the time that has passed a further round takes if clocks are read, which is by how much a time-out may be late;
-and the seconds, three years, after which no more is to be expected of it: 27,000 rounds."""
+"""What part of the time that has passed a further round takes if clocks are read: by so much a time-out may be late. And the
+seconds, three years, after which no more is to be expected of it: 27,000 rounds."""
 
 DEPTH, ITEMS, SAMPLES = 3, 64, 65536
 """How far a variable is looked into: things in things, items of a list, numbers of an array."""
