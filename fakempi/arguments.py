@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from inspect import iscoroutinefunction, isgeneratorfunction
 from math import inf
 from numbers import Real
@@ -10,7 +9,7 @@ from typing import Any
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.wire.cost import CostModel
+from fakempi.wire.cost import MOST, MOST_PROCESSES, CostModel, many
 from fakempi.wire.guard import examine, failed
 from fakempi.wire.models.hockney import Hockney
 
@@ -25,6 +24,8 @@ def checked(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
         raise MPITypeError(ERR_ARG, f"run: nprocs must be a whole number, not {nprocs!r}.")
     if nprocs < 1:
         raise MPIValueError(ERR_ARG, f"run: nprocs is {nprocs}; there must be at least 1 rank.")
+    if nprocs > MOST_PROCESSES:
+        raise MPIValueError(ERR_ARG, f"run: nprocs is {many(nprocs)}; there can be at most {MOST_PROCESSES:,} ranks.")
     if cost is None:
         return Hockney()
     if isinstance(cost, str):
@@ -51,11 +52,11 @@ def check_watch(progress: Any, timeout: Any) -> None:
         raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
 
 
-def seconds(name: str, value: Any, most: float = sys.float_info.max) -> Any:
-    """A number of seconds that makes sense."""
+def seconds(name: str, value: Any, most: float = MOST) -> Any:
+    """A number of seconds that makes sense, or else `most` itself."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a number of seconds, not {value!r}.")
-    if not 0 <= float(value) <= most:
+    if not 0 <= value <= MOST and value != most:  # type: ignore[operator]  # a Real has no order for mypy
         kind = "positive" if name == "timeout" else "finite"
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
     return value
