@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from inspect import iscoroutinefunction, isgeneratorfunction
 from math import inf
 from numbers import Real
@@ -48,15 +49,15 @@ def check_watch(progress: Any, timeout: Any) -> None:
     """Complain about what cannot be shown or waited for."""
     if progress not in (False, True, "always"):
         raise MPIValueError(ERR_ARG, f"run: progress must be True, False or 'always', not {progress!r}.")
-    if timeout is not None and not seconds("timeout", timeout, inf) > 0:
+    if timeout is not None and timeout != inf and not seconds("timeout", timeout, sys.float_info.max) > 0:
         raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
 
 
 def seconds(name: str, value: Any, most: float = MOST) -> Any:
-    """A number of seconds that makes sense, or else `most` itself."""
+    """A number of seconds that makes sense."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a number of seconds, not {value!r}.")
-    if not 0 <= value <= MOST and value != most:  # type: ignore[operator]  # a Real has no order for mypy
+    if not 0 <= value <= most:  # type: ignore[operator]  # a Real has no order for mypy
         kind = "positive" if name == "timeout" else "finite"
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
     return value

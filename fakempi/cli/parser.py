@@ -164,7 +164,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="complain of what MPI libraries let pass")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
-    run.add_argument("--poll", type=_factor, metavar="S", default=1e-6, help=POLL)
+    run.add_argument("--poll", type=_time, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
@@ -227,7 +227,7 @@ def _factor(text: str) -> float:
     except ValueError:
         factor = -1.0
     if not 0 <= factor < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: it must be a number of at least 0, such as 1.0")
+        raise argparse.ArgumentTypeError(f"{text}: it must be a factor of at least 0, such as 1.0")
     return factor
 
 
@@ -239,6 +239,10 @@ def _seconds(text: str) -> float:
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
     return seconds
+
+
+def _time(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)
 
 
 def _count(text: str) -> int:

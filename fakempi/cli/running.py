@@ -8,11 +8,12 @@ import sys
 import traceback
 from argparse import Namespace
 from functools import reduce
+from math import inf
 from operator import or_
 from typing import Any
 
 from fakempi import options as typed
-from fakempi.cli.watching import TIMED_OUT, Interrupts
+from fakempi.cli.watching import INTERRUPTED, TIMED_OUT, Interrupts
 from fakempi.errors import Aborted, DeadlockError, Left, MPIError, RankError, RunTimeout
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
@@ -20,7 +21,6 @@ from fakempi.world import Run, run
 
 FAILED = 1
 KILLED = 9  # what MPICH's mpiexec ends with when a rank has left with 0 and it has killed the others
-INTERRUPTED = 130
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -34,7 +34,8 @@ def run_script(options: Namespace) -> int:
         "cost": typed.cost_model(options.cost),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
-        "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
+        "progress": "always" if options.progress else not options.quiet,
+        "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
         "computing": options.computing, "poll": options.poll,
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):

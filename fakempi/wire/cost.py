@@ -116,7 +116,7 @@ def check(model: str, minimum: int = 0, **numbers: Any) -> None:
             raise MPITypeError(ERR_ARG, f"{model}: {name}={number!r} is not a number.")
         what = _wrong(number, minimum, name == "eager_limit")
         if what:
-            value = f"{name}={number!r}" if isinstance(number, float) or abs(number) < MOST else name
+            value = f"{name}={number!r}" if isinstance(number, float) or abs(number) < MOST else name  # type: ignore[operator]
             raise MPIValueError(ERR_ARG, f"{model}: {value} {what}.")
 
 

@@ -41,6 +41,7 @@ class Universe:
         self.polled_in_vain = 0  # rounds in which all that could run polled in vain, if that is why the run has ended
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
+        self.watch: Any = None  # what looks after the run, if anything does
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
