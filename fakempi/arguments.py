@@ -1,15 +1,19 @@
-"""What `run` is handed, looked at before anything is built of it."""
+"""What `run` is handed, looked at before anything is built of it; and what it says when the machine has no more to give."""
 
 from __future__ import annotations
 
+import os
 import sys
-from inspect import iscoroutinefunction, isgeneratorfunction
+from inspect import GEN_CREATED, getgeneratorstate, iscoroutinefunction, isgeneratorfunction
 from math import inf
 from numbers import Real
+from traceback import walk_tb
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError, MPIValueError, RunError
+from fakempi.kernel import threads
 from fakempi.wire.cost import MOST, MOST_PROCESSES, CostModel, many
 from fakempi.wire.guard import examine, failed
 from fakempi.wire.models.hockney import Hockney
@@ -61,3 +65,40 @@ def seconds(name: str, value: Any, most: float = MOST) -> Any:
         kind = "positive" if name == "timeout" else "finite"
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
     return value
+
+
+PREFIXES = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
+"""Of the names of their attributes."""
+
+NOT_BEGUN = tuple(PREFIXES)
+"""What calling a function may give in place of running it."""
+
+
+def has_not_begun(name: str, result: Any) -> str:
+    """What to say of one of these that a rank's program has returned, if nothing of it has run; empty if it may be meant."""
+    code = getattr(result, f"{PREFIXES[type(result)]}_code")
+    if isinstance(result, GeneratorType) and (getgeneratorstate(result) != GEN_CREATED or code.co_name == "<genexpr>"):
+        return ""
+    if isinstance(result, CoroutineType):
+        result.close()  # or Python warns of it, too
+    kind, place = type(result).__name__.replace("_", " "), f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    return f"run: {name} returned the {kind} {code.co_name} ({place}), of which nothing has run: let main run it to its end."
+
+
+def out_of(error: BaseException, nprocs: int) -> BaseException:
+    """What to raise in place of an error by which Python says that there is no more memory, or no thread; else the same."""
+    if isinstance(error, MemoryError) and not error.args:
+        return MemoryError(f"run: there is not enough memory for {nprocs:,} ranks and what they hold.")
+    return RunError(no_thread(nprocs, 0)) if str(error) == "can't start new thread" else error
+
+
+def without_thread(error: BaseException) -> bool:
+    """Whether it was to be the thread of a task that could not be started, not one of the program's own."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    return type(error) is RuntimeError and threads._start_thread.__code__ in codes
+
+
+def no_thread(nprocs: int, begun: int) -> str:
+    """What to say then."""
+    so_far = f"; {begun:,} of {nprocs:,} ranks have begun" if begun else ""
+    return f"run: the system gives no more threads{so_far}. On carrier='greenlets' ranks need none; or take fewer of them."

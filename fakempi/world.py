@@ -12,10 +12,11 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
+from fakempi import arguments
 from fakempi import computing as metering
-from fakempi.arguments import check_watch, checked, seconds
+from fakempi.arguments import NOT_BEGUN, has_not_begun, no_thread, out_of, without_thread
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError, RankError, RunError
+from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
@@ -125,10 +126,10 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     RunTimeout : it was not done in time; it says where every rank was
     """
-    model = checked(main, nprocs, cost)
+    model = arguments.checked(main, nprocs, cost)
     watched = progress is not False or timeout is not None
     if watched:
-        check_watch(progress, timeout)
+        arguments.check_watch(progress, timeout)
     loop = Loop(make_carrier(carrier))
     recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
@@ -136,11 +137,14 @@ def run(
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
-    loop.vain = Vain(universe, seconds("poll", poll))
+    loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
-    for process in new_world(universe, nprocs):
-        universe.launch(process, lambda comm: main(comm, *args))
+    try:
+        for process in new_world(universe, nprocs):
+            universe.launch(process, lambda comm: main(comm, *args))
+    except MemoryError as error:
+        raise out_of(error, nprocs) from None
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -159,6 +163,8 @@ def run(
     except RunError as error:
         error.trace = _trace(universe, recorder)
         raise
+    except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
+        raise out_of(error, nprocs) from error
     finally:
         here.loop = before
         if outer is not None:
@@ -246,6 +252,9 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
             result = main(process.comm_world)
             if process.number < len(returns):
                 returns[process.number] = result
+                if isinstance(result, NOT_BEGUN) and (words := has_not_begun(process.name, result)):
+                    universe.end(MPITypeError(ERR_ARG, words))
+                    raise Ended
             if process.threads:
                 finish(process)
         except Ended:
@@ -292,6 +301,9 @@ def _drive(universe: Universe) -> None:
         (process, error), *others = universe.failures
         if isinstance(error, KeyboardInterrupt):
             raise error
+        if without_thread(error):
+            begun = sum(one.task.handle is not None for one in universe.processes)
+            raise RunError(no_thread(len(universe.processes), begun)) from error
         names = {one.number: one.name for one, _ in universe.failures}
         raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
 

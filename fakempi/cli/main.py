@@ -10,6 +10,7 @@ from contextlib import suppress
 from fakempi.cli.parser import make_parser
 from fakempi.errors import MPIError, RunError, TraceError
 
+FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -34,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         sys.stderr.write(f"fakempi {options.command_name}: {words}\n")
         return WRONG_USE
+    except MemoryError as error:
+        sys.stderr.write(f"fakempi {options.command_name}: {str(error) or 'there is not enough memory.'}\n")
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
 
