@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi import options as typed
 from fakempi.cli.watching import INTERRUPTED, TIMED_OUT, Interrupts
-from fakempi.errors import Aborted, DeadlockError, Left, MPIError, RankError, RunTimeout
+from fakempi.errors import KEEP, Aborted, DeadlockError, Left, MPIError, RankError, RunTimeout, printable
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
@@ -107,7 +107,7 @@ def _summary(result: Run) -> str:
 
 def _say(text: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text, keep=KEEP)}\n")
     sys.stderr.flush()
 
 

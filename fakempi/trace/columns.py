@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from fakempi.errors import printable
 
 Rows = npt.NDArray[Any]
 
@@ -110,9 +113,9 @@ class Columns:
         computes: Rows,
         regions: Rows,
     ) -> None:
-        self.clocks = [float(clock) for clock in clocks]
-        self.calls = [Call(*call) for call in calls]
-        self.names = list(names)
+        self.clocks = list(map(float, clocks))
+        self.calls = [Call(printable(name), printable(file), line) for name, file, line in calls]
+        self.names = list(map(printable, names))
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
 
     @property
@@ -120,7 +123,7 @@ class Columns:
         """How many ranks there are."""
         return len(self.clocks)
 
-    @property
+    @cached_property
     def time(self) -> float:
         """When the last rank ended."""
         return max(self.clocks)

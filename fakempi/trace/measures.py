@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -129,11 +130,11 @@ class Measures:
         best = 0.0
         for whose, starts, ends in (*uses, (computes["rank"], computes["start"], computes["end"])):
             order = np.argsort(whose, kind="stable")
-            bounds = np.searchsorted(whose[order], np.arange(self.ranks + 1))
-            for rank in range(self.ranks):
-                mine = order[bounds[rank] : bounds[rank + 1]]
-                if len(mine):
-                    best = max(best, float(Spans(starts[mine], ends[mine]).covered(whole)[0]))
+            ranks = np.unique(whose)
+            bounds = np.searchsorted(whose[order], [*ranks, self.ranks])
+            for first, last in pairwise(bounds.tolist()):
+                mine = order[first:last]
+                best = max(best, float(Spans(starts[mine], ends[mine]).covered(whole)[0]))
         return best
 
     @property

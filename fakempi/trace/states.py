@@ -7,6 +7,8 @@ computes, until the run's end. A rank that computes while a transfer goes on in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +50,7 @@ def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Sp
     starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
     ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
     order = np.argsort(whose, kind="stable")
-    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2))
+    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2)).tolist()
     first_compute = 2 * len(transfers)
     for rank in ranks:
         mine = order[bounds[rank] : bounds[rank + 1]]
@@ -63,13 +65,22 @@ def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Fl
     """
     lengths = np.diff(np.minimum(edges, trace.time))
     found = np.zeros((len(groups), len(edges) - 1, 3))
-    rows = busy_spans(trace, [rank for group in groups for rank in group])
-    for index, group in enumerate(groups):
-        for _ in group:
-            work, busy = next(rows)
-            computing, either = work.covered(edges), busy.covered(edges)
-            found[index, :, COMMUNICATING] += either - computing
-            found[index, :, COMPUTING] += computing
-            found[index, :, IDLE] += lengths - either
-        found[index] /= np.where(lengths > 0, lengths, 1)[:, None] * max(len(group), 1)
+    members = np.array([len(group) for group in groups], dtype=int)
+    ranks = np.fromiter(chain.from_iterable(groups), dtype=int, count=int(members.sum()))
+    group_of = np.repeat(np.arange(len(groups)), members)
+    busy_ranks = np.isin(ranks, active(trace))  # of the others there may be millions
+    spans = busy_spans(trace, ranks[busy_ranks].tolist())
+    for index, (work, busy) in zip(group_of[busy_ranks].tolist(), spans, strict=True):
+        computing, either = work.covered(edges), busy.covered(edges)
+        found[index, :, COMMUNICATING] += either - computing
+        found[index, :, COMPUTING] += computing
+        found[index, :, IDLE] += lengths - either
+    found[:, :, IDLE] += np.outer(members - np.bincount(group_of[busy_ranks], minlength=len(groups)), lengths)
+    found /= np.where(lengths > 0, lengths, 1)[None, :, None] * np.maximum(members, 1)[:, None, None]
     return np.clip(found, 0, 1)
+
+
+def active(trace: Columns) -> npt.NDArray[Any]:
+    """The ranks that compute or communicate at all."""
+    transfers, computes = trace.transfer_rows, trace.compute_rows
+    return np.unique(np.concatenate((transfers["source"], transfers["dest"], computes["rank"])))

@@ -20,14 +20,14 @@ An eager message that starts at the very moment at which its receive is posted l
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.regions import parts
-from fakempi.trace.states import busy_spans
+from fakempi.trace.states import active, busy_spans
 
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
 BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
@@ -49,11 +49,12 @@ class Wait(NamedTuple):
     call: int
 
 
-def waits(trace: Columns) -> Iterator[Wait]:
-    """Every idle stretch of every rank, cut where the reason changes."""
+def waits(trace: Columns, ranks: Sequence[int] | None = None) -> Iterator[Wait]:
+    """Every idle stretch of every rank, or of some, cut where the reason changes."""
     late = _collectives(trace)
     starts = _first_transfers(trace)
-    for rank, (_, busy) in enumerate(busy_spans(trace, range(trace.ranks))):
+    ranks = range(trace.ranks) if ranks is None else ranks
+    for rank, (_, busy) in zip(ranks, busy_spans(trace, ranks), strict=True):
         clock = trace.clocks[rank]
         ends = [0.0, *busy.ends.tolist()]
         for begin, end in zip(ends, [*busy.starts.tolist(), trace.time], strict=True):
@@ -69,8 +70,13 @@ def totals(trace: Columns) -> dict[str, tuple[float, dict[int, float]]]:
     """By state: all ranks' seconds, and how many of them in which call."""
     found: dict[str, tuple[float, dict[int, float]]] = {}
     by_call: dict[str, dict[int, float]] = {state: defaultdict(float) for state in STATES}
-    for wait in waits(trace):
+    some = np.union1d(active(trace), trace.region_rows["rank"])
+    for wait in waits(trace, some.tolist()):
         by_call[wait.state][wait.call] += wait.end - wait.start
+    quiet = np.delete(np.array(trace.clocks), some)  # there may be millions of them
+    for state, idle in ((OTHER, quiet.sum()), (ENDED_EARLY, (trace.time - quiet).sum())):
+        if idle:
+            by_call[state][0] += float(idle)
     for state, calls in by_call.items():
         found[state] = (sum(calls.values()), dict(calls))
     return found
