@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from fakempi.cli.parser import make_parser
-from fakempi.errors import MPIError, RunError, TraceError
+from fakempi.errors import KEEP, MPIError, RunError, TraceError, printable
 
+FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -32,8 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             return _quiet()
         words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
-        sys.stderr.write(f"fakempi {options.command_name}: {words}\n")
+        sys.stderr.write(f"fakempi {options.command_name}: {printable(words, keep=KEEP)}\n")
         return WRONG_USE
+    except MemoryError as error:
+        sys.stderr.write(f"fakempi {options.command_name}: {str(error) or 'there is not enough memory.'}\n")
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -61,6 +61,8 @@ after Ctrl-C.
 
 COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
+POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
+
 LIST = """\
 examples:
   fakempi list                   all operations and their algorithms
@@ -167,6 +169,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--strict", action="store_true", help="findings make it fail, with exit code 3; more is looked for")
     run.add_argument("--findings", type=_manner, metavar="text|json", default="text", help="how to list them; json:FILE too")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
+    run.add_argument("--poll", type=_time, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
@@ -249,6 +252,10 @@ def _seconds(text: str) -> float:
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
     return seconds
+
+
+def _time(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)
 
 
 def _count(text: str) -> int:

@@ -10,14 +10,25 @@ import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import reduce
+from math import inf
 from operator import or_
 from pathlib import Path
 from typing import Any
 
 from fakempi import options as typed
 from fakempi.checks.findings import Finding, headline, lines
-from fakempi.cli.watching import TIMED_OUT, Interrupts
-from fakempi.errors import Aborted, DeadlockError, FindingsError, Left, MPIError, RankError, RunTimeout
+from fakempi.cli.watching import INTERRUPTED, TIMED_OUT, Interrupts
+from fakempi.errors import (
+    KEEP,
+    Aborted,
+    DeadlockError,
+    FindingsError,
+    Left,
+    MPIError,
+    RankError,
+    RunTimeout,
+    printable,
+)
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
@@ -25,7 +36,6 @@ from fakempi.world import Run, run
 FAILED = 1
 FOUND = 3  # a strict run in which something is wrong
 KILLED = 9  # what MPICH's mpiexec ends with when a rank has left with 0 and it has killed the others
-INTERRUPTED = 130
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -39,8 +49,9 @@ def run_script(options: Namespace) -> int:
         "cost": typed.cost_model(options.cost),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
-        "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
-        "computing": options.computing,
+        "progress": "always" if options.progress else not options.quiet,
+        "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
+        "computing": options.computing, "poll": options.poll,
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):
         raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
@@ -135,7 +146,7 @@ def _summary(result: Run) -> str:
 
 def _say(text: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text, keep=KEEP)}\n")
     sys.stderr.flush()
 
 

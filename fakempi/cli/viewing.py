@@ -14,6 +14,7 @@ from rich.live import Live
 
 from fakempi import options as typed
 from fakempi.cli.console import console
+from fakempi.errors import printable
 from fakempi.trace.record import Trace, load
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
 from fakempi.view.export import to_svg
@@ -98,8 +99,8 @@ def _there(file: str) -> str:
 
 def _titles(files: Sequence[str]) -> tuple[str, str]:
     """File names, with their folders if they are called the same."""
-    one, other = (os.path.basename(file) for file in files)
-    return (one, other) if one != other else (files[0], files[1])
+    one, other = (printable(os.path.basename(file)) for file in files)
+    return (one, other) if one != other else (printable(files[0]), printable(files[1]))
 
 
 def _drawn(things: list[Any], traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> list[Any]:

@@ -49,7 +49,7 @@ def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Sp
     starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
     ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
     order = np.argsort(whose, kind="stable")
-    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2))
+    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2)).tolist()
     first_compute = 2 * len(transfers)
     for rank in ranks:
         mine = order[bounds[rank] : bounds[rank + 1]]
