@@ -11,7 +11,6 @@ import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
-from pkgutil import walk_packages
 from types import ModuleType
 
 HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -25,7 +24,7 @@ def keep_apart() -> None:
     if f"{NAME}.entries" in sys.modules:
         return
     theirs = sys.modules.get(NAME)
-    file = _file() if theirs is None else theirs.__file__
+    file = _file() if theirs is None else getattr(theirs, "__file__", None)
     if file is None or os.path.dirname(os.path.dirname(os.path.realpath(file))) == HOME:
         return
     if os.path.basename(file) == "__init__.py":
@@ -56,6 +55,8 @@ def _load() -> ModuleType:
 
 def _names(ours: ModuleType) -> list[str]:
     """All of its modules, and those of ours that import them by the name alone."""
+    from pkgutil import walk_packages  # here, since it takes 2 ms and few programs have such a file
+
     tuning = import_module("fakempi.tuning")
     packages = {f"{NAME}.": ours, "fakempi.tuning.": tuning}
     found = [module.name for prefix, package in packages.items() for module in walk_packages(package.__path__, prefix)]

@@ -250,6 +250,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         "algorithms": table,
         "carrier": config.getoption("--mpi-carrier"),
         "strict": config.getoption("--mpi-strict"),
+        "buffers": True,  # findings are what tests are for
         "seed": config.getoption("--mpi-seed"),
     }
 

@@ -22,10 +22,12 @@ from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
+from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.point.arrival import matched
+from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.trace.record import Trace
@@ -100,6 +102,7 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    buffers: bool | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -116,13 +119,15 @@ def run(
         {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
         makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
         "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow. More is looked
-        for, too: what mpi4py programs leave to the garbage collector, ready-mode sends without a receive, and ends of a
-        distributed graph that do not match
+    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use
+        are read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
+        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match
     progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
+        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
 
     Raises
     ------
@@ -141,7 +146,12 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
+    if recorder is None:  # which counts the frames between a program and the wire
+        note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
+    if strict if buffers is None else buffers:
+        universe.watch = Watch(universe, matched)
+        universe.wire.matched = universe.watch.matched
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
@@ -165,6 +175,8 @@ def run(
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
     finally:
+        if universe.watch is not None:
+            universe.watch.end()
         here.loop = before
         if outer is not None:
             outer.universe.inner = None

@@ -41,6 +41,7 @@ class Universe:
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.watch: Any = None  # over memory that is in use, if there is to be one
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
@@ -108,6 +109,7 @@ class Universe:
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""
+        process.explain(error)
         self.failures.append((process, error))
         self.close()
 
@@ -151,6 +153,7 @@ class Universe:
     def add_process(self, rank: int) -> Process:
         """A new process, which is `rank` in its own world."""
         process = Process(self, self.wire.ports.add_process(), rank)
+        process.pins = None if self.watch is None else self.watch.of(process)
         self.processes.append(process)
         return process
 
@@ -160,8 +163,8 @@ class Process:
 
     __slots__ = (
         "appnum", "attributes", "buffers", "comm_self", "comm_world", "duties", "eager_limit", "finalized", "glanced_at",
-        "glances", "initialized", "loop", "meter", "notes", "number", "options", "out", "parent", "pickle", "rank", "task",
-        "thread_level", "threads", "universe", "wire",
+        "glances", "initialized", "loop", "meter", "notes", "number", "options", "out", "parent", "pickle", "pins", "rank",
+        "task", "thread_level", "threads", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -176,6 +179,7 @@ class Process:
         self.comm_self: Any = None
         self.parent: Any = None  # the intercommunicator to those who spawned it
         self.appnum = 0  # which of the programs that were spawned together it runs
+        self.pins: Any = None  # memory that its operations use, if that is watched
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
@@ -193,6 +197,11 @@ class Process:
     def name(self) -> str:
         """The process in words: `rank 2`, and of those that were spawned, where."""
         return self.universe.names.name(self.number)
+
+    def explain(self, error: BaseException) -> None:
+        """Its program has failed: if that is because it wrote to memory in use, that is a finding."""
+        if self.pins is not None:
+            self.pins.explain(error)
 
     def started(self, task: Any) -> bool:
         """Whether a task is a thread that the process has started."""

@@ -33,8 +33,8 @@ class CommState:
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out", "_process",
-        "_rank", "_reach", "_side", "_there", "_wire",
+        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out", "_pins",
+        "_process", "_rank", "_reach", "_side", "_there", "_wire",
     )  # fmt: skip
 
     _context: Context | None
@@ -54,7 +54,8 @@ class CommState:
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
         self._hidden: Any = None  # the twins for collectives, once there are any
-        self._notes: Notes | None = None  # the origins of requests; a twin has none
+        self._notes: Notes | None = None  # the origins of requests; a twin has none, nor pins
+        self._pins: Any = None  # memory in use, if that is watched
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -68,7 +69,7 @@ class CommState:
         self._loop, self._wire, self._out = process.loop, process.wire, process.out
         self._eager_limit = process.eager_limit
         if side.original is None:
-            self._notes = process.notes
+            self._notes, self._pins = process.notes, process.pins
 
     # -- what point-to-point calls do -----------------------------------------------------------------------------
 

@@ -56,10 +56,12 @@ class Prequest(Request, PrequestRefusals):
         assert self._start is not None  # only a null one has none
         done("missing-start", self._prepared_as)
         self._operation = self._start()
-        notes = self._comm._process.notes
+        notes, pins = self._comm._process.notes, self._comm._process.pins
         if notes is not None:
             self._operation.origin = self._open = noted(notes)
             self._open.open += 1
+        if pins is not None:
+            self._pin = pins.of(self._operation, self._buffer)
 
     def Free(self) -> None:
         """Forget the request; its operation goes on."""

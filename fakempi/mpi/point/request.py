@@ -24,7 +24,9 @@ from fakempi.wire.envelope import Envelope, Pattern
 class Request(Handled):
     """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
 
-    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_open", "_operation")
+    __slots__ = (
+        "__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_open", "_operation", "_pin",
+    )  # fmt: skip
 
     _identity: Identity  # made when somebody asks who this is, which few do
     _open: Origin | None  # where it was made, if nobody has looked after it yet
@@ -39,6 +41,7 @@ class Request(Handled):
         if not isinstance(request, Request):
             raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {request!r}.", MPITypeError)
         self._set(request._comm, request._operation, request._buffer)
+        self._pin = request._pin
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
             self._identity = request._stands_for()
@@ -56,6 +59,8 @@ class Request(Handled):
             origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
             origin.open += 1
             operation.origin = self._open = origin
+            if comm._pins is not None and buffer is not None and not is_object:
+                self._pin = comm._pins.of(operation, buffer)
         return self
 
     @classmethod
@@ -68,6 +73,7 @@ class Request(Handled):
         self._comm = comm
         self._operation: Any = operation
         self._buffer = buffer  # kept alive while the operation is under way
+        self._pin: Any = None  # what of it is in use until then, if that is watched
         self._is_object = False
         self._null = False
         self._cancelled = False
@@ -77,12 +83,15 @@ class Request(Handled):
     def Wait(self, status: Status | None = None) -> Literal[True]:
         """Wait until the operation has ended."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         self._finish(status)
         return True
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether the operation has ended; if not, other ranks run before this returns."""
+        if self._operation is not None:
+            self._check_owner()
         if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
             return False
         self._finish(status)
@@ -98,11 +107,14 @@ class Request(Handled):
     def wait(self, status: Status | None = None) -> Any:
         """Wait, and return the object that was received (None after a send)."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         return self._finish(status)
 
     def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
         """(True, the object received) if it has ended, else (False, None)."""
+        if self._operation is not None:
+            self._check_owner()
         if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
             return False, None
         return True, self._finish(status)
@@ -267,6 +279,8 @@ class Request(Handled):
     def Free(self) -> None:
         """Forget the request; its operation goes on."""
         self._check_alive()
+        if self._pin is not None:
+            self._pin.drop()
         if self._open is not None:
             for part in parts_of(self._operation):
                 part.origin = self._open.closed()
@@ -306,6 +320,14 @@ class Request(Handled):
         if self._null:
             raise complaint(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
 
+    def _check_owner(self) -> None:
+        """Complain if it is another rank's: ranks share module globals here, which they do not on a real MPI."""
+        comm = self._comm
+        running = comm._loop.running
+        if running is not None and running.owner is not comm._process:
+            words = f"the request belongs to {comm._process.name}: was it kept in a global, which all ranks share?"
+            raise complaint(ERR_REQUEST, words)
+
     def _has_ended(self) -> bool:
         operation = self._operation
         if operation is None:
@@ -344,6 +366,8 @@ class Request(Handled):
     def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
         """As `_finish`, but what went wrong is returned beside what came."""
         operation = self._operation
+        if self._pin is not None:
+            self._pin.end()
         if operation.__class__ is Envelope and status is None:  # most sends
             if operation.content is not None:
                 secure(operation)
@@ -377,6 +401,8 @@ class Request(Handled):
         """The operation has ended: say so, and leave the request as it is."""
         self._fill(status)
         self._secure()
+        if self._pin is not None:
+            self._pin.end()
 
     def _retire(self) -> None:
         """What is left when the operation has ended."""
