@@ -42,6 +42,9 @@ MODELS: Mapping[str, Callable[..., CostModel]] = {
 }  # fmt: skip
 """Cost models and machines, by the names that people type."""
 
+MOST_BYTES = 2**40
+"""Of a message that is compared."""
+
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -150,17 +153,25 @@ def numbers_or_one(text: str) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def whole(text: str) -> int:
+def whole(text: str, what: str = "bytes: say 0, 1500, 64k or 1M") -> int:
     """A whole number that is not negative, with k, M or G for powers of 1024."""
     found = number(text)
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise wrong(f"{text!r} is not a number of bytes: say 0, 1500, 64k or 1M.")
+        raise wrong(f"{_shown(text)} is not a number of {what}.")
     return found
+
+
+def count(text: str) -> int:
+    """A number of ranks."""
+    return whole(text, "ranks: say 4 or 1k")
 
 
 def sizes(text: str) -> list[int]:
     """Sizes in bytes: `0,1k,64k`, or `1k..1M` for every power of two between."""
-    return _several(text, whole)
+    found = _several(text, whole)
+    if max(found, default=0) > MOST_BYTES:
+        raise wrong(f"{_shown(text)}: {many(max(found))} bytes are too many; there can be at most {MOST_BYTES:,}.")
+    return found
 
 
 def groups(text: str) -> list[tuple[int, int]]:
@@ -169,9 +180,9 @@ def groups(text: str) -> list[tuple[int, int]]:
     for part in _split(text):
         first, plus, second = part.partition("+")
         if plus:
-            found.append((whole(first), whole(second)))
+            found.append((count(first), count(second)))
         else:
-            found += [(size, 0) for size in _several(part, whole)]
+            found += [(size, 0) for size in _several(part, count)]
     for p, q in found:
         if p < 1:
             raise wrong(f"{text!r}: {p} ranks are too few; there must be at least 1.")
@@ -208,8 +219,8 @@ def ranks(text: str, size: int) -> list[int]:
     found: dict[int, None] = {}
     for part in _split(text):
         first, dash, last = part.partition("-")
-        low = whole(first)
-        high = whole(last) if dash else low
+        low = count(first)
+        high = count(last) if dash else low
         if not low <= high < size:
             raise wrong(f"{part!r} is not among the ranks 0-{size - 1}.")
         found.update(dict.fromkeys(range(low, high + 1)))

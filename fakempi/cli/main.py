@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import StringIO
 
 from fakempi.cli.parser import make_parser
 from fakempi.errors import KEEP, MPIError, RunError, TraceError, printable
@@ -19,6 +20,11 @@ BROKEN_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say, or, without any, say what there is; returns the exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if sys.stderr is None:  # it was closed: what is said there is lost
+        sys.stderr = StringIO()
+    if sys.stdout is None:
+        sys.stderr.write("fakempi: standard output is closed.\n")
+        return WRONG_USE
     try:
         options = make_parser().parse_args(words or ["--help"])
     except SystemExit as error:

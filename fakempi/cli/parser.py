@@ -61,6 +61,7 @@ after Ctrl-C.
 
 COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
+MOST_JOBS = 1024
 POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
 
 LIST = """\
@@ -259,8 +260,8 @@ def _time(text: str) -> float:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    if not text.isdecimal() or not 1 <= float(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number of at most {MOST_JOBS:,}")
     return int(text)
 
 

@@ -42,7 +42,7 @@ OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def run_script(options: Namespace) -> int:
     """Run it; returns the exit code."""
     command = _command(options)
-    nprocs = typed.whole(options.ranks)
+    nprocs = typed.count(options.ranks)
     if nprocs < 1:
         raise typed.wrong(f"-n {options.ranks}: there must be at least 1 rank.")
     arguments: dict[str, Any] = {
