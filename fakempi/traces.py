@@ -62,7 +62,7 @@ def told(cost: object, findings: Iterable[Any] = (), error: BaseException | None
     """What is told of a run beside what happened, in plain values: see `Columns.about`."""
     about: dict[str, Any] = {
         "command": _command(),
-        "cost": str(cost),
+        "cost": _model(cost),
         "date": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
         "versions": {"fakempi": _version(), "Python": platform.python_version()},
         "findings": [{**one.as_record(), "text": str(one)} for one in findings],
@@ -70,6 +70,14 @@ def told(cost: object, findings: Iterable[Any] = (), error: BaseException | None
     if error is not None:
         about["ended"] = _ended(error)
     return about
+
+
+def _model(cost: object) -> str:
+    """A cost model in words; one of somebody's own may not be able to say."""
+    try:
+        return str(cost)
+    except Exception:
+        return type(cost).__name__
 
 
 def _ended(error: Any) -> dict[str, Any]:
