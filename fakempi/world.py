@@ -25,7 +25,6 @@ from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
-from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
@@ -329,7 +328,7 @@ def _drive(universe: Universe) -> None:
         while loop.tasks and helped_from_outside(loop):
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
-            universe.verdict = diagnose(universe) if loop.tasks else conclude(universe)
+            universe.verdict = conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:
