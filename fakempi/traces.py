@@ -16,6 +16,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from fakempi.errors import FindingsError
 from fakempi.trace.measures import Measures
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as load_record
@@ -67,7 +68,7 @@ def told(cost: object, findings: Iterable[Any] = (), error: BaseException | None
         "versions": {"fakempi": _version(), "Python": platform.python_version()},
         "findings": [{**one.as_record(), "text": str(one)} for one in findings],
     }
-    if error is not None:
+    if error is not None and not isinstance(error, FindingsError):  # which says no more than its findings
         about["ended"] = _ended(error)
     return about
 
