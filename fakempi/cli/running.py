@@ -17,6 +17,7 @@ from typing import Any
 
 from fakempi import options as typed
 from fakempi.checks.findings import Finding, headline, lines
+from fakempi.cli.exploring import explorer
 from fakempi.cli.watching import INTERRUPTED, TIMED_OUT, Interrupts
 from fakempi.errors import (
     KEEP,
@@ -53,8 +54,10 @@ def run_script(options: Namespace) -> int:
         "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
         "computing": options.computing, "poll": options.poll,
     }  # fmt: skip
-    if options.trace and not options.trace.endswith((".json", ".npz")):
-        raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
+    arguments["trace"] = bool(options.trace or options.interactive)
+    explore = explorer() if options.interactive else None
+    if options.trace and not options.trace.endswith((".json", ".npz", ".html")):
+        raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json, .npz or .html.")
     if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # better now than after the run
         raise typed.wrong(f"--trace {options.trace}: there is no folder {os.path.dirname(options.trace)!r}.")
     try:
@@ -74,11 +77,15 @@ def run_script(options: Namespace) -> int:
         _save(error.trace, options.trace)
         code = _unsuccessful(error, nprocs, script)
         _tell(error.findings, options)
+        if explore is not None:
+            explore(error.trace, " ".join(command))
         return code
     _save(result.trace, options.trace)
     _tell(result.findings, options)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _say(_summary(result))
+    if explore is not None:
+        explore(result.trace, " ".join(command))
     return reduce(or_, script.codes.values(), 0)
 
 
@@ -114,7 +121,7 @@ def _tell(findings: Sequence[Finding], options: Namespace) -> None:
 
 def _save(trace: Any, path: str) -> None:
     """Write what happened, to the end or as far as it went."""
-    if trace is not None:
+    if trace is not None and path:
         trace.save(path)
 
 
