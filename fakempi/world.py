@@ -15,6 +15,9 @@ from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
 from fakempi import computing as metering
+from fakempi.choices.choices import Choices
+from fakempi.choices.steering import steering
+from fakempi.choices.wire import OpenDelivery, OpenLoop
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -37,6 +40,7 @@ from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
 from fakempi.wire.guard import Guard, examine, failed, trusted
+from fakempi.wire.models.free import Free
 from fakempi.wire.models.hockney import Hockney
 
 
@@ -97,6 +101,7 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    decisions: str | Choices | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -120,6 +125,8 @@ def run(
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    decisions : a schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open
+        is decided as it says, and not by time; messages cost nothing unless `cost` is given
 
     Raises
     ------
@@ -127,14 +134,20 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     RunTimeout : it was not done in time; it says where every rank was
     FindingsError : the run was strict, and something is wrong
+    ScheduleError : the decisions do not fit the program
     """
-    model = _checked(main, nprocs, cost)
+    choices = None if decisions is None else steering(decisions, seed, computing)
+    model = _checked(main, nprocs, cost if choices is None else cost or Free())
+    if choices is not None:
+        model = choices.buffered(model)
     watched = progress is not False or timeout is not None
     if watched:
         _check_watch(progress, timeout)
-    loop = Loop(make_carrier(carrier))
+    loop = Loop(make_carrier(carrier)) if choices is None else OpenLoop(make_carrier(carrier), choices)
     recorder = Recorder(loop, _not_the_program) if trace else None
-    universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
+    universe = Universe(loop, make_wire(loop, model, recorder, choices), model, algorithms, strict)
+    if choices is not None:
+        choices.steer(universe)
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
@@ -158,6 +171,8 @@ def run(
                     _drive(universe)
             else:
                 _drive(universe)
+        if choices is not None:
+            choices.end()
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
         raise
@@ -261,9 +276,12 @@ def make_carrier(name: str) -> Carrier:
     return Threads(_enter, current_frames)
 
 
-def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None) -> Delivery:
+def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None, choices: Choices | None = None) -> Delivery:
     """The express way if it serves, else the ordinary one; watched if there is a recorder."""
-    wire = (Express if Express.serves(cost) else Delivery)(loop, cost, matched)
+    if choices is not None:
+        wire: Delivery = OpenDelivery(loop, cost, choices.noted(matched))
+    else:
+        wire = (Express if Express.serves(cost) else Delivery)(loop, cost, matched)
     if recorder is not None:
         recorder.watch(wire)
     return wire

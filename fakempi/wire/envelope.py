@@ -46,9 +46,10 @@ class Pattern:
 
     __slots__ = (
         "box", "call", "capacity", "end", "envelope", "last", "next", "number", "place", "posted", "source", "tag",
-        "waiter",
+        "told", "waiter",
     )  # fmt: skip
 
+    told: bool  # set when somebody is told who sent what it got
     posted: Any  # two things that whoever watches wants to remember of it
     call: Any
     number: int  # its place among all that came to the mailbox

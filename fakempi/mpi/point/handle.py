@@ -231,7 +231,7 @@ NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
-    __slots__ = ("capacity", "content", "end", "envelope", "waiter")
+    __slots__ = ("capacity", "content", "end", "envelope", "told", "waiter")
 
     def __init__(self, now: Any) -> None:
         self.end = now
@@ -243,4 +243,5 @@ class NullOperation:
 def fill_status(status: Status, pattern: Any) -> None:
     """Tell a status what a receive got."""
     envelope = pattern.envelope
+    pattern.told = True
     status._fill(envelope.source, envelope.tag, envelope.nbytes)

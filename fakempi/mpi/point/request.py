@@ -11,7 +11,7 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_all, wait_any, wait_one
+from fakempi.mpi.base.waiting import AllOf, wait_all, wait_one
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.point import many
@@ -70,14 +70,14 @@ class Request(Handled):
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether the operation has ended; if not, other ranks run before this returns."""
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False
         self._finish(status)
         return True
 
     def Get_status(self, status: Status | None = None) -> bool:
         """Like Test, but the request stays as it is."""
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False
         self._look(status)
         return True
@@ -90,7 +90,7 @@ class Request(Handled):
 
     def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
         """(True, the object received) if it has ended, else (False, None)."""
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False, None
         return True, self._finish(status)
 
@@ -127,8 +127,7 @@ class Request(Handled):
         if not active:
             many.fill_empty(status)
             return UNDEFINED, None
-        wait_any(active[0]._comm._loop, [request._operation for request in active])
-        index = many.first_ended(requests)
+        index = many.await_any(requests, active)
         return index, requests[index]._finish(status)
 
     @classmethod
@@ -162,7 +161,7 @@ class Request(Handled):
     @classmethod
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
         """Like Testall, but the requests stay as they are."""
-        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+        if not many.tested(lambda: many.all_ended(requests), requests):
             return False
         for request, status in zip(requests, many.room_for(statuses, len(requests)), strict=False):
             request._look(status)
@@ -181,7 +180,7 @@ class Request(Handled):
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[bool, list[Any] | None]:
         """(True, what they received) if all have ended, else (False, None)."""
-        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+        if not many.tested(lambda: many.all_ended(requests), requests):
             return False, None
         return True, many.finish_all(requests, range(len(requests)), statuses)
 
@@ -219,8 +218,7 @@ class Request(Handled):
         active = many.active_of(requests)
         if not active:
             return None, None
-        wait_any(active[0]._comm._loop, [request._operation for request in active])
-        indices = many.those_ended(requests)
+        indices = many.await_some(requests, active)
         return indices, many.finish_all(requests, indices, statuses)
 
     @classmethod
@@ -311,6 +309,7 @@ class Request(Handled):
             return
         pattern = self._received()
         if pattern is not None and pattern.envelope is not None:
+            pattern.told = True
             status._fill(pattern.envelope.source, pattern.envelope.tag, pattern.envelope.nbytes)
         else:
             many.fill_empty(status)

@@ -1,0 +1,53 @@
+"""Has a run follow a schedule that somebody has written down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakempi.choices.choices import Choices, Option
+from fakempi.choices.token import read
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPIValueError, ScheduleError
+
+
+class Replay(Choices):
+    """What a token says is chosen; where it says nothing any more, the first of what is there."""
+
+    def __init__(self, token: str) -> None:
+        buffering, self.decisions = read(token)
+        super().__init__(buffering)
+        self.token, self.at = token, 0
+
+    def chosen(self, options: list[Option]) -> int | None:
+        """As it is written. A single option is no choice."""
+        if len(options) == 1:
+            return 0
+        self.at += 1
+        if self.at > len(self.decisions):
+            return 0
+        index = self.decisions[self.at - 1]
+        if index < len(options):
+            return index
+        there = "; ".join(f"{i}: {option.words()}" for i, option in enumerate(options))
+        self._refuse(f"decision {self.at} is {index}, and there are only {len(options)} options ({there}).")
+        return None
+
+    def end(self) -> None:
+        """All that was written must have been needed."""
+        if self.at < len(self.decisions):
+            left = self.decisions[self.at]
+            self._refuse(f"decision {self.at + 1} is {left}, but the program came to its end after {self.at}.")
+
+    def _refuse(self, why: str) -> None:
+        error = ScheduleError(f"decisions {self.token!r} do not fit the program: {why}")
+        if self.loop.ending:
+            raise error
+        self.universe.end(error)
+
+
+def steering(decisions: Any, seed: Any, computing: float) -> Choices:
+    """Who makes the choices of a run; what else would is refused beside it."""
+    for name, given in (("seed", seed is not None), ("computing", bool(computing))):
+        if given:
+            raise MPIValueError(ERR_ARG, f"run: decisions fix the schedule, so there is no place for {name}.")
+    return decisions if isinstance(decisions, Choices) else Replay(decisions)
