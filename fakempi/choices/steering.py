@@ -33,10 +33,10 @@ class Replay(Choices):
         return None
 
     def end(self) -> None:
-        """All that was written must have been needed."""
-        if self.at < len(self.decisions):
-            left = self.decisions[self.at]
-            self._refuse(f"decision {self.at + 1} is {left}, but the program came to its end after {self.at}.")
+        """All that was written must have been needed, but for zeros."""
+        for at, left in enumerate(self.decisions[self.at :], self.at + 1):
+            if left:
+                self._refuse(f"decision {at} is {left}, but the program came to its end after {self.at}.")
 
     def _refuse(self, why: str) -> None:
         error = ScheduleError(f"decisions {self.token!r} do not fit the program: {why}")
