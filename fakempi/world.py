@@ -32,6 +32,7 @@ from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
+from fakempi.threads.granting import chosen_grants
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
@@ -165,7 +166,8 @@ def run(
         if outer is not None:
             outer.universe.inner = universe
         measures = metering.metered(universe) if universe.computing else nullcontext()
-        with _patient_collector(nprocs), among_threads(loop), measures:
+        grants = nullcontext() if choices is None else chosen_grants(loop)
+        with _patient_collector(nprocs), among_threads(loop), measures, grants:
             if watched:
                 with _watch(universe, progress, timeout):
                     _drive(universe)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.past import Half, Life
-from fakempi.choices.points import NOT_YET, SUBSETS, Looking, Point, Receive, Requests, one_of, some_of, union
+from fakempi.choices.points import NOT_YET, SUBSETS, Locking, Looking, Point, Receive, Requests, one_of, some_of, union
 from fakempi.choices.token import BUFFERINGS
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.child import Child
@@ -76,6 +76,7 @@ class Choices:
         self.buffering = buffering
         self.steps: list[Step] = []
         self.points: list[Point] = []
+        self.lockings: list[Locking] = []
         self.left_out: set[str] = set()
         self.bounded = self.unsteady = self.cut_off = False
         self.at_failure: int | None = None
@@ -149,6 +150,8 @@ class Choices:
             key: tuple[int, ...] = (self._born,)
             self.unsteady |= parent is not None  # who spawns processes may be another one in another run
         else:
+            if not isinstance(task.body, Child):
+                self.leaves_out("the order in which threads of one rank call MPI")
             life.children += 1
             key = (*life.key, life.children)
         self._lives[task] = Life(key, 0 if life is None else life.past)
@@ -294,17 +297,22 @@ class Choices:
         answer = self._ask(Looking, pattern, polls, takes, tells)
         return None if answer is NOT_YET else answer
 
-    def _ask(self, kind: Any, *given: Any) -> Any:
+    def lock(self, lock: Any, is_free: Callable[[], bool], who: str, place: str, reason: Any) -> None:
+        """A thread wants a lock: when it goes on, it can have it."""
+        self.met()
+        self._ask(Locking, lock, is_free, who, site=("acquire", place), reason=reason)
+
+    def _ask(self, kind: Any, *given: Any, site: Any = None, reason: Any = None) -> Any:
         task = self.loop.running
         life = self._lives[task]
         life.asked += 1
         self._acts(task.owner.number)
-        point = kind(self, (life.key, "ask", life.asked), task.owner, life.past, self._site(), *given)
+        point = kind(self, (life.key, "ask", life.asked), task.owner, life.past, site or self._site(), *given)
         point.task = task
         self.points.append(point)
         self._parked.add(task)
         task.since = self.loop.now
-        task.reason = ("any", *point.operations.values()) if isinstance(point, Requests) else point.pattern
+        task.reason = reason or (("any", *point.operations.values()) if isinstance(point, Requests) else point.pattern)
         self.loop.wait()
         task.reason = None
         return point.answer
@@ -324,11 +332,13 @@ class Choices:
         """All that can be done: what is there first, then "not yet", of which there are not many in a row."""
         dead = [process for process, _ in self.universe.failures]
         alive = [point for point in self.points if point.process not in dead]
-        found = [Option(point, (point.key, key), value) for point in alive for key, value in point.values()]
+        found = [
+            Option(point, (point.resource, (point.key, key)), value) for point in alive for key, value in point.values()
+        ]
         for point in alive:
             if point.polls:
                 if not found or self._said_not_yet.get(self._who_asks(point), 0) < NOT_YETS:
-                    found.append(Option(point, (point.key, NOT_YET), NOT_YET))
+                    found.append(Option(point, (point.resource, (point.key, NOT_YET)), NOT_YET))
                 else:
                     self.bounded = True
         return found

@@ -26,6 +26,7 @@ class Point:
 
     def __init__(self, choices: Any, key: Any, process: Any, past: int, site: tuple[str, str]) -> None:
         self.choices, self.key, self.process, self.past = choices, key, process, past
+        self.resource = key  # what it shares with points that it has to do with, in every run
         self.call, self.place = site
         self.answer: Any = None
         self.since = 0  # how much had come to the mailbox when it was decided
@@ -56,7 +57,8 @@ class Point:
 
     def _sender(self, envelope: Envelope) -> str:
         name = self.process.universe.processes[envelope.out.number].name
-        return f"{name}'s message (tag {envelope.tag})" if self.asks_for_tags and envelope.tag else f"{name}'s message"
+        whose = f"the message of {name}" if " of " in name else f"{name}'s message"
+        return f"{whose} (tag {envelope.tag})" if self.asks_for_tags and envelope.tag else whose
 
     asks_for_tags = False
 
@@ -226,6 +228,42 @@ class Requests(Call):
         some = [value] if isinstance(value, int) else value
         *first, last = map(str, some)
         return "gave", f"request{'s' * bool(first)} {', '.join(first)}{' and ' * bool(first)}{last}"
+
+
+class Locking(Call):
+    """A thread that wants a lock. All locks are one resource: which is which cannot be told from run to run."""
+
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, lock: Any, is_free: Any,
+                 who: str) -> None:  # fmt: skip
+        super().__init__(choices, key, process, past, site)
+        self.resource = ("lock",)
+        self.lock, self.is_free, self.name = lock, is_free, who
+        self.asked: list[Locking] = choices.lockings
+        self.asked.append(self)
+
+    def values(self) -> list[tuple[Any, Any]]:
+        """It, if nobody has it."""
+        return [("lock", True)] if self.is_free() else []
+
+    def decided(self) -> None:
+        """Remember who had asked."""
+        self.since = len(self.asked)
+
+    def late(self) -> Iterator[int | None]:
+        """Others that wanted the same lock later, and could have had it sooner."""
+        yield from (one.past for one in self.asked[self.since :] if one.lock is self.lock and one.task is not self.task)
+
+    def learned(self, value: Any) -> int:
+        """Nothing that we saw."""
+        return 0
+
+    def who(self) -> str:
+        """`thread 'reader' of rank 0`."""
+        return self.name
+
+    def words(self, value: Any) -> tuple[str, str]:
+        """It got the lock."""
+        return "got", f"the lock at {self.place}"
 
 
 def union(masks: Any) -> int:

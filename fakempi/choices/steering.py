@@ -11,10 +11,15 @@ from fakempi.errors import MPIValueError, ScheduleError
 
 
 class Replay(Choices):
-    """What a token says is chosen; where it says nothing any more, the first of what is there."""
+    """What a token says is chosen; where it says nothing any more, the first of what is there.
+
+    One that ends in a question mark fits every program: numbers that are too large count on from 0, and what is left over is
+    not needed. So they can be drawn before it is known what there is to decide.
+    """
 
     def __init__(self, token: str) -> None:
-        buffering, self.decisions = read(token)
+        self.loosely = isinstance(token, str) and token.endswith("?")
+        buffering, self.decisions = read(token[:-1] if self.loosely else token)
         super().__init__(buffering)
         self.token, self.at = token, 0
 
@@ -26,8 +31,8 @@ class Replay(Choices):
         if self.at > len(self.decisions):
             return 0
         index = self.decisions[self.at - 1]
-        if index < len(options):
-            return index
+        if index < len(options) or self.loosely:
+            return index % len(options)
         there = "; ".join(f"{i}: {option.words()}" for i, option in enumerate(options))
         self._refuse(f"decision {self.at} is {index}, and there are only {len(options)} options ({there}).")
         return None
@@ -35,7 +40,7 @@ class Replay(Choices):
     def end(self) -> None:
         """All that was written must have been needed, but for zeros."""
         for at, left in enumerate(self.decisions[self.at :], self.at + 1):
-            if left:
+            if left and not self.loosely:
                 self._refuse(f"decision {at} is {left}, but the program came to its end after {self.at}.")
 
     def _refuse(self, why: str) -> None:

@@ -55,11 +55,12 @@ def explore(
     """
     _check(runs, stop, compare)
     kinds = [buffering] if isinstance(buffering, str) else list(buffering)
-    if unknown := [kind for kind in kinds if kind not in BUFFERINGS] or not kinds:
-        raise MPIValueError(ERR_ARG, f"explore: buffering {unknown} is unknown; there are {' and '.join(BUFFERINGS)}.")
+    for kind in kinds or [""]:
+        if kind not in BUFFERINGS:
+            raise MPIValueError(ERR_ARG, f"explore: buffering {kind} is unknown; there are {' and '.join(BUFFERINGS)}.")
 
     def one(choices: Choices, **more: Any) -> Any:
-        return run(main, nprocs, *args, decisions=choices, strict=strict, **{**options, **more})
+        return run(main, nprocs, *args, decisions=choices, strict=strict, **{**more, **options})
 
     search = Search([Tree(kind, one, reduce) for kind in kinds], stop, compare, tell)
     until = None if seconds is None else monotonic() + seconds

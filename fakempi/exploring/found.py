@@ -10,6 +10,7 @@ from typing import Any
 
 from fakempi.errors import DeadlockError, FindingsError, OutcomesDiffer, RankError, RunError
 from fakempi.mpi.base.complain import is_ours
+from fakempi.wire.models.hockney import Hockney
 
 
 @dataclass
@@ -33,15 +34,22 @@ class Failure:
     again: Callable[..., Any] | None = field(default=None, repr=False)  # a run with such decisions
 
     def traces(self) -> tuple[Any, Any]:
-        """What happens in the schedule that fails, and in the one that goes well, if there is one."""
+        """What happens in the schedule that fails, and in the one that goes well, if there is one.
+
+        Messages take time there, so that there is something to see; unless that would make it another schedule.
+        """
         return self._trace(self.decisions), None if self.passes is None else self._trace(self.passes)
 
     def _trace(self, decisions: str) -> Any:
+        timed, plain = self._run(decisions, cost=Hockney()), self._run(decisions)
+        return (timed if timed[0] == plain[0] else plain)[1]
+
+    def _run(self, decisions: str, **options: Any) -> tuple[Any, Any]:
         assert self.again is not None
         try:
-            return self.again(decisions, trace=True).trace
+            return None, self.again(decisions, trace=True, **options).trace
         except RunError as error:
-            return error.trace
+            return same(error), error.trace
 
     def __str__(self) -> str:
         lines = [str(self.error), f"schedule {self.decisions}"]
@@ -78,7 +86,7 @@ class Found:
         if self.failures:
             times = sum(failure.times for failure in self.failures)
             kinds = f", in {len(self.failures)} ways" if len(self.failures) > 1 else ""
-            more = "" if self.exhausted else ", and there are more"
+            more = "" if self.exhausted else ", and there may be more"
             return f"{times:,} of {schedules} fail{'s' * (times == 1)}{kinds}{more}"
         if self.exhausted:
             return f"clean: all {schedules}" if self.runs > 1 else "clean: there is but 1 schedule"

@@ -14,6 +14,8 @@ from fakempi.exploring.search import Trial
 TRIES = 100
 """Runs that are spent on one failure, at most."""
 
+_WAITS, _WAITS_NOT = "every send waits for its receive", "no send waits for its receive"
+
 Way = tuple[str, tuple[int, ...]]
 """A buffering, and decisions."""
 
@@ -57,8 +59,8 @@ def explain(failure: Failure, trial: Trial, good: Sequence[Way], found: Found, o
         failure.passes = write(buffering, way)
         failure.why = _sentence(steps[at], way[at])
     elif near is None and good:
-        others = "infinite" if buffering == "zero" else "zero"
-        failure.why = f"no schedule with {buffering} buffering went well; with {others} buffering there is one that did"
+        how, others = (_WAITS, "infinite") if buffering == "zero" else (_WAITS_NOT, "zero")
+        failure.why = f"in {buffering} buffering, where {how}; in {others} buffering all went well"
         failure.passes = write(*good[0])
     elif not good:
         failure.why = f"no schedule of {found.runs:,} went well"
