@@ -5,6 +5,7 @@ mpi/          what a rank's program touches     checks/  what is wrong with a pr
 trace/        what happened, view/ pictures     world    builds all of it, starts the ranks: `run`
 MPI           the mpi4py-shaped namespace       errors   every exception of ours
 watch/        how far a run is, and time-outs   own_models  cost models from files
+choices/      what MPI leaves open, steered     exploring/  all schedules: `explore`
 
     >>> import fakempi
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns

@@ -53,9 +53,10 @@ def explain(failure: Failure, trial: Trial, good: Sequence[Way], found: Found, o
             failure.passes = other.token
             failure.why = _sentence(steps[i], other.decisions[i] if i < len(other.decisions) else 0)
             return
-    near = max(((_common(mine, way), way) for kind_of, way in good if kind_of == buffering), default=None)
-    if near is not None and near[0] < min(len(mine), len(near[1])):
-        at, way = near
+    ways = ((-_common(mine, way), sum(map(bool, way)), way) for kind_of, way in good if kind_of == buffering)
+    near = min(ways, default=None)
+    if near is not None and -near[0] < min(len(mine), len(near[2])):
+        at, way = -near[0], near[2]
         failure.passes = write(buffering, way)
         failure.why = _sentence(steps[at], way[at])
     elif near is None and good:
