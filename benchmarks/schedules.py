@@ -2,8 +2,8 @@
 
     python benchmarks/schedules.py
 
-Counted are runs with infinite buffering; `more than` is where the count was given up. The last column is what one steered run
-costs, against the same run in modelled time.
+Counted are runs with infinite buffering; `more than` is where the count was given up. The last column is what one steered
+run costs, against the same run in modelled time.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def independent_requests(comm: Any) -> Any:
 
 
 CASES: list[tuple[Callable[[Any], Any], int]] = [
-    (collect, 4), (collect, 6), (equal, 6), (equal, 9), (pairs, 6), (pairs, 9), (pairs, 30), (chained, 6), (farm, 3), (farm, 4),
-    (relay, 4), (relay, 5), (waits, 5), (independent_requests, 6), (independent_requests, 30),
+    (collect, 4), (collect, 6), (equal, 6), (equal, 9), (pairs, 6), (pairs, 9), (pairs, 30), (chained, 6),
+    (farm, 3), (farm, 4), (relay, 4), (relay, 5), (waits, 5), (independent_requests, 6), (independent_requests, 30),
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import secure, truncation
 from fakempi.mpi.point.races import look_around, look_back
+from fakempi.mpi.point.unsafe import look_behind
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
 
@@ -111,7 +112,9 @@ class CommState:
         return self._box
 
     def _wait_sent(self, envelope: Any) -> None:
-        """Wait for a send of mine."""
+        """Wait for a blocking send of mine."""
+        if self._wire.looks_behind and envelope.eager:
+            look_behind(self._process, envelope)
         wait_one(self._loop, envelope)
         if envelope.content is not None:
             secure(envelope)
@@ -231,13 +234,14 @@ NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
-    __slots__ = ("capacity", "content", "end", "envelope", "told", "waiter")
+    __slots__ = ("capacity", "content", "eager", "end", "envelope", "told", "waiter")
 
     def __init__(self, now: Any) -> None:
         self.end = now
         self.envelope = NULL_MESSAGE
         self.content = self.waiter = None
         self.capacity = 0
+        self.eager = False
 
 
 def fill_status(status: Status, pattern: Any) -> None:
