@@ -62,6 +62,30 @@ class Script:
                 waiting.pop(0)
             seen.append((flag, value))
 
+    def waitsome(self, comm: Any, seen: Any, waiting: Any) -> None:
+        """Some of those."""
+        if waiting:
+            indices, values = MPI.Request.waitsome(waiting)
+            for index in sorted(indices or (), reverse=True):
+                waiting.pop(index)
+            seen.append((tuple(indices or ()), tuple(values or ())))
+
+    def testany(self, comm: Any, seen: Any, waiting: Any) -> None:
+        """One of those, or none."""
+        if waiting:
+            index, flag, value = MPI.Request.testany(waiting)
+            if flag:
+                waiting.pop(index)
+            seen.append((index, flag, value))
+
+    def mprobe(self, comm: Any, seen: Any, waiting: Any, source: int, tag: int) -> None:
+        """Take one, and receive it then."""
+        seen.append(("mprobe", comm.mprobe(source=source, tag=tag).recv()))
+
+    def bcast(self, comm: Any, seen: Any, waiting: Any) -> None:
+        """What rank 0 has seen."""
+        seen.append(comm.bcast(len(seen)))
+
     def probe(self, comm: Any, seen: Any, waiting: Any, source: int, tag: int) -> None:
         """Look, and ask from whom."""
         status = MPI.Status()

@@ -113,6 +113,11 @@ class Universe:
         self.failures.append((process, error))
         self.close()
 
+    def leaves_open(self, what: str) -> None:
+        """A process does something that MPI leaves open, and of which not all outcomes are tried where choices are made."""
+        if self.choices is not None:
+            self.choices.leaves_out(what)
+
     def decide(self, verdict: BaseException) -> None:
         """This is why the run ends, unless there is a reason already."""
         if self.verdict is None and not self.failures:
