@@ -389,8 +389,7 @@ class Choices:
         number = point.process.number
         self.touched[number] = self._of(number) | bit
         self.reached[number] |= self.touched[number]
-        own = point.past | (self.half(value).past if isinstance(value, Envelope) else 0)
-        self.steps.append(Step(options, index, own, hides))
+        self.steps.append(Step(options, index, point.past, hides))
         try:
             learned = point.take(value, bit)
         except Ended:
@@ -399,11 +398,11 @@ class Choices:
             self.universe.fail(point.process, error)
             return
         if learned:
-            self.steps[-1] = self.steps[-1]._replace(past=own | learned)
+            self.steps[-1] = self.steps[-1]._replace(past=point.past | learned)
         if isinstance(point, Receive):
             self.stir(point.box)
         else:
-            self._lives[point.task].past |= bit | own | learned  # type: ignore[attr-defined]
+            self._lives[point.task].past |= bit | point.past | learned  # type: ignore[attr-defined]
 
     def match(self, box: Any, envelope: Envelope, pattern: Pattern, because: int) -> None:
         """A wildcard takes a message."""

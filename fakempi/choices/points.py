@@ -110,8 +110,9 @@ class Receive(AtMailbox):
     def take(self, value: Any, bit: int) -> int:
         """The two are matched."""
         self.decided()
-        self.choices.match(self.box, value, self.pattern, bit | self.past | self.choices.half(value).past)
-        return 0
+        learned: int = self.choices.half(value).past
+        self.choices.match(self.box, value, self.pattern, bit | self.past | learned)
+        return learned
 
     def words(self, value: Any) -> tuple[str, str]:
         """It took a message."""
@@ -145,6 +146,7 @@ class Looking(Call, AtMailbox):
                  takes: bool, tells: bool) -> None:  # fmt: skip
         super().__init__(choices, key, process, past, site, pattern)
         self.polls, self.takes, self.tells = polls, takes, takes or tells
+        self.seen: list[Envelope] = []
 
     def values(self) -> list[tuple[Any, Any]]:
         """One for each source, or just one."""
@@ -154,11 +156,7 @@ class Looking(Call, AtMailbox):
     def decided(self) -> None:
         """Remember what there was."""
         AtMailbox.decided(self)
-
-    def late(self) -> Iterator[int | None]:
-        """Other messages, if it tells of them."""
-        if self.tells or self.answer in (None, NOT_YET):
-            yield from AtMailbox.late(self)
+        self.seen = self.open_to()
 
     def take(self, value: Any, bit: int) -> int:
         """The task goes on, and may have taken the message."""
@@ -169,8 +167,12 @@ class Looking(Call, AtMailbox):
         return learned
 
     def learned(self, value: Any) -> int:
-        """That it was sent."""
-        past: int = 0 if value is NOT_YET else self.choices.half(value).past
+        """That it was sent; if it is not told which one, what is true of all."""
+        if value is NOT_YET:
+            return 0
+        past: int = self.choices.half(value).past
+        for envelope in () if self.tells else self.seen:
+            past &= self.choices.half(envelope).past
         return past
 
     def words(self, value: Any) -> tuple[str, str]:

@@ -88,9 +88,9 @@ def test_returns_that_hang_on_the_schedule_are_told() -> None:
 
 def test_what_is_too_large_is_said_to_be_so() -> None:
     """Fewest deviations first, and a part of the budget by chance: the same for the same seed."""
-    found = [fakempi.explore(first, 7, runs=80, seed=seed, buffering="infinite", compare="returns") for seed in (1, 1)]
+    found = [fakempi.explore(first, 7, runs=40, seed=seed, buffering="infinite", compare="returns") for seed in (1, 1)]
     assert [one.exhausted for one in found] == [False, False]
-    assert found[0].method == "fewest deviations first, 20 by chance"
+    assert found[0].method == "fewest deviations first, 10 by chance"
     assert 0 < found[0].part < 1
     assert str(found[0]) == str(found[1])
     assert [percent(part) for part in (0.0001, 0.004, 0.03, 0.999)] == ["0.1 % at most", "0.4 %", "3 %", "99 %"]

@@ -168,7 +168,7 @@ def programs(draw: Any) -> Any:
     return lists
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(programs(), st.sampled_from(["zero", "infinite"]))
 def test_the_reduced_search_sees_all_that_the_full_one_sees(lists: Any, buffering: str) -> None:
     """Whatever a rank may see, in whatever program, and whatever may fail."""
