@@ -29,3 +29,11 @@ class Half:
         self.key, self.past, self.touched = key, past, touched
         self.number = number  # among all that its process did
         self.learned = 0
+
+
+def union(masks: Any) -> int:
+    """All bits of them; what is not known counts for nothing."""
+    found = 0
+    for mask in masks:
+        found |= mask or 0
+    return found

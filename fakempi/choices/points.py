@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from fakempi.choices.past import union
 from fakempi.wire.envelope import Envelope, Pattern
 
 NOT_YET = "not yet"
@@ -266,14 +267,6 @@ class Locking(Call):
     def words(self, value: Any) -> tuple[str, str]:
         """It got the lock."""
         return "got", f"the lock at {self.place}"
-
-
-def union(masks: Any) -> int:
-    """All bits of them; what is not known counts for nothing."""
-    found = 0
-    for mask in masks:
-        found |= mask or 0
-    return found
 
 
 def one_of(ended: list[int]) -> list[Any]:

@@ -71,7 +71,7 @@ def _differ(choices: Choices, taken: Option, other: Envelope) -> bool:
                 return True
         elif (item.fits(other) or item.fits(taken.value)) and (what == "look" or item.source >= 0 or told(item)):
             return True
-    return False
+    return not taken.value.eager  # the other one waits for ever here, and who knows what it would do
 
 
 def told(pattern: Any) -> bool:

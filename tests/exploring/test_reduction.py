@@ -148,6 +148,19 @@ def test_what_comes_after_a_choice_does_not_multiply_it() -> None:
     assert runs(main, 3, buffering="infinite") == runs(main, 3, buffering="infinite", reduce=False) == 8
 
 
+def test_a_sender_that_waits_for_ever_is_not_taken_for_one_that_is_done() -> None:
+    """What rank 0 sends second is equal to what rank 2 sends; but only if it is received does rank 0 go on."""
+    lists = [
+        [("send", 1, 1, 0), ("send", 1, 1, 1), ("irecv", ANY, 0), ("send", 1, 0, 1)],
+        [("irecv", ANY, 1), ("irecv", ANY, -1), ("tell", 0, 0), ("recv", 2, 1), ("irecv", 0, 0)],
+        [("send", 1, 1, 1)],
+    ]  # fmt: skip
+    every, full = outcomes(lists, buffering="zero", reduce=False, strict=False)
+    seen, found = outcomes(lists, buffering="zero", strict=False)
+    assert seen == every
+    assert found.runs == full.runs == 3
+
+
 @st.composite
 def programs(draw: Any) -> Any:
     """Lists of things to do, in which most messages have a receive that fits."""
