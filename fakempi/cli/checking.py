@@ -16,7 +16,7 @@ from rich.text import Text
 
 from fakempi import options as typed
 from fakempi.cli.console import console
-from fakempi.cli.running import command_of, unsuccessful
+from fakempi.cli.running import INTERRUPTED, command_of, unsuccessful
 from fakempi.errors import DeadlockError, RankError, RunTimeout
 from fakempi.exploring.explore import explore
 from fakempi.exploring.found import Failure, Found
@@ -37,8 +37,13 @@ def check(options: Namespace) -> int:
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILS
-    found = _explored(script, nprocs, options)
-    out = console()
+    out, so_far = console(), Found()
+    try:
+        found = _explored(script, nprocs, options, so_far)
+    except KeyboardInterrupt:
+        failing = f", {len(so_far.failures)} failing" if so_far.failures else ""
+        out.print(f"interrupted after {so_far.runs:,} schedules{failing}")
+        return INTERRUPTED
     for number, failure in enumerate(found.failures[:MOST], 1):
         _show(out, failure, number, script, nprocs, shlex.join(_again(options, failure, command)))
     if len(found.failures) > MOST:
@@ -62,7 +67,7 @@ class Checked:
             raise SystemExit(code)
 
 
-def _explored(script: Program, nprocs: int, options: Namespace) -> Found:
+def _explored(script: Program, nprocs: int, options: Namespace, so_far: Found) -> Found:
     """The search, with a line on the terminal that shows how far it is and goes away; what ranks print is dropped."""
     screen = Console(file=sys.stderr, highlight=False)
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
@@ -70,6 +75,7 @@ def _explored(script: Program, nprocs: int, options: Namespace) -> Found:
         bar = progress.add_task("", total=options.runs)
 
         def tell(found: Found, waiting: int) -> None:
+            so_far.runs, so_far.failures = found.runs, found.failures
             done = found.runs + found.ended_early
             failing = f", {len(found.failures)} failing" if found.failures else ""
             progress.update(bar, completed=done, description=f"{waiting:,} known to be open{failing}")

@@ -150,7 +150,7 @@ def test_what_comes_after_a_choice_does_not_multiply_it() -> None:
 
 def test_a_sender_that_waits_for_ever_is_not_taken_for_one_that_is_done() -> None:
     """What rank 0 sends second is equal to what rank 2 sends; but only if it is received does rank 0 go on."""
-    lists = [
+    lists: list[list[tuple[Any, ...]]] = [
         [("send", 1, 1, 0), ("send", 1, 1, 1), ("irecv", ANY, 0), ("send", 1, 0, 1)],
         [("irecv", ANY, 1), ("irecv", ANY, -1), ("tell", 0, 0), ("recv", 2, 1), ("irecv", 0, 0)],
         [("send", 1, 1, 1)],
