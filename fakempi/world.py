@@ -140,7 +140,7 @@ def run(
     choices = None if decisions is None else steering(decisions, seed, computing)
     model = _checked(main, nprocs, cost if choices is None else cost or Free())
     if choices is not None:
-        model, algorithms = choices.buffered(model), choices.loosest(algorithms)
+        model = choices.buffered(model)
     watched = progress is not False or timeout is not None
     if watched:
         _check_watch(progress, timeout)

@@ -23,7 +23,9 @@ NOT_YETS = 2
 """How often in a row a test may say "not yet" though there is something, or others could go on."""
 
 LOOSE = dict.fromkeys(("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"), "linear")
-"""Algorithms by which a rank waits for the root alone, and the root for those from whom it receives."""
+"""Where no send waits, algorithms by which a rank waits for the root alone, and the root for those from whom it receives.
+
+A binomial tree makes ranks wait for those between them and the root, which MPI does not promise."""
 
 AFTERWARDS = 2000
 """Choices after a rank has failed, in a run whose other ranks go on, before it is ended."""
@@ -88,6 +90,8 @@ class Choices(Notes):
         self.universe, self.loop = universe, universe.loop
         universe.wire.choices = universe.choices = self
         universe.mailbox = lambda *given: OpenMailbox(self, *given)
+        if universe.algorithms is None and self.buffering == "infinite":
+            universe.algorithms = LOOSE  # looked up by the first collective call: that takes as long as a small run
         if self.goes_on:
             self._fail, universe.fail = universe.fail, self._failed
             self._end, universe.end = universe.end, self._ended
@@ -97,13 +101,6 @@ class Choices(Notes):
         cost = copy(cost)
         cost.eager_limit = BUFFERINGS[self.buffering]
         return cost
-
-    def loosest(self, algorithms: Any) -> Any:
-        """Which collective algorithms to use unless told: where no send waits, those in which nobody waits for others' sake.
-
-        A binomial tree makes ranks wait for those between them and the root; MPI does not promise that.
-        """
-        return LOOSE if algorithms is None and self.buffering == "infinite" else algorithms
 
     def noted(self, matched: Callable[[Envelope, Pattern], None]) -> Callable[[Envelope, Pattern], None]:
         """What is done when an envelope meets its pattern, noted."""

@@ -102,8 +102,9 @@ class Search:
     def systematically(self, runs: int, until: float | None) -> None:
         """Along the trees, the fewest deviations first; a part of the budget is kept if they are too large."""
         while not self.is_over and not self.exhausted:
-            large = self.tried + sum(len(tree.waiting) for tree in self.trees) > runs
-            if self.tried >= (runs - runs // BY_CHANCE if large else runs) or (until is not None and monotonic() >= until):
+            if self.tried >= runs or (until is not None and monotonic() >= until):
+                return
+            if self.tried >= runs - runs // BY_CHANCE and self.tried + sum(tree.left() for tree in self.trees) > runs:
                 return
             tree = min((tree for tree in self.trees if tree not in self.over), key=lambda one: one.deviations)
             trial = tree.trial()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 from random import Random
 from typing import Any
@@ -134,6 +134,15 @@ class Tree:
                 return self._try(item[2])
             self._spared.append(item)
         return None
+
+    def left(self) -> int:
+        """How many edges are known that are to be tried."""
+        spared = [item for item in self.waiting if self._spares(item[2])]
+        if spared:
+            self._spared += spared
+            self.waiting = [item for item in self.waiting if item not in spared]
+            heapify(self.waiting)
+        return len(self.waiting)
 
     @property
     def deviations(self) -> int:
