@@ -9,6 +9,7 @@ schedules). `TraceError` is about the record of a run, its file or its picture. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from fakempi.error_classes import ERR_UNKNOWN, SENTENCES, SUCCESS
@@ -125,6 +126,11 @@ class RunError(RuntimeError):
     """
 
     trace: Any = None
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what happened until then, if that was recorded."""
+        drawn = "" if self.trace is None else self.trace._repr_html_() or ""
+        return f"<pre>{escape(str(self))}</pre>{drawn}"
     findings: Sequence[Any] = ()
 
 
@@ -178,10 +184,14 @@ class DeadlockError(RunError):
     stuck : one record for each stuck rank
     cycle : ranks that wait for one another in a circle, if there is one
     time : the virtual time at which nothing moved any more
+    misses : messages that a stuck rank would have received but for one thing
     """
 
-    def __init__(self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0) -> None:
+    def __init__(
+        self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0, misses: Sequence[Any] = ()
+    ) -> None:
         super().__init__(text)
+        self.misses = list(misses)
         self.stuck = list(stuck)
         self.cycle = list(cycle)
         self.time = time

@@ -28,7 +28,6 @@ from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
-from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
@@ -36,7 +35,7 @@ from fakempi.threads.granting import chosen_grants
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
-from fakempi.traces import shown
+from fakempi.traces import shown, told
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -80,6 +79,10 @@ class Run:
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
         return rounds(self.trace.transfer_rows)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook: what happened, if that was recorded."""
+        return None if self.trace is None else self.trace._repr_html_()
 
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
@@ -176,7 +179,7 @@ def run(
         if choices is not None:
             choices.end()
     except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
+        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
     finally:
         here.loop = before
@@ -185,9 +188,13 @@ def run(
     return Run(universe, returns, recorder)
 
 
-def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
-    """What happened, to all processes, also those that the program has spawned."""
-    return None if recorder is None else shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:
+    """What happened, to all processes, also those that the program has spawned, and how it ended."""
+    if recorder is None:
+        return None
+    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    trace.about = told(universe.cost, universe.ledger.findings(), error)
+    return trace
 
 
 def _not_the_program(frame: FrameType) -> bool:
@@ -341,7 +348,7 @@ def _drive(universe: Universe) -> None:
         while loop.tasks and helped_from_outside(loop):
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
-            universe.verdict = diagnose(universe) if loop.tasks else conclude(universe)
+            universe.verdict = conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:

@@ -42,12 +42,13 @@ class Traffic(NamedTuple):
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "mentions", "missing", "name", "plan", "said", "site", "traffic")
+    __slots__ = ("facts", "mentions", "missing", "name", "places", "plan", "said", "site", "traffic")
 
     def __init__(self, plan: str, site: str, facts: dict[str, Any], missing: int) -> None:
         self.plan, self.site, self.facts, self.missing = plan, site, facts, missing
         self.name = current_name()
         self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
+        self.places: dict[int, str] = {}  # by place in the roll: where those have called who came
         self.traffic: dict[int, tuple[Traffic, str, str | None]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
 
@@ -72,6 +73,7 @@ def enrol(
         _compare(entry, facts)
     if traffic is not None:
         _exchange(entry, rank, traffic, site_of(frame))
+    entry.places[rank] = site_of(frame)
     entry.missing -= 1
     if not entry.missing:
         del table[call]
@@ -87,6 +89,23 @@ def absent(side: Any, rank: int, tag: int) -> list[int]:
     starts = context.meetings.get(starts_of(call), {})
     least = starts.get(context.place(side, rank), 0)
     return [number for place, number in enumerate(context.everybody()) if starts.get(place, 0) < least]
+
+
+class Starts(dict[int, int]):
+    """How often each rank, by its place, has started a persistent call; and where, the last time."""
+
+    def __init__(self, call: str) -> None:
+        self.call = call
+        self.sites: dict[int, str] = {}
+
+    def count(self, place: int) -> None:
+        """A rank starts it."""
+        self[place] = self.get(place, 0) + 1
+        self.sites[place] = call_site()
+
+    def differ(self, context: Any) -> bool:
+        """Whether some have started it more often than others."""
+        return len({self.get(place, 0) for place in range(len(context.everybody()))}) > 1
 
 
 def starts_of(call: int) -> tuple[str, int]:

@@ -16,6 +16,9 @@ _OURS = ("fakempi", "collectives")
 _PROGRAMS = "fakempi.mpi4py.futures"
 """Of ours, what calls MPI as programs do: in its own time, from threads of its own. Its calls have names and lines."""
 
+_AS_SCRIPTS_FIND_IT = "mpi4py.util"
+"""Of ours, what has another name for scripts, and makes its calls for whoever calls it."""
+
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours."""
 
@@ -84,7 +87,8 @@ def is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     known = _known.get(module)
     if known is None:
-        known = _known[module] = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
+        ours = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
+        known = _known[module] = ours or module.startswith(_AS_SCRIPTS_FIND_IT)
     return known
 
 

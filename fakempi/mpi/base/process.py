@@ -40,6 +40,7 @@ class Universe:
         self.ledger = Ledger(self.names)  # of what is wrong and does not stop the run
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.remains: list[Any] = []  # contexts that nobody has any more, and in which something was left behind
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
@@ -130,13 +131,13 @@ class Universe:
 
     def found(
         self, kind: str, number: int, sentence: str, others: Sequence[int] = (), *,
-        call: str, place: str, at_once: bool = False,
+        call: str, place: str, at_once: bool = False, times: int = 1,
     ) -> None:  # fmt: skip
         """Something is wrong with what a process did, which does not stop the run; `{others}` are those of that number.
 
         `at_once`: wrong data would flow, so a strict run ends here.
         """
-        self.ledger.add(kind, number, call, place, sentence, others)
+        self.ledger.add(kind, number, call, place, sentence, others, times)
         if at_once and self.strict:
             self.end(self.disapproval())
 
@@ -166,9 +167,9 @@ class Process:
     """One virtual rank. Most never need most of these, so what is rare starts as None."""
 
     __slots__ = (
-        "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level",
-        "threads", "universe", "wire",
+        "appnum", "attributes", "buffers", "comm_self", "comm_world", "duties", "eager_limit", "finalized", "glanced_at",
+        "glances", "initialized", "loop", "meter", "notes", "number", "options", "out", "parent", "pickle", "rank", "task",
+        "thread_level", "threads", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -193,6 +194,8 @@ class Process:
         self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
+        self.notes: dict[Any, Any] | None = None if universe.alone else {}  # origins of requests, by place
+        self.duties: dict[Any, Any] | None = None  # what it has to free, and the like
 
     @property
     def name(self) -> str:

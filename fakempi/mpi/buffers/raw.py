@@ -40,6 +40,7 @@ _NOWHERE: dict[tuple[type, bool | None], tuple[Bytes, Element | None]] = {
 }
 """What stands for no memory in a specification; the second is `alone`. None does so in a list only."""
 
+_FIRST: Any = ctypes.c_char.from_buffer
 _LOWEST = 4096  # no object lives on the first page
 
 
@@ -103,7 +104,10 @@ def at_address(address: int, nbytes: int) -> Bytes:
 
 def address_of(memory: npt.NDArray[Any]) -> int:
     """Where an array starts."""
-    return int(memory.ctypes.data)
+    if memory.nbytes and memory.flags.writeable:
+        return ctypes.addressof(_FIRST(memory))  # a quarter of the time that either of the others takes
+    address: int = memory.__array_interface__["data"][0]
+    return address
 
 
 def _refused(array: npt.NDArray[Any]) -> NoReturn:

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
+from fakempi.mpi.base.agreement import PREPARED, TAGS, Starts, Traffic, enrol, starts_of
 from fakempi.mpi.base.child import start_child
 from fakempi.mpi.base.complain import complaint, integer, public_call_name
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
@@ -66,11 +66,11 @@ class CollectiveCalls(CommState):
         """A request that has a child task carry the plan out at each start."""
         process, rank, call = self._process, self._rank, public_call_name()
         side = self._local()
-        starts: dict[int, int] = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), {})
+        starts: Starts = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), Starts(call))
         place = side.context.place(side, rank)
 
         def start() -> Any:
-            starts[place] = starts.get(place, 0) + 1
+            starts.count(place)
             return start_child(process, side.context, plan, call)
 
         return Prequest._prepared(self, None, start)

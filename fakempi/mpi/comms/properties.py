@@ -83,7 +83,7 @@ class Furnished(CommState, Attributed):
     def Set_info(self, info: Info) -> None:
         """Give it info."""
         self._check_alive()
-        self._belongings().info = Info.Create(info)
+        self._belongings().info = Info._copy_of(info)
 
     @classmethod
     def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:

@@ -7,11 +7,14 @@ copy (`secure`), since the program may change the buffer from then on.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from numpy import ndarray
 
 from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.origin import Notes, noted
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.wire.envelope import Envelope, Pattern
 
@@ -36,6 +39,18 @@ def secure(envelope: Envelope) -> None:
     """The send is over: if nobody has received the content yet, keep a copy of it."""
     if envelope.content is not None:
         envelope.content = snapshot(envelope.content)
+
+
+def leave(envelope: Envelope, notes: Notes | None, depth: int) -> None:
+    """The same for a sender that goes on with its program; and if the message stays in the mailbox, whose line sent it.
+
+    That is the program's so many calls above this one, in most cases.
+    """
+    envelope.content = snapshot(envelope.content)
+    box = envelope.box
+    if notes is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
+        frame = _getframe(depth)
+        envelope.origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
 
 
 def truncation(pattern: Pattern) -> MPIError:

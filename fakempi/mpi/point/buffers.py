@@ -9,7 +9,7 @@ from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_two
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
-from fakempi.mpi.point.arrival import secure
+from fakempi.mpi.point.arrival import leave
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.request import Request
 
@@ -61,7 +61,7 @@ class PointToPoint(Buffered):
             raise
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
-            secure(envelope)
+            leave(envelope, self._notes, 2)
         if status is not None or pattern.envelope.nbytes > pattern.capacity:
             self._wait_received(pattern, status)
 

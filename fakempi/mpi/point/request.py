@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sys import _getframe
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
@@ -10,8 +11,9 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.identity import Handled, Identity
+from fakempi.mpi.base.origin import Origin, noted
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_all, wait_one
+from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_one
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.point import many
@@ -22,14 +24,16 @@ from fakempi.wire.envelope import Envelope, Pattern
 class Request(Handled):
     """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
 
-    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_operation")
+    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_open", "_operation")
 
     _identity: Identity  # made when somebody asks who this is, which few do
+    _open: Origin | None  # where it was made, if nobody has looked after it yet
 
     def __new__(cls, request: Request | None = None) -> Any:
         self = super().__new__(cls)
         self._set(None, None, None)
         self._null = True
+        self._open = None
         if request is None:
             return self
         if not isinstance(request, Request):
@@ -38,6 +42,7 @@ class Request(Handled):
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
             self._identity = request._stands_for()
+            request._close()  # whichever of the two is waited for
         return self
 
     @classmethod
@@ -45,11 +50,20 @@ class Request(Handled):
         self = object.__new__(cls)
         self._set(comm, operation, buffer)
         self._is_object = is_object
+        self._open = None
+        notes = comm._notes
+        if notes is not None and operation is not None:
+            frame = _getframe(2)  # the program's, in most cases
+            origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
+            origin.open += 1
+            operation.origin = self._open = origin
         return self
 
     @classmethod
     def _of_both(cls, comm: Any, first: Any, second: Any, buffer: Any) -> Request:
-        return cls._of(comm, AllOf((first, second)), buffer)
+        self = cls._of(comm, AllOf((first, second)), buffer)
+        first.origin = second.origin = self._open
+        return self
 
     def _set(self, comm: Any, operation: Any, buffer: Any) -> None:
         self._comm = comm
@@ -244,6 +258,7 @@ class Request(Handled):
             raise complaint(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
         if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
+            self._close()
             operation.end = self._comm._loop.now
             if operation.waiter is not None:
                 operation.waiter.settled(operation.end)
@@ -251,6 +266,10 @@ class Request(Handled):
     def Free(self) -> None:
         """Forget the request; its operation goes on."""
         self._check_alive()
+        if self._open is not None:
+            for part in parts_of(self._operation):
+                part.origin = self._open.closed()
+        self._close()
         self._set(self._comm, None, None)
         self._null = True
 
@@ -349,8 +368,7 @@ class Request(Handled):
 
     def _secure(self) -> None:
         """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
-        operation = self._operation
-        for part in operation.operations if operation.__class__ is AllOf else (operation,):
+        for part in parts_of(self._operation):
             if part.__class__ is Envelope:
                 secure(part)
 
@@ -363,6 +381,13 @@ class Request(Handled):
         """What is left when the operation has ended."""
         self._operation = self._buffer = None
         self._null = True
+        self._close()
+
+    def _close(self) -> None:
+        """It has been looked after: waited for, tested to its end, cancelled or freed."""
+        if self._open is not None:
+            self._open.open -= 1
+            self._open = None
 
 
 REQUEST_NULL = Request()
