@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
-from fakempi.choices.points import NOT_YET, SUBSETS, Locking, Looking, Point, Receive, Requests, one_of, some_of
+from fakempi.choices.points import NOT_YET, Locking, Looking, Point, Receive, Requests, one_of, some_of
 from fakempi.choices.token import BUFFERINGS
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
@@ -140,8 +140,6 @@ class Choices(Notes):
 
     def some_of(self, requests: Sequence[Any], polls: bool) -> list[int]:
         """Waitsome, Testsome: indices of requests that have ended."""
-        if sum(one._operation is not None for one in requests) > SUBSETS:
-            self.leaves_out(f"Waitsome and Testsome with more than {SUBSETS} requests")
         answer = self._ask(Requests, requests, polls, some_of)
         return [] if answer is NOT_YET else list(answer)
 

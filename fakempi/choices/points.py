@@ -199,7 +199,10 @@ class Requests(Call):
 
     def values(self) -> list[tuple[Any, Any]]:
         """What it may answer."""
-        return [(answer, answer) for answer in self.open_to(self.ended())]
+        ended = self.ended()
+        if len(ended) > SUBSETS and self.open_to is some_of:
+            self.choices.leaves_out(f"which of more than {SUBSETS} requests Waitsome and Testsome give")
+        return [(answer, answer) for answer in self.open_to(ended)]
 
     def decided(self) -> None:
         """Remember which had ended."""

@@ -240,3 +240,29 @@ def test_what_makes_no_sense_is_refused(given: dict[str, Any], words: str) -> No
     """With what there is."""
     with pytest.raises(MPI.Exception, match=words):
         fakempi.explore(first, 2, **given)
+
+
+@pytest.mark.parametrize(("senders", "exhausted"), [(2, True), (5, False)])
+def test_some_of_many_requests_are_all_or_one(senders: int, exhausted: bool) -> None:
+    """Of up to four that have ended any; of more it is said that not all was tried."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank:
+            return comm.send(comm.rank, 0)
+        requests = [comm.irecv(source=source) for source in range(1, comm.size)]
+        MPI.Request.waitsome(requests)
+        return MPI.Request.waitall(requests)
+
+    found = fakempi.explore(main, senders + 1, buffering="zero")
+    assert (found.failures, found.exhausted) == ([], exhausted)
+    assert found.runs == (3 if exhausted else 6)
+
+
+def test_a_port_is_not_called_explored() -> None:
+    """Who comes first is left to time."""
+
+    def main(comm: Any) -> None:
+        port = MPI.Open_port()
+        MPI.Close_port(port)
+
+    assert fakempi.explore(main, 1).limits == ["who comes to a port first is not explored"]
