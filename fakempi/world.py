@@ -17,7 +17,7 @@ import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make 
 from fakempi import computing as metering
 from fakempi.choices.choices import Choices
 from fakempi.choices.steering import steering
-from fakempi.choices.wire import OpenDelivery, OpenLoop
+from fakempi.choices.wire import OpenLoop
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -29,6 +29,7 @@ from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.point.arrival import matched
+from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
 from fakempi.threads.granting import chosen_grants
@@ -141,9 +142,7 @@ def run(
     ScheduleError : the decisions do not fit the program
     """
     choices = None if decisions is None else steering(decisions, seed, computing)
-    model = _checked(main, nprocs, cost if choices is None else cost or Free())
-    if choices is not None:
-        model = choices.buffered(model)
+    model = _checked(main, nprocs, cost) if choices is None else choices.buffered(_checked(main, nprocs, cost or Free()))
     watched = progress is not False or timeout is not None
     if watched:
         _check_watch(progress, timeout)
@@ -155,6 +154,8 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
+    if recorder is None:  # which counts the frames between a program and the wire
+        note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
@@ -170,14 +171,9 @@ def run(
             outer.universe.inner = universe
         measures = metering.metered(universe) if universe.computing else nullcontext()
         grants = nullcontext() if choices is None else chosen_grants(loop)
-        with _patient_collector(nprocs), among_threads(loop), measures, grants:
-            if watched:
-                with _watch(universe, progress, timeout):
-                    _drive(universe)
-            else:
-                _drive(universe)
-        if choices is not None:
-            choices.end()
+        watch = _watch(universe, progress, timeout) if watched else nullcontext()
+        with _patient_collector(nprocs), among_threads(loop), measures, grants, watch:
+            _drive(universe)
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
@@ -287,10 +283,8 @@ def make_carrier(name: str) -> Carrier:
 
 def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None, choices: Choices | None = None) -> Delivery:
     """The express way if it serves, else the ordinary one; watched if there is a recorder."""
-    if choices is not None:
-        wire: Delivery = OpenDelivery(loop, cost, choices.noted(matched))
-    else:
-        wire = (Express if Express.serves(cost) else Delivery)(loop, cost, matched)
+    made = (Express if Express.serves(cost) else Delivery) if choices is None else choices.delivery
+    wire: Delivery = made(loop, cost, matched)
     if recorder is not None:
         recorder.watch(wire)
     return wire

@@ -11,6 +11,7 @@ from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
 from fakempi.choices.points import NOT_YET, Locking, Looking, Point, Receive, Requests, one_of, some_of
 from fakempi.choices.token import BUFFERINGS
+from fakempi.choices.wire import OpenDelivery
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.constants import UNDEFINED
@@ -102,14 +103,14 @@ class Choices(Notes):
         cost.eager_limit = BUFFERINGS[self.buffering]
         return cost
 
-    def noted(self, matched: Callable[[Envelope, Pattern], None]) -> Callable[[Envelope, Pattern], None]:
-        """What is done when an envelope meets its pattern, noted."""
+    def delivery(self, loop: Any, cost: Any, matched: Callable[[Envelope, Pattern], None]) -> OpenDelivery:
+        """The wire, where it is noted when an envelope meets its pattern."""
 
         def note(envelope: Envelope, pattern: Pattern) -> None:
             self.matched(envelope, pattern)
             matched(envelope, pattern)
 
-        return note
+        return OpenDelivery(loop, cost, note)
 
     def end(self) -> None:
         """The run has come to its end, and went well."""

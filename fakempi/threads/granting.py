@@ -22,10 +22,11 @@ steered: list[Any] = []
 
 @contextmanager
 def chosen_grants(loop: Any) -> Iterator[None]:
-    """In this run, locks are granted by choice."""
+    """In this run, locks are granted by choice; if it goes well, whoever made the choices is told."""
     steered.append(loop)
     try:
         yield
+        loop.choices.end()
     finally:
         steered.remove(loop)
 

@@ -34,9 +34,10 @@ def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
 
     The call is read off the stack, which costs nothing until something is wrong.
     """
-    call, name = public_call(sys._getframe(1))[0], current_name()
-    place = call if name is None else f"{call} on {name}"
-    return kind(code, f"{place}: {sentence}")
+    (call, frame), name = public_call(sys._getframe(1)), current_name()
+    error = kind(code, f"{call if name is None else f'{call} on {name}'}: {sentence}")
+    error.place = None if frame is None else site_of(frame)
+    return error
 
 
 def integer(what: str, value: Any) -> int:

@@ -18,6 +18,7 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.overlap import check_places
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
@@ -27,6 +28,7 @@ from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import number_of
+from fakempi.mpi.datatypes.signature import Signature, of_type
 
 
 class Flat:
@@ -64,6 +66,8 @@ class Flat:
             if array is not None:
                 return cls._made(array, datatype, elements)
         span = spanned(buffer, found, count, displacement, datatype, blocks)
+        if writable and not datatype._dense:
+            check_places(span)
         return cls(span, kind is not None or type(span.memory) is not Phantom, elements)
 
     @classmethod
@@ -90,6 +94,21 @@ class Flat:
         if self._span is not None:
             self._span.unpack(flat(self.array))
 
+    @property
+    def signature(self) -> Signature | None:
+        """Of what its elements are; None if it has none, or does not say."""
+        return of_type(self.datatype._definition) if self.told and self.nbytes else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """The memory it is in."""
+        return [self.array if self._span is None else self._span]
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether the array is the program's own memory."""
+        return self._span is None
+
     def kind_in_words(self) -> str:
         """The datatype; a phantom alone says only how large its elements are."""
         return self.datatype._definition.describe() if self.told else f"elements of {self.datatype._size} bytes"
@@ -106,10 +125,10 @@ class Flat:
 class FlatVector:
     """Blocks of different `sizes` in bytes, in rank order."""
 
-    __slots__ = ("_starts", "_vector", "array", "hollow", "nbytes", "sizes")
+    __slots__ = ("_starts", "_vector", "array", "datatype", "hollow", "nbytes", "sizes")
 
     def __init__(self, blocks: Vector) -> None:
-        counts, displs = blocks.counts, blocks.displs
+        counts, displs, self.datatype = blocks.counts, blocks.displs, blocks.datatype
         size = blocks.datatype._size if any(counts) else 0
         self.sizes = [count * size for count in counts]
         self._starts = list(accumulate(self.sizes, initial=0))
@@ -145,6 +164,22 @@ class FlatVector:
         if self._vector is not None:
             for i, size in enumerate(self.sizes):
                 copy_into(self._block(i), self._vector.at(i), size)
+
+    @property
+    def signature(self) -> Signature | None:
+        """Of what the elements of all blocks are; None if there are none, or it does not say."""
+        return of_type(self.datatype._definition) if self.nbytes and not self.hollow else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """The memory it is in: a payload for each block, or one for all if they are in a row."""
+        blocks = self._vector
+        return [self.array] if blocks is None else [blocks.at(i) for i, size in enumerate(self.sizes) if size]
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether the array is the program's own memory."""
+        return self._vector is None
 
     def _block(self, i: int) -> Any:
         return self.array[self._starts[i] : self._starts[i + 1]]

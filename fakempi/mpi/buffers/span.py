@@ -26,6 +26,7 @@ class Span:
     __slots__ = ("count", "datatype", "memory", "nbytes", "offset")
 
     dtype = None  # not a numpy array, for those who ask
+    base = True  # on somebody's memory, likewise
 
     @property
     def size(self) -> int:

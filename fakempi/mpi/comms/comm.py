@@ -76,7 +76,8 @@ class Comm(
             self._own = None
         else:
             self._attach(comm._process, comm._side, comm._there, comm._rank)  # type: ignore[arg-type]
-            self._own = comm._belongings()
+            self._own = own = comm._belongings()
+            own.add_handle(self, *(() if own.handles else (comm,)))
         return self
 
     @classmethod
@@ -244,10 +245,11 @@ class Comm(
             self._raise(complaint(ERR_COMM, f"{name} cannot be freed."))
         self._delete_attributes()
         done("communicator-leak", self._context)
-        process = self._process
-        self._become_null()
-        self._own = None
-        self._process, self._loop = process, process.loop  # for the requests that are left
+        process, others = self._process, () if self._own is None else self._own.handles
+        for handle in (self, *(other for each in others if (other := each()) is not None)):
+            handle._become_null()
+            handle._own = None
+            handle._process, handle._loop = process, process.loop  # for the requests that are left
 
     def free(self) -> None:
         """As `Free`, but what cannot be freed is left in peace; a copy of one of MPI's own becomes null."""

@@ -27,7 +27,8 @@ class Definition:
 
     __slots__ = (
         "__weakref__", "align", "attributes", "basic", "code", "combiner", "committed", "dtype", "elements", "handles",
-        "home", "label", "layout", "name", "params", "parts", "permanent",
+        "home", "label", "layout", "name", "opaque", "params", "parts", "permanent", "signature",
+        "travels",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,9 @@ class Definition:
         self.label = ""  # the name in the MPI module, where there is one
         self.name = ""
         self.committed = self.permanent = False
+        self.opaque = False  # whether it stands for elements that MPI has no type for
+        self.signature: Any = None  # once somebody has asked
+        self.travels: np.dtype[Any] | None = None  # likewise: what its packed data are to numpy
         self.handles = 1
         self.home: Any = None
         self.attributes: Any = None

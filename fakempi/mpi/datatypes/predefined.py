@@ -153,4 +153,5 @@ def _opaque_bytes(size: int) -> Datatype:
     if size not in _opaque:
         made = _opaque[size] = BYTE.Create_contiguous(size).Commit()
         done("datatype-leak", made._definition)  # it is ours, and stays
+        made._definition.opaque = True
     return _opaque[size]

@@ -16,11 +16,15 @@ from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.origin import Notes, noted
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.point.mismatch import compare, compare_object
 from fakempi.wire.envelope import Envelope, Pattern
 
 
 def matched(envelope: Envelope, pattern: Pattern) -> None:
-    """Move the content to its place, if there is room. An object stays in its envelope until it is unpacked."""
+    """Move the content to its place, if there is room. An object stays in its envelope until it is unpacked.
+
+    Arrays of one dtype have one signature; whatever else meets is compared.
+    """
     place, content = pattern.place, envelope.content
     if place is not None:
         if envelope.nbytes == pattern.capacity and content.__class__ is ndarray and content.dtype is place.dtype:
@@ -29,9 +33,11 @@ def matched(envelope: Envelope, pattern: Pattern) -> None:
             except ValueError:
                 copy_into(content, place, envelope.nbytes)
         elif envelope.nbytes <= pattern.capacity:
+            compare(envelope, pattern)
             copy_into(content, place, envelope.nbytes)
         envelope.content = None
     elif not isinstance(content, (bytes, tuple)):  # a buffer is received as an object
+        compare_object(envelope, pattern)
         envelope.content = snapshot(content)
 
 

@@ -78,12 +78,15 @@ class Request(Handled):
     def Wait(self, status: Status | None = None) -> Literal[True]:
         """Wait until the operation has ended."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         self._finish(status)
         return True
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether the operation has ended; if not, other ranks run before this returns."""
+        if self._operation is not None:
+            self._check_owner()
         if not many.tested(self._has_ended, (self,)):
             return False
         self._finish(status)
@@ -99,11 +102,14 @@ class Request(Handled):
     def wait(self, status: Status | None = None) -> Any:
         """Wait, and return the object that was received (None after a send)."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         return self._finish(status)
 
     def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
         """(True, the object received) if it has ended, else (False, None)."""
+        if self._operation is not None:
+            self._check_owner()
         if not many.tested(self._has_ended, (self,)):
             return False, None
         return True, self._finish(status)
@@ -304,6 +310,14 @@ class Request(Handled):
     def _check_alive(self) -> None:
         if self._null:
             raise complaint(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
+
+    def _check_owner(self) -> None:
+        """Complain if it is another rank's: ranks share module globals here, which they do not on a real MPI."""
+        comm = self._comm
+        running = comm._loop.running
+        if running is not None and running.owner is not comm._process:
+            words = f"the request belongs to {comm._process.name}: was it kept in a global, which all ranks share?"
+            raise complaint(ERR_REQUEST, words)
 
     def _has_ended(self) -> bool:
         operation = self._operation

@@ -373,7 +373,7 @@ def test_what_is_left_to_the_collector_is_found_in_strict_runs_only(carrier: str
     assert fakempi.run(things_that_are_left_to_the_collector, N, carrier=carrier).findings == []
     with pytest.raises(fakempi.FindingsError) as error:
         fakempi.run(things_that_are_left_to_the_collector, N, carrier=carrier, strict=True)
-    assert told(error.value.findings) == expected(things_that_are_left_to_the_collector)
+    assert told([*error.value.findings]) == expected(things_that_are_left_to_the_collector)
 
 
 def test_others_register_what_is_to_be_freed_in_the_same_way() -> None:
