@@ -5,6 +5,7 @@ mpi/          what a rank's program touches     checks/  what is wrong with a pr
 trace/        what happened, view/ pictures     world    builds all of it, starts the ranks: `run`
 MPI           the mpi4py-shaped namespace       errors   every exception of ours
 watch/        how far a run is, and time-outs   own_models  cost models from files
+choices/      what MPI leaves open, steered     exploring/  all schedules: `explore`
 
     >>> import fakempi
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
@@ -24,6 +25,9 @@ _HOMES = {
     "MPI": "fakempi.MPI",
     "Run": "fakempi.world",
     "run": "fakempi.world",
+    "explore": "fakempi.exploring.explore",
+    "ScheduleError": "fakempi.errors",
+    "OutcomesDiffer": "fakempi.errors",
     "load": "fakempi.traces",
     "compute": "fakempi.mpi.base.environment",
     "phantom": "fakempi.mpi.buffers.phantom",
@@ -60,10 +64,13 @@ if TYPE_CHECKING:
     from fakempi.errors import InternalError as InternalError
     from fakempi.errors import LivelockError as LivelockError
     from fakempi.errors import MPIFindingWarning as MPIFindingWarning
+    from fakempi.errors import OutcomesDiffer as OutcomesDiffer
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
     from fakempi.errors import RunTimeout as RunTimeout
+    from fakempi.errors import ScheduleError as ScheduleError
     from fakempi.errors import TraceError as TraceError
+    from fakempi.exploring.explore import explore as explore
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region
     from fakempi.mpi.buffers.phantom import phantom as phantom

@@ -2,8 +2,8 @@
 
 `MPIError` is what programs know as `MPI.Exception`. The others speak about a whole run: `RankError` (a rank failed),
 `DeadlockError` and `LivelockError` (nothing can ever happen again), `RunTimeout` (it took too long), `FindingsError` (a
-strict run found something wrong). `TraceError` is about the record of a run, its file or its picture. `InternalError` means
-a bug in fakempi itself.
+strict run found something wrong), `ScheduleError` (decisions that are not this program's), `OutcomesDiffer` (between two
+schedules). `TraceError` is about the record of a run, its file or its picture. `InternalError` means a bug of fakempi.
 """
 
 from __future__ import annotations
@@ -253,6 +253,18 @@ class FindingsError(RunError):
     def __init__(self, text: str, findings: Sequence[Any] = ()) -> None:
         super().__init__(text)
         self.findings = list(findings)
+
+
+class ScheduleError(RunError):
+    """A schedule does not fit the program: the text says at which decision, and what was there instead."""
+
+
+class OutcomesDiffer(RunError):
+    """What a rank returns depends on the schedule."""
+
+    def __init__(self, text: str, rank: int) -> None:
+        super().__init__(text)
+        self.rank = rank
 
 
 class MPIFindingWarning(UserWarning):

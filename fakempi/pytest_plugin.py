@@ -44,6 +44,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     group.addoption("--mpi-strict", action="store_true", help="findings, which are warnings, make tests fail")
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, to see other schedules")
+    words = "run each test in every schedule that can differ, in up to N runs"
+    group.addoption("--mpi-explore", type=int, metavar="N", default=0, help=words)
+    group.addoption("--mpi-decisions", metavar="TOKEN", help="run tests in this schedule, such as z:0.0.2.1")
     group.addoption("--mpi-timeout", type=float, metavar="SECONDS", help="end a test on ranks that takes longer")
     group.addoption(
         "--mpi-isolation",
@@ -252,6 +255,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         "strict": config.getoption("--mpi-strict"),
         "buffers": True,  # findings are what tests are for
         "seed": config.getoption("--mpi-seed"),
+        "decisions": config.getoption("--mpi-decisions"),
     }
 
 
@@ -270,11 +274,11 @@ def pytest_runtest_makereport(
                 sections[title] = text
         if call.excinfo is not None and call.excinfo.value in (outcome.stuck, outcome.found):  # whose traceback would lead
             report.longrepr = outcome.why_stuck if outcome.stuck else str(outcome.found)  # into the emulator
-        report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item), alias.warning()))]
+        report.sections = [*sections.items(), ("MPI", outcome.in_words(_replay(item, outcome.decisions), alias.warning()))]
     return report
 
 
-def _replay(item: pytest.Item) -> str:
+def _replay(item: pytest.Item, decisions: str) -> str:
     """The command that runs this one test again in the same way, in any folder."""
     name = item.nodeid.partition("::")[2]
     words = ["pytest", shlex.quote(f"{item.path}::{name}")]
@@ -289,4 +293,6 @@ def _replay(item: pytest.Item) -> str:
             words.append(shlex.quote(f"--mpi-{option}={f'{value:g}' if isinstance(value, float) else value}"))
     if item.config.getoption("--mpi4py"):
         words.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
+    if decisions:
+        words.append(f"--mpi-decisions={decisions}")
     return " ".join([*words, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -15,6 +15,9 @@ import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make 
 from fakempi import arguments
 from fakempi import computing as metering
 from fakempi.arguments import NOT_BEGUN, has_not_begun, no_thread, out_of, without_thread
+from fakempi.choices.choices import Choices
+from fakempi.choices.steering import steering
+from fakempi.choices.wire import OpenLoop
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -31,6 +34,7 @@ from fakempi.mpi.point.arrival import matched
 from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside, unpark
+from fakempi.threads.granting import chosen_grants
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
@@ -39,6 +43,7 @@ from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
 from fakempi.wire.guard import Guard, trusted
+from fakempi.wire.models.free import Free
 
 
 class Run:
@@ -104,6 +109,7 @@ def run(
     computing: float = 0.0,
     buffers: bool | None = None,
     poll: float = 1e-6,
+    decisions: str | Choices | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -131,6 +137,8 @@ def run(
         microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
     poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
         as long as anything else can, it takes none
+    decisions : a schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open
+        is decided as it says, and not by time; messages cost nothing unless `cost` is given
 
     Raises
     ------
@@ -138,14 +146,20 @@ def run(
     DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
     RunTimeout : it was not done in time; it says where every rank was
     FindingsError : the run was strict, and something is wrong
+    ScheduleError : the decisions do not fit the program
     """
-    model = arguments.checked(main, nprocs, cost)
+    choices = None if decisions is None else steering(decisions, seed, computing)
+    model = arguments.checked(main, nprocs, cost if choices is None else cost or Free())
+    if choices is not None:
+        model = choices.buffered(model)
     watched = progress is not False or timeout is not None
     if watched:
         arguments.check_watch(progress, timeout)
-    loop = Loop(make_carrier(carrier))
+    loop = Loop(make_carrier(carrier)) if choices is None else OpenLoop(make_carrier(carrier), choices)
     recorder = Recorder(loop, _not_the_program) if trace else None
-    universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
+    universe = Universe(loop, make_wire(loop, model, recorder, choices), model, algorithms, strict)
+    if choices is not None:
+        choices.steer(universe)
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
@@ -153,7 +167,7 @@ def run(
         note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
     if strict if buffers is None else buffers:
-        universe.pins = Watch(universe, matched)
+        universe.pins = Watch(universe, universe.wire.matched)
         universe.wire.matched = universe.pins.matched
     loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
@@ -172,12 +186,10 @@ def run(
         if outer is not None:
             outer.universe.inner = universe
         measures = metering.metered(universe) if universe.computing else nullcontext()
-        with _patient_collector(nprocs), among_threads(loop), measures:
-            if watched:
-                with _watch(universe, progress, timeout):
-                    _drive(universe)
-            else:
-                _drive(universe)
+        grants = nullcontext() if choices is None else chosen_grants(loop)
+        watch = _watch(universe, progress, timeout) if watched else nullcontext()
+        with _patient_collector(nprocs), among_threads(loop), measures, grants, watch:
+            _drive(universe)
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
@@ -249,9 +261,10 @@ def make_carrier(name: str) -> Carrier:
     return Threads(_enter, current_frames)
 
 
-def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None) -> Delivery:
+def make_wire(loop: Loop, cost: CostModel, recorder: Recorder | None, choices: Choices | None = None) -> Delivery:
     """The express way if it serves, else the ordinary one; watched if there is a recorder."""
-    wire = (Express if Express.serves(cost) else Delivery)(loop, cost, matched)
+    made = (Express if Express.serves(cost) else Delivery) if choices is None else choices.delivery
+    wire: Delivery = made(loop, cost, matched)
     if recorder is not None:
         recorder.watch(wire)
     return wire

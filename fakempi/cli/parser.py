@@ -61,6 +61,22 @@ after Ctrl-C.
 
 COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
+CHECK = """\
+examples:
+  fakempi check -n 4 work.py                 all its schedules, up to 1000 runs
+  fakempi check -n 4 --runs 20000 --seconds 60 work.py --size 8
+  fakempi check -n 3 --first --traces race work.py
+  fakempi view race.fails.json race.passes.json
+  fakempi run -n 4 --decisions z:0.0.2.1 work.py       one of them again
+
+Tried is all that MPI leaves open: which message a receive from any source
+takes, which requests Waitany and its kin give, whether a test says "not yet",
+whether sends wait for their receives. Findings count as failures.
+What the script prints is not shown.
+The exit code is 0 if all schedules were run and are clean, 1 if one fails,
+4 if those that were run are clean, 2 for wrong use.
+"""
+
 MOST_JOBS = 1024
 POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
 
@@ -143,6 +159,7 @@ def make_parser() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fakempi {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
     _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", RUN + COSTS, _run))
+    _add_check(_command(commands, "check", "run a script in every schedule that can differ", CHECK, _check))
     _add_list(_command(commands, "list", "the algorithms, with what they claim", LIST, _list))
     _add_view(_command(commands, "view", "pictures of a trace", VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
@@ -163,12 +180,13 @@ def _command(commands: Any, name: str, help: str, epilog: str, do: Any) -> Argum
 def _add_run(run: ArgumentParser) -> None:
     run.usage = "fakempi run -n N [options] script.py [arguments]\n       fakempi run -n N [options] -m module [arguments]"
     run.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="how many ranks")
-    run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
+    run.add_argument("--cost", metavar="MODEL", help="what messages cost; see below")
     run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
     run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name, operation=./file.py")
     run.add_argument("--trace", metavar="FILE", help="record it: .json (view, Perfetto), .npz (large ones), .html (browser)")
     run.add_argument("-i", "--interactive", action="store_true", help="look around in the run when it is over; ? says how")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
+    run.add_argument("--decisions", metavar="TOKEN", help="a schedule that fakempi check has printed, such as z:0.0.2.1")
     run.add_argument("--strict", action="store_true", help="findings make it fail, with exit code 3; more is looked for")
     run.add_argument("--findings", type=_manner, metavar="text|json", default="text", help="how to list them; json:FILE too")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
@@ -183,6 +201,27 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
     run.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
     run.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="what to run, and its arguments")
+
+
+def _add_check(check: ArgumentParser) -> None:
+    check.usage = "fakempi check -n N [options] script.py [arguments]"
+    check.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="how many ranks")
+    check.add_argument("--runs", type=_count, metavar="N", default=1000, help="most runs (default 1000)")
+    check.add_argument("--seconds", type=_seconds, metavar="S", help="begin no run after S seconds")
+    check.add_argument("--buffering", choices=("zero", "infinite"), help="of sends: none, or without limit (default: both)")
+    check.add_argument("--seed", type=int, metavar="S", default=0, help="of what is tried by chance")
+    check.add_argument("--first", action="store_true", help="stop at the first failure")
+    check.add_argument("--cost", metavar="MODEL", help="what messages cost (default: nothing)")
+    check.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
+    check.add_argument("--algorithms", metavar="LIST", help="as in fakempi run")
+    check.add_argument("--timeout", type=_seconds, metavar="S", help="end a run after S seconds")
+    check.add_argument("--traces", metavar="NAME", help="write NAME.fails.json and NAME.passes.json of the first failure")
+    check.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share")
+    check.add_argument("--private", metavar="NAME", action="append", default=[], help="one that each rank has a copy of")
+    check.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
+    check.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
+    check.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
+    check.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="what to run, and its arguments")
 
 
 def _add_view(view: ArgumentParser) -> None:
@@ -272,6 +311,12 @@ def _run(options: Namespace) -> int:
     from fakempi.cli.running import run_script
 
     return run_script(options)
+
+
+def _check(options: Namespace) -> int:
+    from fakempi.cli.checking import check
+
+    return check(options)
 
 
 def _view(options: Namespace) -> int:

@@ -42,17 +42,17 @@ OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def run_script(options: Namespace) -> int:
     """Run it; returns the exit code."""
-    command = _command(options)
+    command = command_of(options)
     nprocs = typed.count(options.ranks)
     if nprocs < 1:
         raise typed.wrong(f"-n {options.ranks}: there must be at least 1 rank.")
     arguments: dict[str, Any] = {
-        "cost": typed.cost_model(options.cost),
+        "cost": None if options.decisions and not options.cost else typed.cost_model(options.cost or "hockney"),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
         "progress": "always" if options.progress else not options.quiet,
         "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
-        "computing": options.computing, "poll": options.poll,
+        "computing": options.computing, "poll": options.poll, "decisions": options.decisions,
     }  # fmt: skip
     arguments["trace"] = bool(options.trace or options.interactive)
     explore = explorer() if options.interactive else None
@@ -75,7 +75,7 @@ def run_script(options: Namespace) -> int:
         return INTERRUPTED
     except (RunTimeout, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, options.trace)
-        code = _unsuccessful(error, nprocs, script)
+        code = unsuccessful(error, nprocs, script)
         _tell(error.findings, options)
         if explore is not None:
             explore(error.trace, " ".join(command))
@@ -89,7 +89,7 @@ def run_script(options: Namespace) -> int:
     return reduce(or_, script.codes.values(), 0)
 
 
-def _unsuccessful(error: RunTimeout | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
+def unsuccessful(error: RunTimeout | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
     """Say why the run did not come to a good end; returns the exit code. Findings have their own list."""
     if isinstance(error, FindingsError):
         return FOUND
@@ -125,7 +125,7 @@ def _save(trace: Any, path: str) -> None:
         trace.save(path)
 
 
-def _command(options: Namespace) -> list[str]:
+def command_of(options: Namespace) -> list[str]:
     """What to run, as one types it after `python`; that word may stand before it."""
     for flag, rest in (("-m", options.module), ("-c", options.code)):
         if rest is not None:

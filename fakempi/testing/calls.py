@@ -18,6 +18,7 @@ from fakempi.testing.limits import OUTCOME, limit_of
 from fakempi.testing.markers import size_of, sizes, strict
 from fakempi.testing.outcome import Outcome, on_every_rank
 from fakempi.testing.private import Copies
+from fakempi.testing.schedules import schedules, that_fails
 from fakempi.testing.shared import Shared, of_test
 from fakempi.world import run
 
@@ -36,6 +37,9 @@ class OnRanks:
     def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
         self.item, self.mark = item, mark
         self.options = {**options, "strict": strict(mark, options["strict"])}
+        self.explores = 0 if options["decisions"] else schedules(mark, item.config.getoption("--mpi-explore"))
+        if self.explores or options["decisions"]:  # what is left open is not decided by time
+            self.options["cost"] = options["cost"] if item.config.getoption("--mpi-cost") else None
         self.copies = Copies(item.config) if isolated else None
         if limit_of(item, mark) is not None:
             load_algorithms()
@@ -112,7 +116,15 @@ class OnRanks:
         limit = self.limit
         options = {**self.options, "carrier": _carrier(self.options["carrier"], size)}
         options["timeout"] = None if limit is None else limit.left
-        outcome = on_every_rank(on_this_rank, size, options, None if copies is None else copies.program)
+        wrapped, why = None if copies is None else copies.program, ""
+        if self.explores and shared is not None:
+            buffering = item.config.getoption("--mpi-buffering")
+            failure = that_fails(on_this_rank, size, self.explores, buffering, options, wrapped)
+            if failure is None:
+                return Outcome(size)
+            options, why = {**options, "decisions": failure.decisions, "seed": None}, failure.why
+        outcome = on_every_rank(on_this_rank, size, options, wrapped)
+        outcome.decisions, outcome.why = options["decisions"] or "", why
         outcome.limit = "" if limit is None else f"{limit.seconds:g} s ({limit.who})"
         if shared is not None and outcome.verdict is not None and copies is None:
             outcome.changed = shared.changed(size)

@@ -27,9 +27,9 @@ NOT_ON_RANKS = {
 """Markers of pytest-mpi, and what they mean to a test that runs on ranks; to others, nothing."""
 
 HELP = (
-    "mpi(ranks, timeout=None, isolation=None, strict=None): run the test on so many virtual ranks, or on each number of a "
-    "list; for so many seconds; isolation='module' gives each rank its own test module, conftest and modules of the "
-    "project; strict=True makes findings failures",
+    "mpi(ranks, timeout=None, isolation=None, strict=None, explore=0): run the test on so many virtual ranks, or on each "
+    "number of a list; for so many seconds; isolation='module' gives each rank its own test module, conftest and modules "
+    "of the project; strict=True makes findings failures; explore=N runs it in every schedule that can differ, N at most",
     "parallel(nprocs): as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may give the number",
     *(f"{name}: on ranks, {mark.name} the test" for name, mark in NOT_ON_RANKS.items()),

@@ -12,7 +12,7 @@ import pytest
 from fakempi.checks.findings import Finding, headline
 from fakempi.checks.findings import lines as findings_in_lines
 from fakempi.checks.ranks import ranks_in_words
-from fakempi.errors import Aborted, DeadlockError, FindingsError, MPIError, RankError, RunTimeout
+from fakempi.errors import Aborted, DeadlockError, FindingsError, MPIError, RankError, RunTimeout, ScheduleError
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
@@ -32,6 +32,8 @@ class Outcome:
     stuck: DeadlockError | RunTimeout | None = None
     found: FindingsError | None = None  # what is wrong, where that is a failure
     findings: Sequence[Finding] = ()
+    decisions: str = ""  # the schedule, if it was not left to time
+    why: str = ""  # what made it fail, if others did not
     limit: str = ""  # how long it may take, in words
     changed: str = ""  # what ranks share and have changed, in words
     names: dict[int, str] = field(default_factory=dict)  # of processes that the test has spawned
@@ -63,6 +65,8 @@ class Outcome:
             if self.stuck:
                 then = "were not done" if isinstance(self.stuck, RunTimeout) else "waited for ever"
                 lines += [f"the others {then} then:", *(f"  {line}" for line in self.why_stuck.splitlines())]
+        if self.decisions:
+            lines.append(f"schedule {self.decisions}{f': {self.why}' * bool(self.why)}")
         lines += [line for line in (self.changed, warning) if line]
         if self.findings and self.verdict is not self.found:
             lines += [f"{headline(self.findings)}:", *(f"  {line}" for line in findings_in_lines(self.findings))]
@@ -144,6 +148,8 @@ def on_every_rank(
             outcome.stuck, outcome.findings = error, error.findings
         except FindingsError as error:
             outcome.found, outcome.findings = error, error.findings
+        except ScheduleError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         except RankError as error:  # Abort, sys.exit: they end everybody
             outcome.errors.setdefault(error.rank, _blamed(error.exception))
             if error.rank >= size:

@@ -6,6 +6,7 @@
 * `idling`: daemons that go on for ever.
 * `waiting`: who waits for a lock, who holds it, and since where in the program.
 * `locks`, `queues`: what the methods of Python's locks and of its simple queue do in a rank.
+* `granting`: who gets a lock, in runs whose choices are made by somebody.
 * `types`: puts those methods into the built-in types while runs go on, so that locks which were made before serve, too.
 * `conditions`, `pools`: what some of Python's own classes have kept of a lock, or take for granted of a thread.
 * `raw`: locks and threads as they are outside of runs.

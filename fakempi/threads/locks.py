@@ -13,6 +13,7 @@ from _thread import RLock
 from typing import Any
 
 from fakempi.threads import raw
+from fakempi.threads.granting import ask_for, steered
 from fakempi.threads.here import task_here
 from fakempi.threads.waiting import Hold, count_on, held, hold_of, look_again, wait_for, waiting, wake_one
 
@@ -26,6 +27,8 @@ _acquire_r, _release_r, _is_owned_r, _save_r, _restore_r = (
 
 def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int = 1) -> bool:
     """`Lock.acquire`. The program's frame is so many calls up, or further."""
+    if steered and blocking and timeout == -1:
+        ask_for(lock, sys._getframe(depth), lambda: not lock.locked())
     queued = bool(waiting) and blocking and id(lock) in waiting  # others came first
     if not queued and _acquire(lock, False):
         return _taken(lock, task_here(), depth + 1)
@@ -83,6 +86,8 @@ def leave(lock: Any, *_: Any) -> None:
 def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int = 1) -> bool:
     """`RLock.acquire`."""
     task = task_here()
+    if steered and blocking and timeout == -1:
+        ask_for(lock, sys._getframe(depth), lambda: (hold := hold_of(lock)) is None or hold.task is task)
     if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1) or _imports(depth + 1):
         return bool(_acquire_r(lock, blocking, timeout))
     until = None if timeout == -1 else task.agenda.now + timeout

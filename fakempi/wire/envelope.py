@@ -48,9 +48,10 @@ class Pattern:
 
     __slots__ = (
         "box", "call", "capacity", "end", "envelope", "last", "next", "number", "origin", "place", "posted", "site",
-        "source", "tag", "waiter",
+        "source", "tag", "told", "waiter",
     )  # fmt: skip
 
+    told: bool  # set when somebody is told who sent what it got
     posted: Any  # two things that whoever watches wants to remember of it
     call: Any
     origin: Any  # where it comes from, if whoever waits has said so

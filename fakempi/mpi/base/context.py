@@ -34,7 +34,8 @@ class Side:
         box = self.boxes[rank]
         if box is None:
             number = self.members[rank]
-            box = self.boxes[rank] = Mailbox(number, self.context.universe.wire.into[number], self)
+            universe = self.context.universe
+            box = self.boxes[rank] = universe.mailbox(number, universe.wire.into[number], self)
         return box
 
 

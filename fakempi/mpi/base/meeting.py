@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import call_site, out_of_step
-from fakempi.mpi.base.current import current_name
+from fakempi.mpi.base.current import current_name, running_process
 from fakempi.mpi.base.waiting import Completion
 
 Conclude: TypeAlias = Callable[[dict[int, Any]], Any]
@@ -86,6 +86,9 @@ def meet(
     place: int, value: Any, now: Any, check: Check | None = None,
 ) -> Completion:  # fmt: skip
     """Join the meeting of that key, which the first to come calls; `check` complains of what does not fit the others'."""
+    choices = running_process().universe.choices
+    if choices is not None:
+        choices.met()
     meeting = table.get(key)
     if meeting is None:
         meeting = table[key] = Meeting(plan, awaits, conclude)

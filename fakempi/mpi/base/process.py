@@ -13,12 +13,15 @@ from fakempi.errors import FindingsError
 from fakempi.kernel.loop import Loop
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
+from fakempi.wire.matching import Mailbox
 
 
 class Universe:
     """What all processes of a run share: time, the wire, and the tables through which they find one another."""
 
     alone = False  # whether it is a world of one, outside a run
+    mailbox: Any = Mailbox  # the class of those that its contexts make
+    choices: Any = None  # who makes the choices that MPI leaves open, if they are not left to time
 
     def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
         self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
@@ -115,6 +118,11 @@ class Universe:
         process.explain(error)
         self.failures.append((process, error))
         self.close()
+
+    def leaves_open(self, what: str) -> None:
+        """A process does something that MPI leaves open, and of which not all outcomes are tried where choices are made."""
+        if self.choices is not None:
+            self.choices.leaves_out(what)
 
     def decide(self, verdict: BaseException) -> None:
         """This is why the run ends, unless there is a reason already."""

@@ -68,6 +68,7 @@ def Open_port(info: Info = INFO_NULL) -> str:
     port = Port(f"fakempi-port-{universe.opened}", process)
     universe.ports[port.name] = port
     owes("port-leak", port)
+    universe.leaves_open("who comes to a port first")
     return port.name
 
 
@@ -115,7 +116,9 @@ def _port(name: str) -> Port:
 
 def _services(info: Any) -> dict[str, str]:
     _check_info(info)
-    services: dict[str, str] = running_process().universe.services
+    universe = running_process().universe
+    universe.leaves_open("whether a name is published in time")
+    services: dict[str, str] = universe.services
     return services
 
 

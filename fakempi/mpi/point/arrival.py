@@ -8,6 +8,7 @@ copy (`secure`), since the program may change the buffer from then on.
 from __future__ import annotations
 
 from sys import _getframe
+from typing import Any
 
 from numpy import ndarray
 
@@ -15,6 +16,7 @@ from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.origin import Notes, noted
+from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.point.mismatch import compare, compare_object
 from fakempi.wire.envelope import Envelope, Pattern
@@ -57,6 +59,20 @@ def leave(envelope: Envelope, notes: Notes | None, depth: int) -> None:
     if notes is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
         frame = _getframe(depth)
         envelope.origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
+
+
+def taken_out(pattern: Pattern, is_object: bool, place: Any, pickle: Any) -> tuple[Any, MPIError | None]:
+    """What a receive that has ended gives to the program: the object, which may have a place; or what went wrong."""
+    envelope = pattern.envelope
+    if envelope is None or not envelope.nbytes:
+        return None, None
+    if envelope.nbytes > pattern.capacity:
+        return None, truncation(pattern)
+    if not is_object:
+        return None, None
+    if place is not None:
+        copy_into(envelope.content, place, envelope.nbytes)
+    return unpack(envelope.content, envelope.nbytes, pickle), None
 
 
 def truncation(pattern: Pattern) -> MPIError:

@@ -101,6 +101,7 @@ class Buffered(CommState):
         attached = buffers.get(self._context) or buffers.get(None)
         if attached is None:
             self._raise(complaint(ERR_BUFFER, "no buffer is attached; call MPI.Attach_buffer first."))
+        process.universe.leaves_open("how long a message is in an attached buffer")
         if shortage := attached.shortage(nbytes, process.loop.now):
             self._raise(complaint(ERR_BUFFER, shortage))
         envelope = self._post(content, nbytes, dest, tag, eager=True)

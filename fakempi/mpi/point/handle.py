@@ -175,6 +175,7 @@ class CommState:
     def _check_ready(self, dest: int, tag: int) -> None:
         """In a strict run, complain if a ready-mode send finds no receive posted."""
         if self._process is not None and self._process.universe.strict and 0 <= dest < self._reach:
+            self._process.universe.leaves_open("whether Rsend finds its receive posted")
             box = self._there.box(dest)  # type: ignore[union-attr]
             envelope = Envelope(self._out, self._rank, tag, 0, box, None, True)
             if not any(pattern.fits(envelope) for pattern in box.patterns()):
@@ -248,7 +249,7 @@ NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
-    __slots__ = ("capacity", "content", "eager", "end", "envelope", "origin", "waiter")
+    __slots__ = ("capacity", "content", "eager", "end", "envelope", "origin", "told", "waiter")
 
     def __init__(self, now: Any) -> None:
         self.end = now
@@ -261,4 +262,5 @@ class NullOperation:
 def fill_status(status: Status, pattern: Any) -> None:
     """Tell a status what a receive got."""
     envelope = pattern.envelope
+    pattern.told = True
     status._fill(envelope.source, envelope.tag, envelope.nbytes)

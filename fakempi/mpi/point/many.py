@@ -14,6 +14,7 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.waiting import wait_any
 
 
 def let_others_run(loop: Any, what: Any, *ends: Any) -> None:
@@ -36,6 +37,32 @@ def after_a_poll(found: Callable[[], Any], requests: Sequence[Any], *how: str) -
 
 def _time_passes() -> None:
     """That is all."""
+
+
+def tested(found: Callable[[], Any], requests: Sequence[Any]) -> bool:
+    """Whether all that is asked for has ended: now, or after others have run."""
+    choices = running_process().universe.choices
+    if choices is not None:
+        return bool(choices.tested(requests))
+    return bool(found()) or after_a_poll(found, requests)
+
+
+def await_any(requests: Sequence[Any], active: Sequence[Any]) -> int:
+    """Wait until one has ended: its index."""
+    choices = active[0]._comm._process.universe.choices
+    if choices is not None:
+        return int(choices.any_of(requests, polls=False))
+    wait_any(active[0]._comm._loop, [request._operation for request in active])
+    return first_ended(requests)
+
+
+def await_some(requests: Sequence[Any], active: Sequence[Any]) -> list[int]:
+    """Wait until at least one has ended: the indices of those that have."""
+    choices = active[0]._comm._process.universe.choices
+    if choices is not None:
+        return list(choices.some_of(requests, polls=False))
+    wait_any(active[0]._comm._loop, [request._operation for request in active])
+    return those_ended(requests)
 
 
 def active_of(requests: Sequence[Any]) -> list[Any]:
@@ -68,6 +95,10 @@ def look_for_any(requests: Sequence[Any]) -> tuple[int, bool]:
     """(index, True) of the first to have ended, (UNDEFINED, True) if none is active, else (UNDEFINED, False)."""
     if not active_of(requests):
         return UNDEFINED, True
+    choices = running_process().universe.choices
+    if choices is not None:
+        index = choices.any_of(requests, polls=True)
+        return index, index != UNDEFINED
     if not those_ended(requests) and not after_a_poll(lambda: those_ended(requests), requests, "any"):
         return UNDEFINED, False
     return first_ended(requests), True
@@ -77,6 +108,9 @@ def look_for_some(requests: Sequence[Any]) -> list[int] | None:
     """The indices of those that have ended, None if none is active."""
     if not active_of(requests):
         return None
+    choices = running_process().universe.choices
+    if choices is not None:
+        return list(choices.some_of(requests, polls=True))
     if not those_ended(requests):
         after_a_poll(lambda: None, requests, "any")
     return those_ended(requests)

@@ -161,6 +161,8 @@ class Probes(CommState):
         self._check_alive()
         self._check_caller()
         loop = self._loop
+        if self._process.universe.choices is not None:
+            return self._seen(self._chosen_message(source, tag, status, take, polls=False), status, take)  # type: ignore[arg-type]
         envelope = self._find(source, tag)
         while envelope is None:
             look = Pattern(source, tag, self._mailbox(), None, 0)
@@ -174,6 +176,9 @@ class Probes(CommState):
     def _probe_now(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope | None:
         self._check_alive()
         self._check_caller()
+        if self._process.universe.choices is not None:
+            found = self._chosen_message(source, tag, status, take, polls=True)
+            return None if found is None else self._seen(found, status, take)
         envelope = self._find(source, tag)
         if not self._is_there(envelope):
             look = Pattern(source, tag, self._mailbox(), None, 0)
@@ -181,15 +186,27 @@ class Probes(CommState):
             envelope = self._find(source, tag)
         return self._seen(envelope, status, take) if envelope is not None and self._is_there(envelope) else None
 
+    def _chosen_message(self, source: int, tag: int, status: Status | None, take: bool, polls: bool) -> Envelope | None:
+        """The message that is chosen to be seen; None if that is none yet."""
+        if self._is_nothing(source, tag):
+            return NULL_MESSAGE
+        look = Pattern(source, tag, self._mailbox(), None, 0)
+        found: Envelope | None = self._process.universe.choices.looked(look, polls, take, status is not None)
+        return found
+
     def _is_there(self, envelope: Envelope | None) -> bool:
         """Whether there is a message, and all of it."""
         return envelope is not None and (envelope.arrived is None or envelope.arrived <= self._loop.now)
 
     def _find(self, source: int, tag: int) -> Envelope | None:
+        return NULL_MESSAGE if self._is_nothing(source, tag) else self._mailbox().find(source, tag)
+
+    def _is_nothing(self, source: int, tag: int) -> bool:
+        """Whether it is PROC_NULL that is looked at; complains of what is nobody."""
         if (source < 0 and source != ANY_SOURCE) or source >= self._reach or not -1 <= tag <= TAG_LIMIT:
             self._await_nothing(source, tag)
-            return NULL_MESSAGE
-        return self._mailbox().find(source, tag)
+            return True
+        return False
 
     def _seen(self, envelope: Envelope, status: Status | None, take: bool) -> Envelope:
         if status is not None:

@@ -13,12 +13,13 @@ from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.origin import Origin, noted
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_any, wait_one
-from fakempi.mpi.buffers.objects import unpack
-from fakempi.mpi.buffers.payload import copy_into
+from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_one
 from fakempi.mpi.point import many
-from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.mpi.point.arrival import secure, taken_out
 from fakempi.wire.envelope import Envelope, Pattern
+
+Indexed = tuple[list[int] | None, list[Any] | None]
+"""Which requests have ended, and what each received; None if none is active."""
 
 
 class Request(Handled):
@@ -92,14 +93,14 @@ class Request(Handled):
         """Whether the operation has ended; if not, other ranks run before this returns."""
         if self._operation is not None:
             self._check_owner()
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False
         self._finish(status)
         return True
 
     def Get_status(self, status: Status | None = None) -> bool:
         """Like Test, but the request stays as it is."""
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False
         self._look(status)
         return True
@@ -115,13 +116,11 @@ class Request(Handled):
         """(True, the object received) if it has ended, else (False, None)."""
         if self._operation is not None:
             self._check_owner()
-        if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
+        if not many.tested(self._has_ended, (self,)):
             return False, None
         return True, self._finish(status)
 
-    def get_status(self, status: Status | None = None) -> bool:
-        """Like test, but the request stays as it is."""
-        return self.Get_status(status)
+    get_status = Get_status
 
     # -- any ------------------------------------------------------------------------------------------------------
 
@@ -152,8 +151,7 @@ class Request(Handled):
         if not active:
             many.fill_empty(status)
             return UNDEFINED, None
-        wait_any(active[0]._comm._loop, [request._operation for request in active])
-        index = many.first_ended(requests)
+        index = many.await_any(requests, active)
         return index, requests[index]._finish(status)
 
     @classmethod
@@ -166,10 +164,7 @@ class Request(Handled):
             return index, flag, None
         return index, True, requests[index]._finish(status)
 
-    @classmethod
-    def get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
-        """Like testany, but the request stays as it is."""
-        return cls.Get_status_any(requests, status)
+    get_status_any = Get_status_any
 
     # -- all ------------------------------------------------------------------------------------------------------
 
@@ -187,7 +182,7 @@ class Request(Handled):
     @classmethod
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
         """Like Testall, but the requests stay as they are."""
-        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+        if not many.tested(lambda: many.all_ended(requests), requests):
             return False
         for request, status in zip(requests, many.room_for(statuses, len(requests)), strict=False):
             request._look(status)
@@ -202,18 +197,13 @@ class Request(Handled):
         return many.finish_all(requests, range(len(requests)), statuses)
 
     @classmethod
-    def testall(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[bool, list[Any] | None]:
+    def testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> tuple[bool, list[Any] | None]:
         """(True, what they received) if all have ended, else (False, None)."""
-        if not many.all_ended(requests) and not many.after_a_poll(lambda: many.all_ended(requests), requests):
+        if not many.tested(lambda: many.all_ended(requests), requests):
             return False, None
         return True, many.finish_all(requests, range(len(requests)), statuses)
 
-    @classmethod
-    def get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        """Like testall, but the requests stay as they are."""
-        return cls.Get_status_all(requests, statuses)
+    get_status_all = Get_status_all
 
     # -- some -----------------------------------------------------------------------------------------------------
 
@@ -237,29 +227,21 @@ class Request(Handled):
         return indices
 
     @classmethod
-    def waitsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[list[int] | None, list[Any] | None]:
+    def waitsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Indexed:
         """Like Waitsome, with what they received."""
         active = many.active_of(requests)
         if not active:
             return None, None
-        wait_any(active[0]._comm._loop, [request._operation for request in active])
-        indices = many.those_ended(requests)
+        indices = many.await_some(requests, active)
         return indices, many.finish_all(requests, indices, statuses)
 
     @classmethod
-    def testsome(
-        cls, requests: Sequence[Request], statuses: list[Status] | None = None
-    ) -> tuple[list[int] | None, list[Any] | None]:
+    def testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Indexed:
         """Like Testsome, with what they received."""
         indices = many.look_for_some(requests)
         return indices, None if indices is None else many.finish_all(requests, indices, statuses)
 
-    @classmethod
-    def get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
-        """Like testsome, but the requests stay as they are."""
-        return cls.Get_status_some(requests, statuses)
+    get_status_some = Get_status_some
 
     # -- the rest -------------------------------------------------------------------------------------------------
 
@@ -351,6 +333,7 @@ class Request(Handled):
             return
         pattern = self._received()
         if pattern is not None and pattern.envelope is not None:
+            pattern.told = True
             status._fill(pattern.envelope.source, pattern.envelope.tag, pattern.envelope.nbytes)
         else:
             many.fill_empty(status)
@@ -381,15 +364,7 @@ class Request(Handled):
         self._retire()
         if pattern is None:
             return getattr(operation, "result", None), getattr(operation, "error", None)
-        envelope = pattern.envelope
-        if envelope is not None and envelope.nbytes:
-            if envelope.nbytes > pattern.capacity:
-                return None, truncation(pattern)
-            if is_object:
-                if place is not None:
-                    copy_into(envelope.content, place, envelope.nbytes)
-                return unpack(envelope.content, envelope.nbytes, self._comm._process.pickle), None
-        return None, None
+        return taken_out(pattern, is_object, place, self._comm._process.pickle)
 
     def _secure(self) -> None:
         """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
