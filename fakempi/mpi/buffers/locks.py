@@ -13,7 +13,7 @@ from itertools import islice
 from linecache import getline
 from os.path import basename
 from re import findall
-from types import FrameType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from numpy import ndarray
@@ -24,6 +24,10 @@ from fakempi.mpi.buffers.regions import root_of
 
 LONGEST = 60
 """Of lines of the program, how much is shown."""
+
+
+_HOLD_NOTHING = frozenset([FunctionType, BuiltinFunctionType, ModuleType, type, int, float, str, bool, bytes, type(None)])
+"""What most variables are, and no array is in."""
 
 
 class Lock:
@@ -109,7 +113,8 @@ def _arrays(frame: FrameType | None) -> Iterator[Any]:
         frame = frame.f_back
     for scope in scopes.values():
         for value in list(scope.values()):
-            yield from (each for each in (value, *_inside(value)) if isinstance(each, ndarray))
+            if type(value) not in _HOLD_NOTHING:
+                yield from (each for each in (value, *_inside(value)) if isinstance(each, ndarray))
 
 
 def _inside(value: Any) -> Iterable[Any]:

@@ -5,9 +5,9 @@ even look at what is received. Whoever asks for it gets this checked: what the m
 operation is over and, of what is received, just before the emulator itself writes there. Two operations of which one
 writes where the other is at work are found when the second is started.
 
-With this a nonblocking message of 8 bytes takes two to three times as long, and each request a copy of its memory. So it is
-done in strict runs and in tests only. Strict runs also make arrays read-only (`locks`), and fill what is to be received
-with what nobody expects: neither is done where a program that is not strict could feel it.
+With this a nonblocking message of 8 bytes takes twice as long (strict: seven times), and a request needs a copy.
+So it is done in strict runs and in tests only. Strict runs also make arrays read-only (`locks`), and fill what is to be
+received with what nobody expects: neither is done where a program that is not strict could feel it.
 """
 
 from __future__ import annotations

@@ -75,9 +75,7 @@ class Request(Handled):
         self._operation: Any = operation
         self._buffer = buffer  # kept alive while the operation is under way
         self._pin: Any = None  # what of it is in use until then, if that is watched
-        self._is_object = False
-        self._null = False
-        self._cancelled = False
+        self._is_object = self._null = self._cancelled = False
 
     # -- one ------------------------------------------------------------------------------------------------------
 
@@ -342,9 +340,7 @@ class Request(Handled):
     def _finish(self, status: Status | None) -> Any:
         """The operation has ended: fill the status, become null (or inactive), raise or return what came."""
         received, error = self._outcome(status)
-        if error is not None:
-            self._comm._raise(error)
-        return received
+        return received if error is None else self._comm._raise(error)
 
     def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
         """As `_finish`, but what went wrong is returned beside what came."""
