@@ -52,7 +52,7 @@ class Request(Handled):
     def _of(cls, comm: Any, operation: Any, buffer: Any = None, is_object: bool = False) -> Request:
         self = object.__new__(cls)
         self._comm, self._operation, self._buffer = comm, operation, buffer
-        self._is_object, self._null, self._cancelled, self._open = is_object, False, False, None
+        self._is_object, self._null, self._cancelled, self._open, self._pin = is_object, False, False, None, None
         notes = comm._notes
         if notes is not None and operation is not None:
             frame = _getframe(2)  # the program's, in most cases
