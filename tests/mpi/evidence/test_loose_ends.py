@@ -262,7 +262,7 @@ def requests_that_are_looked_after(comm: Any) -> None:
     tested = comm.Irecv(room, left, 1)
     while not tested.Test():
         pass
-    MPI.Request.Waitall([comm.Irecv(room, left, 2), comm.Irecv(room, left, 3)])
+    MPI.Request.Waitall([comm.Irecv(room, left, 2), comm.Irecv(np.zeros(2), left, 3)])
     MPI.Request.Waitany([comm.Irecv(room, left, 4)])
     MPI.Request.Waitsome([comm.Irecv(room, left, 5)])
     copy = MPI.Request(comm.Irecv(room, left, 6))
