@@ -140,9 +140,10 @@ function drawBlocks(run, sheet, moment) {
       }
     }
   };
-  let i = 0, before = -1;
-  for (; i < run.messages && run.start(i) <= time; i++) {
-    if (run.start(i) !== before) { before = run.start(i); land(before); }
+  let earliest = Infinity;  // arrival of what is on the way; it may be the moment at which the next one starts
+  for (let i = 0; i < run.messages && run.start(i) <= time; i++) {
+    if (earliest <= run.start(i)) { land(run.start(i)); earliest = under.length ? under[0][0] : Infinity; }
+    earliest = Math.min(earliest, run.arrived(i));
     under.push([run.arrived(i), message.dest[i], holds.slice(message.source[i] * words, (message.source[i] + 1) * words)]);
   }
   land(time);

@@ -60,7 +60,7 @@ function writeLegend(shares, drawn, timeline) {
   if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
   const { fold, stride } = timeline.bands[0];
   if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
-  items.push(make("span", {}, "shares of what is visible"));
+  items.push(make("span", {}, timeline.runs[0].time ? "shares of what is visible" : "The run took no modelled time."));
   element("legend").replaceChildren(...items);
 }
 
