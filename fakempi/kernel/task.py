@@ -31,10 +31,9 @@ class Task:
         self.reason: Any = None  # what it waits for, for whoever asks why nothing moves
         self.clock: Time = 0  # set when it ends
         self.polled_at: Time | None = None
-        self.awaited = 0
+        self.awaited = self.refusals = 0  # the latter: how often it was told to end and went on
         self.until: Time = 0
         self.since: Time = 0  # when it began to wait for what it waits for
-        self.refusals = 0  # how often it was told to end and went on
 
     def settled(self, end: Time) -> None:
         """One of the awaited things will have happened at `end`."""

@@ -72,11 +72,12 @@ class Buffered:
         self.held[id(envelope)] = envelope, self._new(envelope)
 
     def add_received(self, envelope: Envelope) -> None:
-        """A blocking send to a process whose own were buffered: does that wait in a receive, which it has come to since?"""
+        """A blocking send to a process whose own were buffered: does that wait for it in a receive, come to since?"""
         task = self.universe.processes[envelope.box.owner].task
-        frame = self.universe.loop.carrier.frames([task]).get(task)
-        if public_call(frame)[0] in ("Recv", "recv"):
-            self._settle(self._new(envelope))
+        if getattr(task.reason, "envelope", None) is envelope:
+            frame = self.universe.loop.carrier.frames([task]).get(task)
+            if public_call(frame)[0] in ("Recv", "recv"):
+                self._settle(self._new(envelope))
 
     def _new(self, envelope: Envelope) -> Held:
         self.left -= 1
