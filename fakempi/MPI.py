@@ -166,11 +166,8 @@ from fakempi.mpi.base.errhandler import (
 )  # fmt: skip
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
 from fakempi.mpi.base.not_emulated import (
-    FILE_NULL,
     SESSION_NULL,
     WIN_NULL,
-    File,
-    Register_datarep,
     Session,
     Win,
 )  # fmt: skip
@@ -289,6 +286,7 @@ from fakempi.mpi.datatypes.predefined import (
     UNSIGNED_SHORT,
     WCHAR,
 )  # fmt: skip
+from fakempi.mpi.files.file import FILE_NULL, File, Register_datarep
 from fakempi.mpi.operations.op import (
     BAND,
     BOR,

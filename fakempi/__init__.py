@@ -35,6 +35,7 @@ _HOMES = {
     "CostModel": "fakempi.wire.cost",
     "Dragonfly": "fakempi.wire.models.dragonfly",
     "FatTree": "fakempi.wire.models.fat_tree",
+    "FileServer": "fakempi.wire.files",
     "Free": "fakempi.wire.models.free",
     "Hockney": "fakempi.wire.models.hockney",
     "Link": "fakempi.wire.cost",
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from fakempi.traces import load as load
     from fakempi.wire.cost import CostModel as CostModel
     from fakempi.wire.cost import Link as Link
+    from fakempi.wire.files import FileServer as FileServer
     from fakempi.wire.models import presets as presets
     from fakempi.wire.models.dragonfly import Dragonfly as Dragonfly
     from fakempi.wire.models.fat_tree import FatTree as FatTree

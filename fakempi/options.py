@@ -26,6 +26,7 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPIError, MPIValueError
 from fakempi.own_models import own_model
 from fakempi.wire.cost import MOST_PROCESSES, CostModel, many
+from fakempi.wire.files import FileServer
 from fakempi.wire.models.dragonfly import Dragonfly
 from fakempi.wire.models.fat_tree import FatTree
 from fakempi.wire.models.free import Free
@@ -62,7 +63,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> MPIValueError:
 
 
 def cost_model(text: str) -> CostModel:
-    """A cost model from `name:parameter=value,...`; the models within a two-level one by `intra.t_s=...`.
+    """A cost model from `name:parameter=value,...`; the models within a two-level one by `intra.t_s=...`, a file server by
+    `files.t_s=...`.
 
     One's own is `./tree.py:Tree(arity=4)`, or `./tree.py` if that defines only one, or `package.module:Tree(arity=4)`.
     """
@@ -77,16 +79,21 @@ def cost_model(text: str) -> CostModel:
     known = _parameters(model)
     given: dict[str, Any] = {}
     within: dict[str, dict[str, Any]] = {}
+    files: dict[str, Any] = {}
     for key, value in _pairs(text, rest):
         part, dot, inner = key.partition(".")
-        if dot and part in ("intra", "inter") and part in known:
+        if dot and part == "files":
+            if inner not in _parameters(FileServer):
+                raise unknown(f"{text}: parameter", key, (f"files.{each}" for each in _parameters(FileServer)))
+            files[inner] = number(value)
+        elif dot and part in ("intra", "inter") and part in known:
             if inner not in _parameters(Hockney):
                 raise unknown(f"{text}: parameter", key, (f"{part}.{each}" for each in ("t_s", "t_w")))
             within.setdefault(part, {})[inner] = number(value)
-        elif key in known and key not in ("intra", "inter"):
+        elif key in known and key not in ("intra", "inter", "files"):
             given[key] = value.split("+") if key == "placement" else numbers_or_one(value)
         else:
-            names = [each for each in known if each not in ("intra", "inter")]
+            names = [each for each in known if each not in ("intra", "inter", "files")]
             names += [f"{each}.{inner}" for each in ("intra", "inter") if each in known for inner in ("t_s", "t_w")]
             raise unknown(f"{text}: parameter", key, names)
     defaults = TwoLevel()
@@ -94,7 +101,10 @@ def cost_model(text: str) -> CostModel:
         base: Hockney = getattr(defaults, part)
         given[part] = Hockney(**{"t_s": base.t_s, "t_w": base.t_w, **numbers})
     try:
-        return model(**given)
+        made = model(**given)
+        if files:
+            made.files = FileServer(**files)
+        return made
     except (TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, MPIError):
             raise

@@ -63,6 +63,7 @@ class CostModel:
     places : how many processes there is room for, those that are born later included; None is any number
     compute_per_byte : modelled seconds to combine one byte in a reduction
     linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
+    files : what accesses to files cost (a `FileServer`); None is nothing
     in_order : True if transfers to one process arrive in the order in which they start, so that nothing need be booked
     """
 
@@ -72,6 +73,7 @@ class CostModel:
     network_ports: int = 1
     places: int | None = None
     compute_per_byte: Time = 0
+    files: Any = None
     in_order: bool = False
     linear: tuple[Time, Time] | None = None
 

@@ -9,11 +9,11 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.real_mpi import programs
 from tests.real_mpi.asking import answered
+from tests.real_mpi.programs import PROGRAMS as TABLE
 from tests.real_mpi.runner import results
 
-PROGRAMS = sorted(programs.PROGRAMS)
+PROGRAMS = sorted(TABLE)
 RANKS = [1, 2, 3, 4]
 
 

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from fakempi.mpi.base.identity import Handled
 
 FAULTS = "fault tolerance"
-FILES = "files that ranks share"
 ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
 SESSIONS = "sessions"
@@ -123,25 +122,6 @@ class Win(
     __module__ = "fakempi.MPI"
 
 
-class File(
-    Absent,
-    name="File",
-    calls={
-        FILES: "Open Close Delete Set_size Preallocate Get_size Get_amode Get_group Set_info Get_info Set_view Get_view "
-        "Read_at Read_at_all Write_at Write_at_all Iread_at Iread_at_all Iwrite_at Iwrite_at_all Read Read_all Write "
-        "Write_all Iread Iread_all Iwrite Iwrite_all Seek Get_position Get_byte_offset Read_shared Write_shared "
-        "Iread_shared Iwrite_shared Read_ordered Write_ordered Seek_shared Get_position_shared Read_at_all_begin "
-        "Read_at_all_end Write_at_all_begin Write_at_all_end Read_all_begin Read_all_end Write_all_begin Write_all_end "
-        "Read_ordered_begin Read_ordered_end Write_ordered_begin Write_ordered_end Get_type_extent Set_atomicity "
-        f"Get_atomicity Sync {_ERRHANDLERS}"
-    },
-):
-    """A file that all ranks share: not emulated."""
-
-    __slots__ = ()
-    __module__ = "fakempi.MPI"
-
-
 class Session(
     Absent,
     name="Session",
@@ -156,8 +136,4 @@ class Session(
     __module__ = "fakempi.MPI"
 
 
-WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
-
-# -- functions ----------------------------------------------------------------------------------------------------
-
-Register_datarep = _refusal("MPI.Register_datarep", FILES)
+WIN_NULL, SESSION_NULL = Win(), Session()

@@ -55,6 +55,9 @@ class Universe:
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
+        self.datareps: dict[int, set[str]] = {}  # by process: representations of data in files that it knows
+        self.file_queue: Any = None  # at the file server, if the cost model has one
+        self.file_errhandlers: dict[int, Any] = {}  # by process: what happens on errors of files it opens
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been
         self.services: dict[str, str] = {}  # published names, and the ports they stand for

@@ -36,7 +36,7 @@ def pack(made: Definition, inbuf: Any, outbuf: Any, position: int, *, external: 
     needed = count * (external_size(made) if external else made.layout.size)
     _check_room(room, position, needed, "outbuf")
     data = made.layout.pack(memory, 0, count)
-    room[position : position + needed] = _converted(made, data, count, outward=True) if external else data
+    room[position : position + needed] = converted(made, data, count, outward=True) if external else data
     return position + needed
 
 
@@ -47,7 +47,7 @@ def unpack(made: Definition, inbuf: Any, position: int, outbuf: Any, *, external
     needed = count * (external_size(made) if external else made.layout.size)
     _check_room(data, position, needed, "inbuf")
     found = data[position : position + needed]
-    made.layout.unpack(_converted(made, found, count, outward=False) if external else found, memory, 0, count)
+    made.layout.unpack(converted(made, found, count, outward=False) if external else found, memory, 0, count)
     return position + needed
 
 
@@ -76,7 +76,7 @@ def external_size(made: Definition) -> int:
     return np.dtype(_EXTERNAL[made.code]).itemsize if made.code in _EXTERNAL else made.layout.size
 
 
-def _converted(made: Definition, data: Bytes, count: int, *, outward: bool) -> Bytes:
+def converted(made: Definition, data: Bytes, count: int, *, outward: bool) -> Bytes:
     """`count` packed elements from native form to external32, or back."""
     if not len(data):
         return data
@@ -84,12 +84,12 @@ def _converted(made: Definition, data: Bytes, count: int, *, outward: bool) -> B
         return _converted_basic(made, data, outward)
     (times, only), *others = made.parts
     if not others:
-        return _converted(only, data, count * times, outward=outward)
+        return converted(only, data, count * times, outward=outward)
     rows, columns, begin = data.reshape(count, -1), [], 0
     for times, part in made.parts:
         width = times * (part.layout.size if outward else external_size(part))
         column = np.ascontiguousarray(rows[:, begin : begin + width]).ravel()
-        columns.append(_converted(part, column, count * times, outward=outward).reshape(count, -1))
+        columns.append(converted(part, column, count * times, outward=outward).reshape(count, -1))
         begin += width
     return np.concatenate(columns, axis=1).ravel()
 

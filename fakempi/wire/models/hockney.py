@@ -7,6 +7,7 @@ doi 10.1016/S0167-8191(06)80021-9.
 from __future__ import annotations
 
 from fakempi.wire.cost import CostModel, Time, check
+from fakempi.wire.files import FileServer
 
 
 class Hockney(CostModel):
@@ -23,12 +24,13 @@ class Hockney(CostModel):
         duplex: bool = True,
         ports: int = 1,
         compute_per_byte: Time = 0,
+        files: FileServer | None = None,
     ) -> None:
         self.t_s, self.t_w = t_s, t_w
         self.in_order = type(self) is Hockney  # a subclass may override transfer
         self.linear = (t_s, t_w) if self.in_order else None
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
-        self.compute_per_byte = compute_per_byte
+        self.compute_per_byte, self.files = compute_per_byte, files
         self.validate()
 
     def validate(self) -> None:
@@ -44,5 +46,6 @@ class Hockney(CostModel):
     def __repr__(self) -> str:
         return (
             f"Hockney(t_s={self.t_s!r}, t_w={self.t_w!r}, eager_limit={self.eager_limit}, duplex={self.duplex}, "
-            f"ports={self.ports}, compute_per_byte={self.compute_per_byte!r})"
+            f"ports={self.ports}, compute_per_byte={self.compute_per_byte!r}"
+            f"{'' if self.files is None else f', files={self.files!r}'})"
         )

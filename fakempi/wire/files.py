@@ -1,0 +1,42 @@
+"""A file server in modelled time: so many accesses at a time, each of which takes k t_s + n t_w for n bytes in k runs."""
+
+from __future__ import annotations
+
+from heapq import heapreplace
+
+from fakempi.wire.cost import Time, check
+
+
+class FileServer:
+    """What accesses to files cost, as `files=` of a cost model; without one they take no time.
+
+    >>> server = FileServer(t_s=1, t_w=0, ports=2).open()
+    >>> [server.serve(0, 8) for _ in range(3)]
+    [1, 1, 2]
+    """
+
+    def __init__(self, t_s: Time = 1e-3, t_w: Time = 1e-9, ports: int = 1) -> None:
+        self.t_s, self.t_w, self.ports = t_s, t_w, ports
+        check("FileServer", t_s=t_s, t_w=t_w)
+        check("FileServer", minimum=1, ports=ports)
+
+    def open(self) -> Queue:
+        """Its ports in a run that begins."""
+        return Queue(self)
+
+    def __repr__(self) -> str:
+        return f"FileServer(t_s={self.t_s!r}, t_w={self.t_w!r}, ports={self.ports})"
+
+
+class Queue:
+    """The server's ports: whoever comes first has the one that is free first."""
+
+    def __init__(self, server: FileServer) -> None:
+        self.server = server
+        self.free_at: list[Time] = [0] * server.ports
+
+    def serve(self, now: Time, nbytes: int, runs: int = 1) -> Time:
+        """An access comes now, of so many bytes in so many runs: when it is over."""
+        end = max(now, self.free_at[0]) + (runs * self.server.t_s + nbytes * self.server.t_w)
+        heapreplace(self.free_at, end)
+        return end

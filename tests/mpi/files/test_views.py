@@ -1,0 +1,76 @@
+"""Views: which bytes of a file are a rank's data, compared with what one gets by laying filetypes out byte by byte."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakempi import MPI
+from fakempi.mpi.datatypes.typemap import written_out
+from fakempi.mpi.files.views import View
+
+
+@st.composite
+def filetypes(draw: st.DrawFn) -> MPI.Datatype:
+    """Blocks of integers with gaps, and perhaps a longer extent."""
+    lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    gaps = draw(st.lists(st.integers(0, 3), min_size=len(lengths), max_size=len(lengths)))
+    places, at = [], 0
+    for length, gap in zip(lengths, gaps, strict=True):
+        places.append(at + gap)
+        at += gap + length
+    return MPI.INT16_T.Create_indexed(lengths, places).Create_resized(0, 2 * (at + draw(st.integers(0, 3)))).Commit()
+
+
+def laid_out(filetype: MPI.Datatype, displacement: int, bytes_of_data: int) -> list[int]:
+    """The place of each byte of data, one after the other."""
+    pieces, (_, extent) = filetype._definition.layout.pieces, filetype.Get_extent()
+    one: list[int] = []
+    for start, length in zip(*written_out(pieces), strict=True):
+        one += range(int(start), int(start + length))
+    places: list[int] = []
+    tile = 0
+    while len(places) < bytes_of_data:
+        places += [displacement + tile * extent + place for place in one]
+        tile += 1
+    return places[:bytes_of_data]
+
+
+@given(filetypes(), st.integers(0, 9), st.integers(0, 12), st.integers(0, 20))
+def test_runs_are_the_bytes_of_filetypes(filetype: MPI.Datatype, displacement: int, offset: int, count: int) -> None:
+    """From any etype on, as many as one likes; neighbours are one run."""
+    view = View(displacement, MPI.INT16_T, filetype, "native")
+    runs = list(view.runs(offset, 2 * count))
+    expected = laid_out(filetype, displacement, 2 * (offset + count))[2 * offset :]
+    assert [place for start, length in runs for place in range(start, start + length)] == expected
+    assert all(one + length < two for (one, length), (two, _) in pairwise(runs))
+    if count:
+        assert view.byte(offset) == expected[0]
+
+
+@given(filetypes(), st.integers(0, 9), st.integers(0, 80))
+def test_the_end_is_after_the_last_etype_that_has_begun(filetype: MPI.Datatype, displacement: int, size: int) -> None:
+    """In a file of any size."""
+    places = laid_out(filetype, displacement, 400)
+    begun = sum(place < size for place in places[::2])
+    assert View(displacement, MPI.INT16_T, filetype, "native").end(size) == begun
+
+
+@pytest.mark.parametrize(
+    ("etype", "filetype", "datarep", "words"),
+    [
+        (MPI.INT, MPI.SHORT.Create_contiguous(3).Commit(), "native", "6 bytes, which is no multiple of the etype's 4"),
+        (MPI.INT, MPI.INT, "mine", "'mine' is not a representation"),
+        (MPI.INT, MPI.INT.Create_contiguous(2), "native", "not committed"),
+        (MPI.INT, MPI.INT.Create_indexed([1, 1], [1, 0]).Commit(), "native", "at increasing places"),
+        (MPI.INT, MPI.INT.Create_resized(0, 2).Commit(), "native", "must not overlap"),
+        (MPI.INT, MPI.INT.Create_vector(2, 1, 2).Commit(), "external32", "must be the etype itself"),
+    ],
+)
+def test_a_view_without_sense_is_refused(etype: MPI.Datatype, filetype: MPI.Datatype, datarep: str, words: str) -> None:
+    """With the numbers that clash."""
+    with pytest.raises(MPI.Exception, match=words):
+        View(0, etype, filetype, datarep)
