@@ -14,6 +14,7 @@ and 5.1). Here is what counts as the same:
     derived types                                       others                 if their basic types are, in their order
     PACKED                                              anything               yes
     a structured array in a list, without a datatype    anything               yes: it travels as bytes
+    numpy's void of more than one byte                  anything               yes: nobody knows what it is
     no bytes at all                                     anything               yes
 
 Phantoms have no types. Objects travel as pickles, which mpi4py sends as BYTE: a program may receive one into a bytes-like
@@ -224,9 +225,9 @@ def _runs_of(dtype: np.dtype[Any]) -> list[Run] | None:
             found, end = found + inside, end + part.itemsize
         return found if end == dtype.itemsize else None
     kind, size = dtype.kind, dtype.itemsize
-    if not size:
+    if not size or (kind == "V" and size > 1):
         return None
-    if size == 1 or kind in "SV":
+    if size == 1 or kind == "S":
         return [("u1", size)]
     if kind == "U":
         return [("U4", size // 4)]
