@@ -168,11 +168,9 @@ from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
 from fakempi.mpi.base.not_emulated import (
     FILE_NULL,
     SESSION_NULL,
-    WIN_NULL,
     File,
     Register_datarep,
     Session,
-    Win,
 )  # fmt: skip
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
@@ -313,6 +311,7 @@ from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.point.request import REQUEST_NULL, Request
 from fakempi.mpi.topologies.topology import Compute_dims
+from fakempi.mpi.windows.win import WIN_NULL, Win
 
 __all__ = [  # noqa: RUF022  in full, for type checkers, which take every other name for private
     "AINT", "ANY_SOURCE", "ANY_TAG", "APPNUM", "Add_error_class", "Add_error_code", "Add_error_string", "Aint_add",

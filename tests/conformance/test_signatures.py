@@ -32,7 +32,7 @@ REFUSED = {
     "Prequest": "Pready Pready_range Pready_list Parrived",
     "": "Register_datarep",
 }
-"""What is there to say that it is not emulated. Of Win, File and Session that is everything."""
+"""What is there to say that it is not emulated. Of File and Session that is everything."""
 
 DIFFERENT = {
     "Alloc_mem": "None stands for INFO_NULL",
@@ -56,7 +56,7 @@ def stub_file() -> Path | None:
 FILE = stub_file()
 STUB = ast.parse("" if FILE is None else FILE.read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
-ABSENT_CLASSES = ("Win", "File", "Session")
+ABSENT_CLASSES = ("File", "Session")
 
 needs_mpi4py = pytest.mark.skipif(FILE is None, reason="mpi4py is not installed")
 
@@ -101,7 +101,7 @@ def theirs(node: ast.FunctionDef) -> list[tuple[str | None, Any]]:
     nameless = 0 if not arguments.posonlyargs else len(arguments.posonlyargs)
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults: list[Any] = [...] * (len(plain) - len(arguments.defaults))
-    defaults += [eval(ast.unparse(default), vars(MPI)) for default in arguments.defaults]
+    defaults += [eval(ast.unparse(default), {**vars(MPI), "COMM_SELF": MPI.COMM_SELF}) for default in arguments.defaults]
     found: list[tuple[str | None, Any]] = [
         (None if index < nameless else argument.arg, default)
         for index, (argument, default) in enumerate(zip(plain, defaults, strict=True))

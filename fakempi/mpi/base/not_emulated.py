@@ -12,7 +12,6 @@ from fakempi.mpi.base.identity import Handled
 
 FAULTS = "fault tolerance"
 FILES = "files that ranks share"
-ONE_SIDED = "one-sided communication"
 PARTITIONED = "partitioned communication"
 SESSIONS = "sessions"
 
@@ -29,7 +28,7 @@ def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
 
 
 class Refusing:
-    """Gives a class calls that refuse: `class Win(Refusing, name="Win", calls={topic: "Create Allocate ..."})`."""
+    """Gives a class calls that refuse: `class File(Refusing, name="File", calls={topic: "Open Close ..."})`."""
 
     __slots__ = ()
 
@@ -107,22 +106,6 @@ class Absent(Refusing, Handled):
 _ERRHANDLERS = "Create_errhandler Get_errhandler Set_errhandler Call_errhandler"
 
 
-class Win(
-    Absent,
-    name="Win",
-    calls={
-        ONE_SIDED: "Create Allocate Allocate_shared Shared_query Create_dynamic Attach Detach Free Set_info Get_info "
-        "Get_group Get_attr Set_attr Delete_attr Create_keyval Free_keyval tomemory Put Get Accumulate Get_accumulate "
-        "Fetch_and_op Compare_and_swap Rput Rget Raccumulate Rget_accumulate Fence Start Complete Post Wait Test Lock "
-        f"Unlock Lock_all Unlock_all Flush Flush_all Flush_local Flush_local_all Sync {_ERRHANDLERS} Get_name Set_name"
-    },
-):
-    """A window for one-sided communication: not emulated."""
-
-    __slots__ = ()
-    __module__ = "fakempi.MPI"
-
-
 class File(
     Absent,
     name="File",
@@ -156,7 +139,7 @@ class Session(
     __module__ = "fakempi.MPI"
 
 
-WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
+FILE_NULL, SESSION_NULL = File(), Session()
 
 # -- functions ----------------------------------------------------------------------------------------------------
 

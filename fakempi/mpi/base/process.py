@@ -45,6 +45,7 @@ class Universe:
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
+        self.windows: list[Any] = []  # that have been made and not freed
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been

@@ -8,5 +8,7 @@ from fakempi.mpi.base.process import Universe
 
 def conclude(universe: Universe) -> FindingsError | None:
     """All ranks have ended well: look for loose ends; what a strict run raises if anything is wrong."""
+    for window in universe.windows:
+        window.tell_leak()
     wrong = universe.strict and any(not one.note for one in universe.ledger.findings())
     return universe.disapproval() if wrong else None
