@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Any
 
 LATER = {
-    "one-sided communication": "test_util_sync",
     "files": "test_io test_file",
     "sessions": "test_session",
     "partitioned communication": "test_p2p_buf_part",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.real_mpi import window_programs  # noqa: F401  whose programs are in the table, too
 from tests.real_mpi.asking import answer, plain
 from tests.real_mpi.programs import PROGRAMS
 
