@@ -31,13 +31,12 @@ from typing import Any
 
 LATER = {
     "files": "test_io test_file",
-    "sessions": "test_session",
     "partitioned communication": "test_p2p_buf_part",
     "fault tolerance": "test_ulfm",
 }
 """Modules that are left out, by what they are about."""
 
-LATER_TESTS = r"File|Session|Partitioned|CreateFromGroup"
+LATER_TESTS = r"File|Partitioned"
 """The same in other modules: tests whose class or name says so."""
 
 VERSION = "4.1.2"

@@ -165,13 +165,7 @@ from fakempi.mpi.base.errhandler import (
     Remove_error_string,
 )  # fmt: skip
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
-from fakempi.mpi.base.not_emulated import (
-    FILE_NULL,
-    SESSION_NULL,
-    File,
-    Register_datarep,
-    Session,
-)  # fmt: skip
+from fakempi.mpi.base.not_emulated import FILE_NULL, File, Register_datarep
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
 from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer
@@ -310,6 +304,7 @@ from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.point.request import REQUEST_NULL, Request
+from fakempi.mpi.sessions.session import SESSION_NULL, Session
 from fakempi.mpi.topologies.topology import Compute_dims
 from fakempi.mpi.windows.win import WIN_NULL, Win
 

@@ -10,6 +10,7 @@ point/        messages and requests: send, receive, probe, wait
 collective/   calls that all ranks make: describe, agree, choose an algorithm, carry it out
 topologies/   who is whose neighbour, and exchanges along the edges
 comms/        groups and communicators, and how they are made: split, spawn, connect
+sessions/     sets of processes by name, and groups of them
 windows/      one-sided communication: memory that others reach, epochs, locks
 evidence/     why a rank does not go on, as records for a report
 alone/        a world of one, for whoever calls outside a run

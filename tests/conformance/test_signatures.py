@@ -27,12 +27,10 @@ INSIDE = """
 
 REFUSED = {
     "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init",
-    "Intracomm": "Create_from_group",
-    "Intercomm": "Create_from_groups",
     "Prequest": "Pready Pready_range Pready_list Parrived",
     "": "Register_datarep",
 }
-"""What is there to say that it is not emulated. Of File and Session that is everything."""
+"""What is there to say that it is not emulated. Of File that is everything."""
 
 DIFFERENT = {
     "Alloc_mem": "None stands for INFO_NULL",
@@ -56,7 +54,7 @@ def stub_file() -> Path | None:
 FILE = stub_file()
 STUB = ast.parse("" if FILE is None else FILE.read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
-ABSENT_CLASSES = ("File", "Session")
+ABSENT_CLASSES = ("File",)
 
 needs_mpi4py = pytest.mark.skipif(FILE is None, reason="mpi4py is not installed")
 

@@ -167,3 +167,21 @@ def what_windows_refuse(comm: Any, MPI: Any) -> Any:
     win.Fence()
     win.Free()
     return seen
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+@program
+def a_communicator_of_a_session(comm: Any, MPI: Any) -> Any:
+    session = MPI.Session.Init()
+    sizes = [session.Get_pset_info(name).Get("mpi_size") for name in ("mpi://WORLD", "mpi://SELF")]
+    group = session.Create_group("mpi://WORLD")
+    made = MPI.Intracomm.Create_from_group(group, "of the test")
+    total = made.allreduce(made.rank + 1)
+    same = MPI.Group.Compare(group, comm.Get_group()) == MPI.IDENT
+    made.Free()
+    group.Free()
+    session.Finalize()
+    unknown = outcome(MPI, lambda: MPI.SESSION_NULL.Get_num_psets())
+    return [sizes, total, same, bool(session), unknown]

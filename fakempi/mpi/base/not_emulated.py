@@ -13,7 +13,6 @@ from fakempi.mpi.base.identity import Handled
 FAULTS = "fault tolerance"
 FILES = "files that ranks share"
 PARTITIONED = "partitioned communication"
-SESSIONS = "sessions"
 
 
 def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
@@ -51,18 +50,6 @@ class CommRefusals(
     },
 ):
     """Of any communicator."""
-
-    __slots__ = ()
-
-
-class IntracommRefusals(Refusing, name="Intracomm", calls={SESSIONS: "Create_from_group"}):
-    """Of intracommunicators."""
-
-    __slots__ = ()
-
-
-class IntercommRefusals(Refusing, name="Intercomm", calls={SESSIONS: "Create_from_groups"}):
-    """Of intercommunicators."""
 
     __slots__ = ()
 
@@ -125,21 +112,7 @@ class File(
     __module__ = "fakempi.MPI"
 
 
-class Session(
-    Absent,
-    name="Session",
-    calls={
-        SESSIONS: "Init Finalize Get_num_psets Get_nth_pset Get_info Get_pset_info Create_group Attach_buffer Detach_buffer "
-        f"Flush_buffer Iflush_buffer {_ERRHANDLERS}"
-    },
-):
-    """A session of its own beside COMM_WORLD: not emulated."""
-
-    __slots__ = ()
-    __module__ = "fakempi.MPI"
-
-
-FILE_NULL, SESSION_NULL = File(), Session()
+FILE_NULL = File()
 
 # -- functions ----------------------------------------------------------------------------------------------------
 

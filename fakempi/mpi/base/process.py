@@ -46,6 +46,8 @@ class Universe:
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
         self.windows: list[Any] = []  # that have been made and not freed
+        self.meetings: dict[Any, Any] = {}  # of groups that have no communicator
+        self.node_members: dict[Any, Any] = {}  # by world and node, if somebody has asked
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been

@@ -23,7 +23,7 @@ from fakempi.mpi.base.constants import (
     PROC_NULL,
 )  # fmt: skip
 from fakempi.mpi.base.waiting import wait_all, wait_one
-from fakempi.mpi.comms.group import Group, _members_of
+from fakempi.mpi.comms.group import Group, members_of
 from fakempi.mpi.windows.handle import WinState
 from fakempi.mpi.windows.permits import Everywhere, Exposure, LockPermit, Permit, Started, leave
 from fakempi.mpi.windows.races import in_words, place_of
@@ -129,7 +129,7 @@ class Epochs(WinState):
         """The ranks of a group's members in the window."""
         members = part.window.members  # type: ignore[union-attr]
         found = []
-        for number in _members_of(group):
+        for number in members_of(group):
             rank = members.index(number)
             if rank is None:
                 name = part.process.universe.names.name(number)
