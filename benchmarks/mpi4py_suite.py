@@ -31,12 +31,11 @@ from typing import Any
 
 LATER = {
     "files": "test_io test_file",
-    "partitioned communication": "test_p2p_buf_part",
     "fault tolerance": "test_ulfm",
 }
 """Modules that are left out, by what they are about."""
 
-LATER_TESTS = r"File|Partitioned"
+LATER_TESTS = r"File"
 """The same in other modules: tests whose class or name says so."""
 
 VERSION = "4.1.2"

@@ -7,6 +7,7 @@ datatypes/    how elements lie in memory: basic and derived types, packing
 buffers/      from what a program hands over to a payload: memory, specifications, objects
 operations/   what reductions do to two operands
 point/        messages and requests: send, receive, probe, wait
+partitions/   messages whose parts travel as they become ready
 collective/   calls that all ranks make: describe, agree, choose an algorithm, carry it out
 topologies/   who is whose neighbour, and exchanges along the edges
 comms/        groups and communicators, and how they are made: split, spawn, connect

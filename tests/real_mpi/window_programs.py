@@ -185,3 +185,25 @@ def a_communicator_of_a_session(comm: Any, MPI: Any) -> Any:
     session.Finalize()
     unknown = outcome(MPI, lambda: MPI.SESSION_NULL.Get_num_psets())
     return [sizes, total, same, bool(session), unknown]
+
+
+# -- partitions --------------------------------------------------------------------------------------------------------
+
+
+@program
+def partitions_around_a_ring(comm: Any, MPI: Any) -> Any:
+    left, right = neighbours(comm)
+    data, found, seen = np.zeros(6, "i4"), np.full(6, -1, "i4"), []
+    send, receive = comm.Psend_init(data, 3, right, 2), comm.Precv_init(found, 3, left, 2)
+    for number in range(2):
+        MPI.Prequest.Startall([send, receive])
+        data[:] = np.arange(6) + 100 * comm.rank + 10 * number
+        send.Pready(2)
+        send.Pready_range(0, 1)
+        while not all(receive.Parrived(partition) for partition in range(3)):
+            pass
+        MPI.Request.Waitall([send, receive])
+        seen.append(found.tolist())
+    send.Free()
+    receive.Free()
+    return [seen, bool(send)]

@@ -12,7 +12,6 @@ from fakempi.mpi.base.identity import Handled
 
 FAULTS = "fault tolerance"
 FILES = "files that ranks share"
-PARTITIONED = "partitioned communication"
 
 
 def _refusal(name: str, topic: str) -> Callable[..., NoReturn]:
@@ -46,18 +45,9 @@ class CommRefusals(
     name="Comm",
     calls={
         FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
-        PARTITIONED: "Psend_init Precv_init",
     },
 ):
     """Of any communicator."""
-
-    __slots__ = ()
-
-
-class PrequestRefusals(
-    Refusing, name="Prequest", calls={PARTITIONED: "Pready Pready_range Pready_list Parrived"}
-):
-    """Of persistent requests."""
 
     __slots__ = ()
 

@@ -35,6 +35,7 @@ from fakempi.mpi.comms.disconnect import part
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.port import meet_at_socket
 from fakempi.mpi.comms.properties import Furnished
+from fakempi.mpi.partitions.calls import Partitioned
 from fakempi.mpi.point.buffers import PointToPoint
 from fakempi.mpi.point.objects import PointToPointObjects
 from fakempi.mpi.point.persistent import Persistent
@@ -54,6 +55,7 @@ class Comm(
     PointToPointObjects,
     Probes,
     Persistent,
+    Partitioned,
     Furnished,
     Handled,
     CommRefusals,

@@ -87,7 +87,7 @@ class Epochs(WinState):
             self._misuse(part, f"there is no Start to complete{_last(part, None)}.")
         for permit in started.permits.values():
             permit.wait_locally()
-            permit.stretch.over = True
+            permit.stretch.close()
         leave(part, started)
         part.started = None
         part.ended(None, f"that of Start at {started.site} ended with Complete at {call_site()}")

@@ -65,8 +65,7 @@ class Permit(Reason):
             waits = Completion(self)
             self.waiting.append(waits)
             wait_one(self.lane.here.loop, waits)
-        self.stretch.over = True
-        self.stretch = Stretch()
+        self.stretch.close()
 
     def wait_locally(self) -> None:
         """Until it is there and the program may use the buffers of all operations so far."""

@@ -22,16 +22,22 @@ RUNS = 4096
 """Most pieces of memory with holes that are looked at; what has more is not checked."""
 
 MOST = 256
-"""Accesses that are under way under locks to which a new one is compared: it is done for each, as they come."""
+"""Of the accesses that are under way under locks, to how many a new one is compared: it is done for each, as they come."""
 
 
 class Stretch:
     """Accesses that nothing has ended yet: those of an epoch, or since its last flush."""
 
-    __slots__ = ("over",)
+    __slots__ = ("noted",)
 
     def __init__(self) -> None:
-        self.over = False
+        self.noted: list[tuple[dict[Any, Any], Any]] = []  # where its accesses are noted
+
+    def close(self) -> None:
+        """They have ended: whatever comes later does not meet them."""
+        for known, key in self.noted:
+            known.pop(key, None)
+        self.noted.clear()
 
 
 Place = tuple[CodeType, int]
@@ -113,16 +119,15 @@ class Accesses:
 
     def _note_by_lock(self, access: Access) -> None:
         known = self.by_lock
-        if len(known) >= MOST:
-            known = self.by_lock = {key: other for key, other in known.items() if not other.stretch.over}
         for other in islice(known.values(), MOST):
             overlap = other.low < access.high and access.low < other.high
-            if overlap and other.kind in _CLASHES[access.kind] and not other.stretch.over:
+            if overlap and other.kind in _CLASHES[access.kind]:
                 self._tell(other, access)
                 break
-        key = access.low, access.high, access.kind
-        if key not in known or known[key].stretch.over:
+        key = access[:4]
+        if key not in known:
             known[key] = access
+            access.stretch.noted.append((known, key))
 
     def _tell(self, first: Access, second: Access) -> None:
         universe, owner = self.part.process.universe, self.part.process.name
