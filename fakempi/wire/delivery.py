@@ -34,6 +34,7 @@ class Delivery:
     def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]) -> None:
         self.clock, self.cost = clock, cost
         self.watcher: Any = None
+        self.looks_behind = True  # whether whoever sends asks if it was buffered
         self.matched = matched
         self.linear = cost.linear
         self.price = cost.transfer

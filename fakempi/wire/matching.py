@@ -65,7 +65,7 @@ class Mailbox:
 
     __slots__ = (
         "arrivals", "delayed", "exact", "into", "latest", "lone_envelope", "lone_pattern", "name", "order", "owner",
-        "pending", "probes", "wild",
+        "pending", "probes", "wild", "wildcards",
     )  # fmt: skip
 
     def __init__(self, owner: int, into: Any, name: Any = None) -> None:
@@ -82,6 +82,7 @@ class Mailbox:
         self.delayed: dict[int, deque[Envelope]] | None = None  # by source: sent, but held up on the way
         self.latest: dict[int, Any] | None = None  # by source: when the last of it arrives, where that is not plain
         self.arrivals = 0
+        self.wildcards: Any = None  # what whoever made this mailbox wants to remember of them
 
     def arrive(self, envelope: Envelope) -> Pattern | None:
         """An envelope is there: the pattern that takes it, or None and it stays."""

@@ -37,6 +37,7 @@ class Universe:
         self.ledger = Ledger(self.names)  # of what is wrong and does not stop the run
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not

@@ -16,6 +16,8 @@ from fakempi.mpi.base.current import FOREIGN
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.mpi.point.races import look_around, look_back
+from fakempi.mpi.point.unsafe import look_behind
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
 
@@ -83,13 +85,25 @@ class CommState:
 
     def _await(self, place: Any, capacity: int, source: int, tag: int) -> Any:
         """Receive: a pattern in this rank's mailbox (or, from PROC_NULL, something that has ended)."""
-        if not ((0 <= source < self._reach or (source == ANY_SOURCE and self._reach)) and -1 <= tag <= TAG_LIMIT):
-            return self._await_nothing(source, tag)
+        if not (0 <= source < self._reach and -1 <= tag <= TAG_LIMIT):
+            return self._await_unusual(place, capacity, source, tag)
         running = self._loop.running
         if running is None or running.owner is not self._process:
             self._complain_of_owner()
         pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
         self._wire.expect(pattern)
+        return pattern
+
+    def _await_unusual(self, place: Any, capacity: int, source: int, tag: int) -> Any:
+        """Receive from anybody, or from PROC_NULL; complains of what is neither."""
+        if source != ANY_SOURCE or not self._reach or not -1 <= tag <= TAG_LIMIT:
+            return self._await_nothing(source, tag)
+        self._check_caller()
+        box = self._mailbox()
+        look_back(self, box)
+        pattern = Pattern(source, tag, box, place, capacity)
+        self._wire.expect(pattern)
+        look_around(self, pattern)
         return pattern
 
     def _mailbox(self) -> Mailbox:
@@ -98,7 +112,9 @@ class CommState:
         return self._box
 
     def _wait_sent(self, envelope: Any) -> None:
-        """Wait for a send of mine."""
+        """Wait for a blocking send of mine."""
+        if self._wire.looks_behind and envelope.eager:
+            look_behind(self._process, envelope)
         wait_one(self._loop, envelope)
         if envelope.content is not None:
             secure(envelope)
@@ -218,13 +234,14 @@ NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
-    __slots__ = ("capacity", "content", "end", "envelope", "waiter")
+    __slots__ = ("capacity", "content", "eager", "end", "envelope", "waiter")
 
     def __init__(self, now: Any) -> None:
         self.end = now
         self.envelope = NULL_MESSAGE
         self.content = self.waiter = None
         self.capacity = 0
+        self.eager = False
 
 
 def fill_status(status: Status, pattern: Any) -> None:

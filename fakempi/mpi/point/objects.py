@@ -14,6 +14,7 @@ from fakempi.mpi.point.arrival import truncation
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
 from fakempi.mpi.point.request import Request
+from fakempi.mpi.point.unsafe import look_behind
 
 UNLIMITED = 1 << 62
 """An object is received whatever its size."""
@@ -29,7 +30,10 @@ class PointToPointObjects(Buffered):
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
         content, nbytes = self._pack(obj)
-        wait_one(self._loop, self._post(content, nbytes, dest, tag))
+        envelope = self._post(content, nbytes, dest, tag)
+        if self._wire.looks_behind and envelope.eager:
+            look_behind(self._process, envelope)
+        wait_one(self._loop, envelope)
 
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait for its receive whatever the size."""
