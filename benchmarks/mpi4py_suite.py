@@ -31,7 +31,6 @@ from typing import Any
 
 LATER = {
     "files": "test_io test_file",
-    "fault tolerance": "test_ulfm",
 }
 """Modules that are left out, by what they are about."""
 

@@ -113,6 +113,13 @@ class Left(Aborted):
     call = "os._exit"
 
 
+class Died(RuntimeError):
+    """A rank has died (`run(..., kill=...)`, `fakempi.die()`), and no other took notice: then that is the run's end."""
+
+    def __init__(self, time: float) -> None:
+        super().__init__(f"it died at t = {float(time):.6g} s, and no other rank took notice")
+
+
 class RunError(RuntimeError):
     """Base of what `fakempi.run` raises when a run cannot be brought to its end.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from inspect import iscoroutinefunction, isgeneratorfunction
@@ -21,14 +21,16 @@ from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
+from fakempi.mpi.base.parking import unpark
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.evidence.waits import diagnose
+from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.point.arrival import matched
 from fakempi.threads.changes import among_threads
-from fakempi.threads.ending import finish, helped_from_outside, unpark
+from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
@@ -97,6 +99,8 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    kill: Mapping[int, float] | None = None,
+    detection: float = DETECTION,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -120,6 +124,8 @@ def run(
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    kill : ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED
+    detection : modelled seconds from a rank's death until the others know
 
     Raises
     ------
@@ -143,6 +149,9 @@ def run(
     universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
         universe.launch(process, lambda comm: main(comm, *args))
+    universe.detection, universe.excuse = detection, partial(excuse, universe)
+    if kill is not None:
+        schedule(universe, kill)
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -328,6 +337,8 @@ def _drive(universe: Universe) -> None:
         universe.close()
         unpark(universe)
         _unwind(loop)
+        for process, time in universe.dead.values():
+            process.task.clock = time
     if universe.verdict is not None:
         raise universe.verdict
     if universe.failures:

@@ -40,7 +40,7 @@ def run_script(options: Namespace) -> int:
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
         "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
-        "computing": options.computing,
+        "computing": options.computing, "kill": dict(options.kill) if options.kill else None,
     }  # fmt: skip
     if options.trace and not options.trace.endswith((".json", ".npz")):
         raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")

@@ -3,6 +3,7 @@
 A room may use those above it in this list:
 
 base/         constants, handles, errors; a process, a communicator's context, how ranks wait and meet
+failures/     processes that die, and what the others learn of it
 datatypes/    how elements lie in memory: basic and derived types, packing
 buffers/      from what a program hands over to a payload: memory, specifications, objects
 operations/   what reductions do to two operands

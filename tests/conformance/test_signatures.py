@@ -26,7 +26,6 @@ INSIDE = """
 """What mpi4py has for itself and its C interface."""
 
 REFUSED = {
-    "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
     "": "Register_datarep",
 }
 """What is there to say that it is not emulated. Of File that is everything."""

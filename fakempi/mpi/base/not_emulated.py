@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 from fakempi.mpi.base.identity import Handled
 
-FAULTS = "fault tolerance"
 FILES = "files that ranks share"
 
 
@@ -35,21 +34,6 @@ class Refusing:
         for topic, names in (calls or {}).items():
             for call in names.split():
                 setattr(cls, call, staticmethod(_refusal(f"MPI.{name}.{call}", topic)))
-
-
-# -- calls of classes that are there ------------------------------------------------------------------------------
-
-
-class CommRefusals(
-    Refusing,
-    name="Comm",
-    calls={
-        FAULTS: "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink",
-    },
-):
-    """Of any communicator."""
-
-    __slots__ = ()
 
 
 # -- whole classes ------------------------------------------------------------------------------------------------

@@ -49,6 +49,11 @@ class Universe:
         self.windows: list[Any] = []  # that have been made and not freed
         self.meetings: dict[Any, Any] = {}  # of groups that have no communicator
         self.node_members: dict[Any, Any] = {}  # by world and node, if somebody has asked
+        self.dead: dict[int, tuple[Process, Any]] = {}  # processes that have died, by number, and when
+        self.detection: Any = 1e-3  # seconds until the others know
+        self.watches_the_dead = False  # whether messages are looked at for that
+        self.resilient = False  # whether any process has learned of it, or asked
+        self.excuse: Callable[[int], None] = lambda number: None  # nobody waits for a process to part: given by `world`
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been

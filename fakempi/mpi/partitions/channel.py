@@ -20,6 +20,7 @@ from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.buffers.span import Span, parse
 from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.handle import NullOperation
+from fakempi.mpi.point.many import let_others_run
 from fakempi.wire.envelope import Envelope, Pattern
 
 
@@ -186,17 +187,20 @@ class PartitionedReceive(Half):
         number = self.check(partition)
         if self.channel is None:
             return True
-        if not self._is_there(number):
-            self.process.loop.poll()
+        if self._is_there(number):
+            return True
+        let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
         return self._is_there(number)
 
-    def _is_there(self, number: int) -> bool:
+    def _reaching(self, number: int) -> list[Pattern]:
+        """The messages that reach into a partition."""
         parts = len(self.patterns)
-        if not parts:
-            return False
-        first, last = number * parts // self.partitions, -(-(number + 1) * parts // self.partitions)
+        return self.patterns[number * parts // self.partitions : -(-(number + 1) * parts // self.partitions)]
+
+    def _is_there(self, number: int) -> bool:
         now = self.process.loop.now
-        return all(one.end is not None and one.end <= now for one in self.patterns[first:last])
+        reaching = self._reaching(number)
+        return bool(reaching) and all(one.end is not None and one.end <= now for one in reaching)
 
     def in_words(self) -> str:
         """Which partitions have not come."""

@@ -12,6 +12,7 @@ from numpy import ndarray
 from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.failure import Failure
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.wire.envelope import Envelope, Pattern
 
@@ -35,12 +36,16 @@ def matched(envelope: Envelope, pattern: Pattern) -> None:
 def secure(envelope: Envelope) -> None:
     """The send is over: if nobody has received the content yet, keep a copy of it."""
     if envelope.content is not None:
+        if type(envelope.content) is Failure:
+            raise envelope.content.complaint()
         envelope.content = snapshot(envelope.content)
 
 
 def truncation(pattern: Pattern) -> MPIError:
-    """The complaint about a message that is longer than the buffer."""
+    """The complaint about a message that is longer than the buffer, or that cannot come any more."""
     envelope = pattern.envelope
+    if type(envelope.content) is Failure:
+        return envelope.content.complaint()
     return complaint(
         ERR_TRUNCATE,
         f"message truncated, {envelope.nbytes} bytes arrived from rank {envelope.source} (tag {envelope.tag}) but the "

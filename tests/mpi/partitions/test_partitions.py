@@ -162,3 +162,20 @@ def test_what_does_not_fit_is_refused() -> None:
         "partitions 0 is not positive.",
         "cannot infer count, 5 entries are not a multiple of the required 2 blocks.",
     ]]  # fmt: skip
+
+
+def test_looking_again_and_again_ends() -> None:
+    """When the partition is there, though nothing else happens until then."""
+
+    def main(comm: Any) -> None:
+        send, receive = comm.Psend_init(np.zeros(4), 2, 0), comm.Precv_init(np.zeros(4), 2, 0, 0)
+        MPI.Prequest.Startall([send, receive])
+        send.Pready(1)
+        while not receive.Parrived(1):
+            pass
+        assert MPI.Wtime() == 1
+        assert not receive.Parrived(0)
+        send.Pready(0)
+        MPI.Request.Waitall([send, receive])
+
+    assert fakempi.run(main, 1, cost=fakempi.Hockney(1, 0)).time == 2

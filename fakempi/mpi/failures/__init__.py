@@ -1,0 +1,6 @@
+"""Processes that die, and what the others learn of it (User Level Failure Mitigation, ULFM).
+
+death      how a process dies; when the others learn of it, what they were waiting for ends with an error
+trouble    what is wrong with a communicator: who of it has died, and whether it was revoked
+accord     what the living agree on: a flag, or a smaller communicator
+"""
