@@ -9,7 +9,7 @@ from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.buffers.span import parse
-from fakempi.mpi.partitions.channel import Channel, Half, PartitionedReceive, PartitionedSend
+from fakempi.mpi.partitions.channel import Channel, PartitionedReceive, PartitionedSend
 from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 from fakempi.mpi.point.persistent import Prequest
 
@@ -30,11 +30,10 @@ class Partitioned(CommState):
         parse(buf, blocks=parts)
         other = self._there.members[dest]  # type: ignore[union-attr]
         channel = self._channel(self._process.number, other, tag, "send")
-        half = channel.send = PartitionedSend(self._process, channel, buf, parts, other)
-        receive = channel.receive
-        if receive is not None and receive.done is not None:
-            receive.expect(parts)
-        return Prequest._in_parts(self, buf, half)
+        channel.parts, early, channel.early = parts, channel.early, None
+        if early is not None:
+            early.expect(parts)
+        return Prequest._in_parts(self, buf, PartitionedSend(self._process, channel, buf, parts, other))
 
     def Precv_init(
         self, buf: Any, partitions: int, source: int = ANY_SOURCE, tag: int = ANY_TAG, info: Info = INFO_NULL
@@ -46,14 +45,12 @@ class Partitioned(CommState):
             self._raise(complaint(ERR_RANK, "a partitioned receive has a source and a tag: there are no wildcards."))
         if not 0 <= source < self._reach or not 0 <= tag <= TAG_LIMIT:
             self._await_nothing(source, tag)
-        half: Half
         if source == PROC_NULL:
             return Prequest._in_parts(self, buf, PartitionedReceive(self._process, None, buf, parts, -1))
         parse(buf, writable=True, blocks=parts)
         other = self._there.members[source]  # type: ignore[union-attr]
         channel = self._channel(other, self._process.number, tag, "receive")
-        half = channel.receive = PartitionedReceive(self._process, channel, buf, parts, other)
-        return Prequest._in_parts(self, buf, half)
+        return Prequest._in_parts(self, buf, PartitionedReceive(self._process, channel, buf, parts, other))
 
     def _parts(self, partitions: Any) -> int:
         parts = integer("partitions", partitions)

@@ -25,15 +25,15 @@ from fakempi.wire.envelope import Envelope, Pattern
 
 
 class Channel:
-    """What both halves share."""
+    """What both halves share. It does not hold them, or each pair were a circle that only the garbage collector can open."""
 
-    __slots__ = ("receive", "send", "side")
+    __slots__ = ("early", "parts", "side")
 
     def __init__(self, universe: Any, source: int, dest: int) -> None:
         members = Members.of((source, dest) if source != dest else (source,))
         self.side = Context(universe, members).sides[0]
-        self.send: PartitionedSend | None = None
-        self.receive: PartitionedReceive | None = None
+        self.parts: int | None = None  # of the send, once that is known
+        self.early: PartitionedReceive | None = None  # a receive that was started before
 
 
 class Half(Reason):
@@ -73,6 +73,10 @@ class Half(Reason):
     def secure(self) -> None:
         """The program may use its buffer: nothing is to be done about that."""
 
+    def retire(self) -> None:
+        """The round is over, and its messages, which know this half, are forgotten."""
+        self.done = None
+
     def ready(self, partition: Any) -> None:
         """A partition may go."""
         raise complaint(ERR_REQUEST, "the request is a receive: the sender says what is ready.")
@@ -96,7 +100,7 @@ class PartitionedSend(Half):
         if self.channel is None:
             self.done = NullOperation(self.process.loop.now)
             return self.done
-        self.span = parse(self.buffer, blocks=self.partitions)
+        self.span: Any = parse(self.buffer, blocks=self.partitions)
         self.envelopes: dict[int, Envelope] = {}
         return self.begin(self.partitions)
 
@@ -125,6 +129,14 @@ class PartitionedSend(Half):
             for envelope in self.envelopes.values():
                 secure(envelope)
 
+    def retire(self) -> None:
+        """The round is over."""
+        super().retire()
+        if self.channel is not None:
+            for envelope in self.envelopes.values():
+                envelope.waiter = None
+            self.envelopes, self.span = {}, None
+
     def in_words(self) -> str:
         """Which partitions have not been ready, or that the receiver has not started."""
         late = [str(number) for number in range(self.partitions) if number not in self.envelopes]
@@ -149,11 +161,13 @@ class PartitionedReceive(Half):
         if channel is None:
             self.done = NullOperation(self.process.loop.now)
             return self.done
-        self.span = parse(self.buffer, writable=True, blocks=self.partitions)
+        self.span: Any = parse(self.buffer, writable=True, blocks=self.partitions)
         self.patterns: list[Pattern] = []
-        done = self.begin(channel.send.partitions if channel.send is not None else 1)
-        if channel.send is not None:
-            self.expect(channel.send.partitions)
+        done = self.begin(1)
+        if channel.parts is None:
+            channel.early = self
+        else:
+            self.expect(channel.parts)
         return done
 
     def expect(self, parts: int) -> None:
@@ -191,6 +205,14 @@ class PartitionedReceive(Half):
             return True
         let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
         return self._is_there(number)
+
+    def retire(self) -> None:
+        """The round is over."""
+        super().retire()
+        if self.channel is not None:
+            for pattern in self.patterns:
+                pattern.waiter = pattern.place = None
+            self.patterns, self.span = [], None
 
     def _reaching(self, number: int) -> list[Pattern]:
         """The messages that reach into a partition."""

@@ -96,7 +96,7 @@ class Prequest(Request):
     def _retire(self) -> None:
         self._operation = None  # inactive, and ready to be started again
         if self._half is not None:
-            self._half.done = None
+            self._half.retire()
 
 
 class Persistent(Buffered):

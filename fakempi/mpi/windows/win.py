@@ -152,8 +152,7 @@ class Win(OneSided, Furnished, Handled):
         window.freed += 1
         if window.freed == len(window.parts):
             part.process.universe.windows.remove(window)
-        part.window = None
-        part.lanes = None
+        part.let_go()
 
     def free(self) -> None:
         """As `Free`, but a null window is left in peace."""

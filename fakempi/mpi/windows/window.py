@@ -135,6 +135,11 @@ class Part:
         self.lock: TargetLock | None = None
         self.accesses: Accesses | None = None
 
+    def let_go(self) -> None:
+        """The window was freed: hold nothing more, or this were a circle that only the garbage collector can open."""
+        self.window = self.lanes = self.lock = self.accesses = self.keep = self.attached = None
+        self.memory = NOTHING
+
     @property
     def size(self) -> int:
         """Bytes of memory."""
