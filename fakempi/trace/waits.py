@@ -8,6 +8,9 @@ late sender         the receive was posted, the send was not
 late receiver       a synchronous send was posted, the receive was not
 wait at barrier     in a barrier, until the last rank came
 wait at N x N       likewise where everybody needs everybody's data
+wait at fence       likewise in a fence of a window
+late post           an operation on a window was begun, its target had not called Post
+lock contention     an operation on a window was begun, its target's lock was not there: others had it, or it was on its way
 late broadcast      in a bcast or scatter, until the root came
 early reduce        the root of a reduce or gather, until the first of the others came
 busy port           both sides were ready, but one of them was still busy with another message
@@ -31,11 +34,18 @@ from fakempi.trace.states import busy_spans
 
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
 BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
+FENCE, LATE_POST, CONTENTION = "wait at fence", "late post", "lock contention"
 BUSY_PORT, ENDED_EARLY, OTHER = "busy port", "ended early", "other"
-STATES = (LATE_SENDER, LATE_RECEIVER, BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE, BUSY_PORT, ENDED_EARLY, OTHER)
+STATES = (
+    LATE_SENDER, LATE_RECEIVER, BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE, FENCE, LATE_POST, CONTENTION, BUSY_PORT,
+    ENDED_EARLY, OTHER,
+)  # fmt: skip
 
 _FROM_ROOT = {"bcast", "scatter", "scatterv"}
 _TO_ROOT = {"reduce", "gather", "gatherv"}
+_AT = {"barrier": BARRIER, "fence": FENCE}
+_BY_PERMIT = {"Lock": CONTENTION, "Lock_all": CONTENTION, "Start": LATE_POST}
+"""What a rank waits for that is to have a lock, or a Post: in the trace it receives that since the call that asked."""
 _PREFIX = {"scan", "exscan", "neighbors"}
 
 
@@ -101,7 +111,8 @@ def _by_transfer(
         return
     row = trace.transfer_rows[number]
     if row["dest"] == rank and row["awaited"] < start:
-        own, other, state, call = float(row["awaited"]), float(row["posted"]), LATE_SENDER, int(row["receive_call"])
+        own, other, call = float(row["awaited"]), float(row["posted"]), int(row["receive_call"])
+        state = _BY_PERMIT.get(trace.calls[call].name, LATE_SENDER)
     else:
         own, other, state, call = float(row["posted"]), float(row["awaited"]), LATE_RECEIVER, int(row["call"])
         if other > start:
@@ -128,8 +139,8 @@ def _collectives(trace: Columns) -> list[list[tuple[float, float, str, int]]]:
     found: list[list[tuple[float, float, str, int]]] = [[] for _ in range(trace.ranks)]
     for name, rows in instances(trace):
         entered, roots = rows["start"], rows["root"] == rows["rank"]
-        if name == "barrier":
-            until, state = np.full(len(rows), entered.max()), BARRIER
+        if name in _AT:
+            until, state = np.full(len(rows), entered.max()), _AT[name]
         elif name in _FROM_ROOT:
             until, state = np.full(len(rows), entered[roots].max(initial=0)), LATE_BROADCAST
         elif name in _TO_ROOT:

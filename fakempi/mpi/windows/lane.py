@@ -34,7 +34,7 @@ class Lane:
         what.envelope = envelope = Envelope(here.out, here.rank, 0, nbytes, box, None, True)
         if here.recorder is not None:
             envelope.posted, envelope.region, envelope.call = what.issued
-            what.posted = here.loop.now
+            what.posted, what.call = what.awaited()
         here.wire.carry(envelope, what)
 
     def land(self) -> None:
@@ -59,7 +59,10 @@ class Travelling:
         recorder = part.recorder
         if recorder is not None:  # an answer belongs to the call that asked
             self.issued = part.loop.now, *(recorder.here() if asked is None else asked.issued[1:])
-            self.call = 0
+
+    def awaited(self) -> tuple[Any, int]:
+        """Since when somebody waits for it, and in which call, for a trace: nobody does, so since now, and in none."""
+        return self.lane.here.loop.now, 0
 
     def sending(self) -> Any:
         """What has an end when it has left its sender; None if it has not been let go."""

@@ -34,4 +34,4 @@ class TargetLock:
             permit = self.queue.popleft()
             self.exclusive = permit.exclusive
             self.holders[permit.lane.here.rank] = permit
-            self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit), 0)
+            self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit, permit), 0)

@@ -18,13 +18,20 @@ from fakempi.mpi.windows.lane import Lane, Travelling
 
 
 class Signal(Travelling):
-    """A message without content, of the synchronization: a function is called where it arrives."""
+    """A message without content, of the synchronization: a function is called where it arrives.
 
-    __slots__ = ("then",)
+    `permit` is what it is meant for, if somebody has one and waits.
+    """
 
-    def __init__(self, part: Any, then: Callable[[], None], asked: Any = None) -> None:
+    __slots__ = ("permit", "then")
+
+    def __init__(self, part: Any, then: Callable[[], None], asked: Any = None, permit: Any = None) -> None:
         super().__init__(part, asked)
-        self.then = then
+        self.then, self.permit = then, permit
+
+    def awaited(self) -> tuple[Any, int]:
+        """Since the Lock, or the Start."""
+        return super().awaited() if self.permit is None else (self.permit.issued[0], self.permit.issued[2])
 
     def arrive(self) -> None:
         """It is there."""

@@ -185,7 +185,9 @@ class Exposure(Reason):
         self.waits = Completion(self)
         for origin in origins:
             lane = part.lane(origin)
-            lane.depart(Signal(part, partial(posted, lane.there, part.rank)), 0)
+            started = lane.there.started
+            permit = None if started is None else started.permits.get(part.rank)
+            lane.depart(Signal(part, partial(posted, lane.there, part.rank), permit=permit), 0)
         if not origins:
             self.waits.complete(part.loop.now)
 

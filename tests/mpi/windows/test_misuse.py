@@ -416,3 +416,39 @@ def test_puts_and_gets_are_in_the_trace() -> None:
         (0, 1, 0, "Unlock", unlock),
     ]
     assert [one.name for one in trace.regions].count("fence") == 4
+
+
+def test_what_operations_wait_for_has_names() -> None:
+    """A fence, a lock that another has, a Post that comes late."""
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(8, comm=comm)
+        fakempi.compute(comm.rank)
+        win.Fence()
+        if comm.rank == 0:
+            win.Lock(2)
+            win.Flush(2)
+            fakempi.compute(10)
+            win.Unlock(2)
+        elif comm.rank == 1:
+            fakempi.compute(1)
+            win.Lock(2)
+            win.Put(np.zeros(1), 2)
+            win.Unlock(2)
+        comm.Barrier()
+        if comm.rank == 0:
+            win.Start(win.group.Incl([1]))
+            win.Put(np.zeros(1), 1)
+            win.Complete()
+        elif comm.rank == 1:
+            fakempi.compute(5)
+            win.Post(win.group.Incl([0]))
+            win.Wait()
+        win.Free()
+
+    trace = fakempi.run(main, 3, trace=True, cost=fakempi.Hockney(1 / 1024, 0)).trace
+    assert trace is not None
+    waits = {state: round(seconds, 1) for state, (seconds, _) in trace.measure().waits.items()}
+    assert {state: waits[state] for state in ("wait at fence", "lock contention", "late post")} == {
+        "wait at fence": 3.0, "lock contention": 9.0, "late post": 5.0,
+    }  # fmt: skip
