@@ -2,11 +2,12 @@
 
     python benchmarks/mpi4py_suite.py                               download the sdist, run everything at 2, 3, 4 and 5 ranks
     python benchmarks/mpi4py_suite.py --suite mpi4py-4.1.2/test     the same with a suite that is there
-    python benchmarks/mpi4py_suite.py --ranks 4 --on emulator test_p2p_buf test_comm
+    python benchmarks/mpi4py_suite.py test_p2p_buf test_comm --ranks 4 --on emulator
     python benchmarks/mpi4py_suite.py --keep outcome.json --page docs/conformance.md
 
 The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
-Each module is a run of its own. A test counts as passed if it passes on every rank. If a run ends early, which a deadlock on
+Long modules are runs of their own; all others, which take less time than it takes to start, are one run, as they are if
+mpi4py's own main.py runs them. A test counts as passed if it passes on every rank. If a run ends early, which a deadlock on
 the emulator and an abort on MPI do, the tests that any rank had begun are not begun again, and the rest is run. Tests that
 fail are run again, each by itself, since a test that ends halfway leaves messages behind for the next one.
 """
@@ -17,6 +18,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tarfile
@@ -36,6 +38,13 @@ LATER = {
 
 LATER_TESTS = r"File"
 """The same in other modules: tests whose class or name says so."""
+
+LONG = [
+    "test_util_dtlib", "test_cco_ngh_buf", "test_cco_pr_vec", "test_cco_nb_vec", "test_msgspec", "test_cco_vec",
+    "test_datatype", "test_pack", "test_cco_nb_buf", "test_cco_pr_buf", "test_cco_pr_ngh_buf", "test_cco_buf",
+    "test_p2p_buf", "test_cco_buf_inter", "test_cco_vec_inter",
+]  # fmt: skip
+"""Modules that take many seconds, the longest first: begun in that order, they end at about the same time on all cores."""
 
 VERSION = "4.1.2"
 """Where mpi4py is not installed."""
@@ -68,7 +77,15 @@ def download(place: Path) -> Path:
     return place / archive.name.removesuffix(".tar.gz") / "test"
 
 
-def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *options: str) -> tuple[list[list[Any]], str]:
+def batches(modules: list[str]) -> list[list[str]]:
+    """What is run together, in the order in which it is best begun."""
+    short = [module for module in modules if module not in LONG]
+    return [*([module] for module in LONG if module in modules), *([short] if short else [])]
+
+
+def run_once(
+    where: str, ranks: int, suite: Path, modules: list[str], limit: int, *options: str
+) -> tuple[list[list[Any]], str]:
     """What each rank wrote, line by line, and what all printed at last."""
     launch = ["mpiexec", "-n", str(ranks), sys.executable]
     if where == "emulator":
@@ -76,7 +93,7 @@ def run_once(where: str, ranks: int, suite: Path, module: str, limit: int, *opti
     else:
         launch[0] = str(Path(sys.executable).with_name("mpiexec"))
     with tempfile.TemporaryDirectory() as folder:
-        command = [*launch, str(ON_A_RANK), str(suite), folder, module, "--exclude", LATER_TESTS, *options]
+        command = [*launch, str(ON_A_RANK), str(suite), folder, *modules, "--exclude", LATER_TESTS, *options]
         with open(Path(folder, "printed"), "w+b") as output:
             process = subprocess.Popen(command, cwd=suite, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
             try:
@@ -109,33 +126,43 @@ def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, bool]:
     return found, all(log and "end" in log[-1] for log in logs)
 
 
-def run_module(where: str, ranks: int, suite: Path, module: str, limit: int) -> tuple[Outcome, float]:
-    """What became of each test of a module, and how long that took, without the second tries."""
+def run_batch(where: str, ranks: int, suite: Path, modules: list[str], limit: int) -> tuple[dict[str, Outcome], float]:
+    """What became of each test of some modules, and how long that took, without the second tries."""
     outcome: Outcome = {}
     begun, found, ended = time.perf_counter(), {"": ["", ""]}, False
     while found and not ended:
-        found, ended = outcome_of(*run_once(where, ranks, suite, module, limit, "--skip", " ".join(outcome)))
+        found, ended = outcome_of(*run_once(where, ranks, suite, modules, limit, "--skip", " ".join(outcome)))
         outcome |= found
     seconds = time.perf_counter() - begun
     for test, (verdict, _) in list(outcome.items()):
         if verdict == "failed" and test.count(".") == 2:
-            again, _ = outcome_of(*run_once(where, ranks, suite, module, limit, "--only", test))
+            again, _ = outcome_of(*run_once(where, ranks, suite, [test.split(".")[0]], limit, "--only", test))
             outcome[test] = again.get(test, outcome[test])
-    if not outcome and not ended:
-        outcome[module] = ["failed", "it could not be run"]
-    return outcome, seconds
+    by_module: dict[str, Outcome] = {module: {} for module in modules}
+    for test, verdict_and_why in outcome.items():
+        by_module[test.split(".")[0]][test] = verdict_and_why
+    for module, tests in by_module.items():
+        if not tests and not ended:
+            tests[module] = ["failed", "it could not be run"]
+    return by_module, seconds
 
 
-def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> Iterator[tuple[str, Outcome]]:
-    """All modules, so many at a time; each as it is done."""
+def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> Iterator[dict[str, Outcome]]:
+    """All modules, so many runs at a time; each as it is done."""
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(run_module, where, ranks, suite, module, limit): module for module in modules}
+        running = [pool.submit(run_batch, where, ranks, suite, batch, limit) for batch in batches(modules)]
         for future in as_completed(running):
             found, seconds = future.result()
-            counts = Counter(verdict for verdict, _ in found.values())
-            module = running[future]
-            print(f"{where:8} {ranks} ranks  {module:24} {seconds:6.1f} s  {dict(counts)}", file=sys.stderr, flush=True)
-            yield module, found
+            counts = Counter(verdict for tests in found.values() for verdict, _ in tests.values())
+            what = next(iter(found)) if len(found) == 1 else f"{len(found)} others"
+            print(f"{where:8} {ranks} ranks  {what:24} {seconds:6.1f} s  {dict(counts)}", file=sys.stderr, flush=True)
+            yield found
+
+
+def cpu_seconds() -> float:
+    """What all runs have used until now."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def both(outcomes: dict[str, Kept], ranks: str) -> tuple[Outcome, Outcome, int]:
@@ -171,7 +198,7 @@ def main() -> None:
     parser.add_argument("--suite", type=Path, default=os.environ.get("MPI4PY_SUITE"), help="the folder test/ of an sdist")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4, 5])
     parser.add_argument("--on", nargs="+", choices=["mpi", "emulator"], default=["mpi", "emulator"])
-    parser.add_argument("--limit", type=int, default=600, help="seconds that a module may take")
+    parser.add_argument("--limit", type=int, default=600, help="seconds that a run may take")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs of the emulator at a time")
     parser.add_argument("--keep", type=Path, help="a JSON file for the outcome; what is in it already is not run again")
     parser.add_argument("--page", type=Path, help="a page whose table is to be written anew")
@@ -184,14 +211,15 @@ def main() -> None:
         modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
         for where in asked.on:
             for ranks in map(str, asked.ranks):
-                known, begun = outcomes[where].setdefault(ranks, {}), time.perf_counter()
+                known, begun, used = outcomes[where].setdefault(ranks, {}), time.perf_counter(), cpu_seconds()
                 wanted = [module for module in modules if module not in known]
                 jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
-                for module, found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs):
-                    known[module] = found
+                for found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs):
+                    known.update(found)
                     if asked.keep:
                         asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
-                print(f"{where} at {ranks} ranks: {time.perf_counter() - begun:.0f} s", flush=True)
+                seconds, of_cpu = time.perf_counter() - begun, cpu_seconds() - used
+                print(f"{where} at {ranks} ranks: {seconds:.0f} s, {of_cpu:.0f} s of CPU time", flush=True)
     if set(asked.on) == {"mpi", "emulator"}:
         print(table(outcomes))
         for ranks in sorted(outcomes["mpi"]):

@@ -1,4 +1,4 @@
-"""What each rank does for mpi4py_suite.py: run the tests of one module, and write a line as each test begins and ends."""
+"""What each rank does for mpi4py_suite.py: run the tests of some modules, and write a line as each test begins and ends."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("suite")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("module")
+    parser.add_argument("modules", nargs="+")
     parser.add_argument("--exclude", default="$^")
     parser.add_argument("--skip", default="")
     parser.add_argument("--only", default="")
@@ -77,16 +77,17 @@ def main() -> None:
         def tell(**entry: Any) -> None:
             log.write(json.dumps(entry) + "\n")
 
-        tests: list[Any] = []
-        try:
-            tests += each(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(asked.module)))
-        except unittest.SkipTest:
-            pass
-        except Exception as error:
-            tell(test=asked.module, verdict="failed", why=f"{type(error).__name__}: {error}")
         skipped = asked.skip.split()
-        wanted = [test for test in tests if test.id() not in skipped and not re.search(asked.exclude, test.id())]
-        unittest.TestSuite(test for test in wanted if asked.only in ("", test.id())).run(Told(tell))
+        for module in asked.modules:
+            tests: list[Any] = []
+            try:
+                tests += each(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module)))
+            except unittest.SkipTest:
+                pass
+            except Exception as error:
+                tell(test=module, verdict="failed", why=f"{type(error).__name__}: {error}")
+            wanted = [test for test in tests if test.id() not in skipped and not re.search(asked.exclude, test.id())]
+            unittest.TestSuite(test for test in wanted if asked.only in ("", test.id())).run(Told(tell))
         tell(end=True)
 
 

@@ -90,10 +90,18 @@ def __getattr__(name: str) -> Any:
 
     if name not in _HOMES:
         raise AttributeError(f"module 'fakempi' has no attribute {name!r}")
+    import_module("fakempi.own_collectives").keep_apart()
     home = import_module(_HOMES[name])
     value = home if home.__name__ in (f"fakempi.{name}", f"fakempi.wire.models.{name}") else getattr(home, name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext fakempi` in a notebook: the cell magic `%%mpi`."""
+    from fakempi.notebook import load
+
+    load(shell)
 
 
 def __dir__() -> list[str]:

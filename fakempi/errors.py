@@ -9,6 +9,7 @@ a bug in fakempi itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from fakempi.error_classes import ERR_UNKNOWN, SENTENCES, SUCCESS
@@ -19,7 +20,13 @@ class MPIError(RuntimeError):
 
     As in mpi4py it compares with and converts to its error code. Errors that Python has a word for are also that
     (`MPIValueError`, `MPITypeError`, `MPIBufferError`), because mpi4py raises `ValueError` and `TypeError` there.
+
+    Attributes
+    ----------
+    place : where the program called, such as "work.py:17", if that is known, else None
     """
+
+    place: str | None = None
 
     def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
         super().__init__(ierr, message)
@@ -132,6 +139,11 @@ class RunError(RuntimeError):
     """
 
     trace: Any = None
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what happened until then, if that was recorded."""
+        drawn = "" if self.trace is None else self.trace._repr_html_() or ""
+        return f"<pre>{escape(str(self))}</pre>{drawn}"
     findings: Sequence[Any] = ()
 
 
@@ -169,12 +181,18 @@ class RankError(RunError):
 
     def also(self, most: int = 8) -> list[str]:
         """The others, a line each, and no more than so many of them."""
-        lines = [f"  also {self._name(rank)}: {type(error).__name__}: {error}" for rank, error in self.others[:most]]
+        lines = [f"  also {self._name(rank)}: {_in_words(error)}" for rank, error in self.others[:most]]
         return lines + [f"  and {len(self.others) - most} more"] * (len(self.others) > most)
 
     def __str__(self) -> str:
-        what = f"{type(self.exception).__name__}: {self.exception}" if str(self.exception) else repr(self.exception)
-        return "\n".join([f"{self.name} failed with {what}", *self.also()])
+        return "\n".join([f"{self.name} failed with {_in_words(self.exception)}", *self.also()])
+
+
+def _in_words(error: BaseException) -> str:
+    """An exception's class and text, and where the program made the call that failed, unless the text has it."""
+    text, place = str(error), getattr(error, "place", None) if isinstance(error, MPIError) else None
+    what = f"{type(error).__name__}: {text}" if text else repr(error)
+    return what if place is None or place in text else f"{what} ({place})"
 
 
 class DeadlockError(RunError):
@@ -185,10 +203,14 @@ class DeadlockError(RunError):
     stuck : one record for each stuck rank
     cycle : ranks that wait for one another in a circle, if there is one
     time : the virtual time at which nothing moved any more
+    misses : messages that a stuck rank would have received but for one thing
     """
 
-    def __init__(self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0) -> None:
+    def __init__(
+        self, text: str, stuck: Sequence[Any] = (), cycle: Sequence[int] = (), time: float = 0, misses: Sequence[Any] = ()
+    ) -> None:
         super().__init__(text)
+        self.misses = list(misses)
         self.stuck = list(stuck)
         self.cycle = list(cycle)
         self.time = time

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from fakempi import own_collectives
 from fakempi.testing import alias, folders, given, situation
 from fakempi.testing.fixtures import Later, is_private, put_off, put_off_in_any_case, start_anew
 from fakempi.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
@@ -230,6 +231,7 @@ def _call(item: Any, mark: pytest.Mark, how: str) -> None:
 
 def _options(config: pytest.Config) -> dict[str, Any]:
     """The options for `fakempi.run`."""
+    own_collectives.keep_apart()  # from here on, ours are imported, and the project's own folder is on the path
     from fakempi.options import algorithms, cost_model
 
     table, chosen = None, config.getoption("--mpi-algorithms")
@@ -248,6 +250,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         "algorithms": table,
         "carrier": config.getoption("--mpi-carrier"),
         "strict": config.getoption("--mpi-strict"),
+        "buffers": True,  # findings are what tests are for
         "seed": config.getoption("--mpi-seed"),
     }
 

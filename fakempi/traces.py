@@ -1,4 +1,4 @@
-"""What people do with the record of a run: load it from a file, and see it.
+"""What people do with the record of a run: load it from a file, see it, and be told how it came about.
 
 Here records and pictures are introduced to each other. A picture that is asked for in a program (`run.trace.show()`) goes
 to the terminal from here; all others are printed by whoever asked for them.
@@ -7,8 +7,16 @@ to the terminal from here; all others are printed by whoever asked for them.
 from __future__ import annotations
 
 import os
+import platform
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
+from importlib import metadata
 from typing import Any
 
+from fakempi.trace.measures import Measures
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as load_record
 
@@ -20,23 +28,113 @@ def load(path: str | os.PathLike[str]) -> Trace:
 
 def shown(trace: Trace) -> Trace:
     """The same trace, which from now on can `show` itself."""
-    trace.painter = show
+    trace.painter, trace.page, trace.tables = show, page, tables
     return trace
 
 
-def show(trace: Trace, console: Any = None) -> None:
-    """Print a summary, the timeline, and why ranks were idle, as wide as the terminal is."""
+MOST = 100_000
+"""Messages of a run that a notebook shows by itself: more would make the notebook's file large."""
+
+
+def page(trace: Trace, *, framed: bool = False) -> str:
+    """A page for browsers, in one file, in which one can look around; or the same in a frame for a notebook."""
+    from fakempi.view.page.assemble import frame
+    from fakempi.view.page.assemble import page as assembled
+
+    if framed and len(trace) > MOST:
+        return f"<p>{len(trace):,} messages: <code>trace.save('page.html')</code> makes a page of them.</p>"
+    text = assembled(trace, titles=[str(trace.about.get("command", ""))], compact=framed)
+    return frame(text) if framed else text
+
+
+def tables(found: Measures) -> str:
+    """Measures as a table for a notebook."""
+    from fakempi.view.page.assemble import facts_table
+
+    return facts_table(found)
+
+
+AWAITED = 8
+"""As many of the ranks that one waits for as are kept: of 4,096 that miss at a barrier each waits for the same."""
+
+
+def told(cost: object, findings: Iterable[Any] = (), error: BaseException | None = None) -> dict[str, Any]:
+    """What is told of a run beside what happened, in plain values: see `Columns.about`."""
+    about: dict[str, Any] = {
+        "command": _command(),
+        "cost": str(cost),
+        "date": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
+        "versions": {"fakempi": _version(), "Python": platform.python_version()},
+        "findings": [{**one.as_record(), "text": str(one)} for one in findings],
+    }
+    if error is not None:
+        about["ended"] = _ended(error)
+    return about
+
+
+def _ended(error: Any) -> dict[str, Any]:
+    """How a run ended that was not brought to its end; of a deadlock, who waits for whom."""
+    text = str(error)
+    headline = text.partition(":")[0].partition("\n")[0]
+    ended: dict[str, Any] = {"kind": type(error).__name__, "text": text, "headline": headline}
+    if hasattr(error, "stuck"):
+        ended |= {"time": float(error.time), "cycle": list(error.cycle), "stuck": [_stuck(one) for one in error.stuck]}
+        ended["misses"] = [
+            {"rank": miss.rank, "sender": miss.sender, "tag": miss.tag, "but": miss.but} for miss in error.misses[:100]
+        ]
+    return ended
+
+
+def _stuck(one: Any) -> dict[str, Any]:
+    wants = [{"words": _in_words(want), "awaits": list(want.awaits[:AWAITED])} for want in one.wants[:AWAITED]]
+    return {
+        "rank": one.rank, "call": one.call, "site": one.site, "since": float(one.since), "polls": one.polls, "wants": wants,
+    }  # fmt: skip
+
+
+def _in_words(want: Any) -> str:
+    tag = "any tag" if want.tag is None else f"tag {want.tag}"
+    if want.kind == "receive":
+        return f"a message from {'any rank' if want.peer is None else f'rank {want.peer}'} with {tag}{want.where}"
+    if want.kind == "send":
+        return f"rank {want.peer} to receive {want.nbytes} bytes with {tag}{want.where}"
+    if want.kind == "meeting":
+        ranks = ", ".join(map(str, want.awaits[:AWAITED])) + (", …" if len(want.awaits) > AWAITED else "")
+        return f"rank{'s' if len(want.awaits) > 1 else ''} {ranks} to come{want.where}"
+    return str(want.where)
+
+
+def _command() -> str:
+    """What was typed; nothing in a notebook, where that is not the program."""
+    first = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return "" if not first or first.startswith(("ipykernel", "colab")) else shlex.join([first, *sys.argv[1:]])
+
+
+@cache
+def _version() -> str:
+    try:
+        return metadata.version("fakempi")
+    except metadata.PackageNotFoundError:  # run from a copy that is not installed
+        return "?"
+
+
+def show(
+    trace: Trace,
+    what: Sequence[str],
+    *,
+    width: int | None = None,
+    ranks: Sequence[int] | None = None,
+    window: tuple[float, float] | None = None,
+    console: Any = None,
+) -> None:
+    """Print pictures, with an empty line between, as wide as the terminal is unless a width is given."""
     from rich.console import Console  # not before somebody looks: it takes longer to import than most runs take
 
-    from fakempi.view.summary import summary
-    from fakempi.view.timeline import timeline
-    from fakempi.view.waits import wait_states
+    from fakempi.view.gallery import pictures
 
     console = console or Console()
-    width = max(min(console.width, 160), 40)
-    console.print(summary(trace, width=width))
-    console.print()
-    console.print(timeline(trace, width=width))
-    if trace.measure().idle.any():
-        console.print()
-        console.print(wait_states(trace, width=width))
+    width = width or max(min(console.width, 160), 40)
+    for index, picture in enumerate(pictures(trace, what, width=width, ranks=ranks, window=window)):
+        if index:
+            console.print()
+        console.print(picture)

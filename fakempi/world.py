@@ -23,18 +23,19 @@ from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.parking import unpark
 from fakempi.mpi.base.process import Process, Universe
+from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
-from fakempi.mpi.evidence.waits import diagnose
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.point.arrival import matched
+from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
 from fakempi.trace.rounds import rounds
-from fakempi.traces import shown
+from fakempi.traces import shown, told
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
@@ -78,6 +79,10 @@ class Run:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
         return rounds(self.trace.transfer_rows)
 
+    def _repr_html_(self) -> str | None:
+        """In a notebook: what happened, if that was recorded."""
+        return None if self.trace is None else self.trace._repr_html_()
+
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
         spawned = len(self.clocks) - len(self.returns)
@@ -101,6 +106,7 @@ def run(
     computing: float = 0.0,
     kill: Mapping[int, float] | None = None,
     detection: float = DETECTION,
+    buffers: bool | None = None,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -117,15 +123,17 @@ def run(
         {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
         makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
         "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow. More is looked
-        for, too: what mpi4py programs leave to the garbage collector, ready-mode sends without a receive, and ends of a
-        distributed graph that do not match
+    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use
+        are read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
+        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match
     progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
     kill : ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED
     detection : modelled seconds from a rank's death until the others know
+    buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
+        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
 
     Raises
     ------
@@ -144,7 +152,12 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
+    if recorder is None:  # which counts the frames between a program and the wire
+        note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
+    if strict if buffers is None else buffers:
+        universe.watch = Watch(universe, matched)
+        universe.wire.matched = universe.watch.matched
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
     for process in new_world(universe, nprocs):
@@ -168,18 +181,24 @@ def run(
             else:
                 _drive(universe)
     except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder), universe.ledger.findings()
+        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
     finally:
+        if universe.watch is not None:
+            universe.watch.end()
         here.loop = before
         if outer is not None:
             outer.universe.inner = None
     return Run(universe, returns, recorder)
 
 
-def _trace(universe: Universe, recorder: Recorder | None) -> Trace | None:
-    """What happened, to all processes, also those that the program has spawned."""
-    return None if recorder is None else shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:
+    """What happened, to all processes, also those that the program has spawned, and how it ended."""
+    if recorder is None:
+        return None
+    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    trace.about = told(universe.cost, universe.ledger.findings(), error)
+    return trace
 
 
 def _not_the_program(frame: FrameType) -> bool:
@@ -330,7 +349,7 @@ def _drive(universe: Universe) -> None:
         while loop.tasks and helped_from_outside(loop):
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
-            universe.verdict = diagnose(universe) if loop.tasks else conclude(universe)
+            universe.verdict = conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:

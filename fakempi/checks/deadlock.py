@@ -89,7 +89,7 @@ def report(
         lines.append(f"  cycle: {words.cycle(cycle)}")
     lines += _shortened([f"  near miss: {line}" for line in words.misses(misses)], "more near misses")
     lines += _shortened([f"  never received: {line}" for line in words.unreceived(unreceived)], "more kinds")
-    return kind("\n".join(lines), stuck, cycle, time)
+    return kind("\n".join(lines), stuck, cycle, time, misses)
 
 
 def places_in_words(waiting: Sequence[Stuck], running: Sequence[Stuck], unstarted: Sequence[int], names: Names) -> list[str]:

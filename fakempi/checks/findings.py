@@ -101,13 +101,15 @@ class Ledger:
         self.names = names
         self.entries: dict[tuple[str, str, str, str], tuple[set[int], set[int], list[int]]] = {}
 
-    def add(self, kind: str, rank: int, call: str, place: str, sentence: str, others: Iterable[int] = ()) -> None:
+    def add(
+        self, kind: str, rank: int, call: str, place: str, sentence: str, others: Iterable[int] = (), times: int = 1
+    ) -> None:  # fmt: skip
         """Write it down. In the sentence `{others}` stands for other processes, which are folded as ranks are."""
         assert kind in KINDS, kind
-        ranks, peers, times = self.entries.setdefault((kind, call, place, sentence), (set(), set(), [0]))
+        ranks, peers, seen = self.entries.setdefault((kind, call, place, sentence), (set(), set(), [0]))
         ranks.add(rank)
         peers.update(others)
-        times[0] += 1
+        seen[0] += times
 
     def findings(self) -> list[Finding]:
         """All of them, the worst first; of one kind in the order in which they were found."""

@@ -76,7 +76,9 @@ examples:
   fakempi view t.json --what critical,matrix
   fakempi view t.json --what replay        messages travel, in six seconds
   fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
-  fakempi view t.json --svg picture.svg    or --html page.html
+  fakempi view -i t.json                   to look around in, in the terminal
+  fakempi view t.json --html page.html     or in a browser
+  fakempi view t.json --svg picture.svg
   fakempi view before.json after.json      two runs beside each other
 
 A .json file opens in Perfetto (https://ui.perfetto.dev) too; .npz is smaller.
@@ -180,13 +182,14 @@ def _add_run(run: ArgumentParser) -> None:
 
 def _add_view(view: ArgumentParser) -> None:
     view.add_argument("files", nargs="+", metavar="FILE", help="a trace, or two to compare")
+    view.add_argument("-i", "--interactive", action="store_true", help="look around in it, in the terminal; ? says how")
     view.add_argument("--what", metavar="LIST", help="summary, timeline, matrix, waits, critical, blocks, replay")
     view.add_argument("--ranks", metavar="LIST", help="only these: 0-7,12")
     view.add_argument("--window", metavar="FROM..TO", help="only this time: 20us..50us")
     view.add_argument("--width", type=int, metavar="N", help="columns; those of the terminal unless given")
     view.add_argument("--height", type=int, metavar="N", default=24, help="rows for ranks (default 24)")
     view.add_argument("--svg", metavar="FILE", help="write a picture")
-    view.add_argument("--html", metavar="FILE", help="write a page")
+    view.add_argument("--html", metavar="FILE", help="write a page for browsers, to look around in: one file")
 
 
 def _add_list(lists: ArgumentParser) -> None:

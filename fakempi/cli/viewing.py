@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,16 @@ from rich.live import Live
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.trace.record import Trace, load
-from fakempi.view.blocks import blocks
-from fakempi.view.critical import critical_path
-from fakempi.view.export import to_html, to_svg
-from fakempi.view.matrix import matrix
+from fakempi.view.drawing import matrix_drawing, timeline_drawing
+from fakempi.view.export import to_svg
+from fakempi.view.gallery import NAMES, pictures
+from fakempi.view.numbers import seconds
+from fakempi.view.page.assemble import TABS, page
+from fakempi.view.palette import in_24_bits
 from fakempi.view.replay import frames
-from fakempi.view.summary import compare, summary
-from fakempi.view.timeline import timeline
-from fakempi.view.waits import wait_states
+from fakempi.view.summary import compare
 
-VIEWS = ("summary", "timeline", "matrix", "waits", "critical", "blocks", "replay")
+VIEWS = (*NAMES, "replay")
 USUAL = "summary,timeline,waits"
 SECONDS = 6.0
 """How long a replay takes."""
@@ -39,22 +39,55 @@ def view(options: Namespace) -> int:
             raise typed.unknown("view", name, VIEWS)
     if len(options.files) > 2:
         raise typed.wrong(f"{len(options.files)} files are too many: one is shown, two are compared.")
+    for option, path in (("--svg", options.svg), ("--html", options.html)):
+        if path and not path.endswith(f".{option[2:]}"):
+            raise typed.wrong(f"{option} {path}: the file's name must end in .{option[2:]}.")
     traces = [load(_there(file)) for file in options.files]
+    if options.window and (start := typed.window(options.window, traces[0].time)[0]) >= traces[0].time > 0:
+        ends = f"the run ends at {seconds(traces[0].time)}"
+        raise typed.wrong(f"--window {options.window}: {ends}, which is no later than {seconds(start)}.")
+    if options.interactive:
+        return _explore(traces[0], options)
     out = console()
     width = options.width or out.width
     if len(traces) == 2:
         things: list[RenderableType] = [compare(*traces, titles=_titles(options.files), width=width)]
     else:
         things = list(_pictures(traces[0], names, options, width))
-    for path, write in ((options.svg, to_svg), (options.html, to_html)):
-        if path:
-            Path(path).write_text(write(*_apart(things), width=width), encoding="utf-8")
+    if options.svg:
+        Path(options.svg).write_text(to_svg(*_apart(_drawn(things, traces, names, options)), width=width), encoding="utf-8")
+    if options.html:
+        Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
         for thing in _apart(things):
-            out.print(thing)
+            out.print(in_24_bits(thing) if out.color_system == "truecolor" else thing)
         if names == ["replay"] and len(traces) == 1:
             _play(out, traces[0], options, width)
     return 0
+
+
+def _explore(trace: Trace, options: Namespace) -> int:
+    if len(options.files) > 1 or options.svg or options.html:
+        raise typed.wrong("-i shows one trace, in the terminal: leave out --svg, --html and the second file.")
+    try:
+        from fakempi.explorer.app import explore  # an extra, and not before it is needed
+    except ImportError as error:
+        raise typed.wrong("-i needs the package textual, which is not installed: pip install 'fakempi[tui]'.") from error
+    explore(trace, os.path.basename(options.files[0]))
+    return 0
+
+
+def _page(traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> str:
+    """A page for browsers; what was asked for is what it shows at first."""
+    tabs = [name for name in names if name in TABS]
+    ranks = typed.ranks(options.ranks, traces[0].ranks) if options.ranks else None
+    return page(
+        *traces,
+        titles=_titles(options.files) if len(traces) == 2 else [os.path.basename(options.files[0])],
+        tab=tabs[0] if tabs else "",
+        window=typed.window(options.window, traces[0].time) if options.window else None,
+        ranks=(min(ranks), max(ranks)) if ranks else None,
+    )
 
 
 def _there(file: str) -> str:
@@ -69,7 +102,22 @@ def _titles(files: Sequence[str]) -> tuple[str, str]:
     return (one, other) if one != other else (files[0], files[1])
 
 
-def _apart(things: list[RenderableType]) -> Iterator[RenderableType]:
+def _drawn(things: list[Any], traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> list[Any]:
+    """The same for paper: timelines and matrices are drawn finer than characters are."""
+    if len(traces) == 2:
+        end = max(trace.time for trace in traces)
+        pairs = zip(traces, _titles(options.files), strict=True)
+        return [things[0].renderables[0], *(timeline_drawing(trace, end=end, title=title) for trace, title in pairs)]
+    ranks = typed.ranks(options.ranks, traces[0].ranks) if options.ranks else None
+    start, end = typed.window(options.window, traces[0].time) if options.window else (0.0, traces[0].time)
+    makers = {
+        "timeline": lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks),
+        "matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks),
+    }
+    return [makers[name]() if name in makers else thing for name, thing in zip(names, things, strict=True)]
+
+
+def _apart(things: list[Any]) -> Iterator[Any]:
     """With an empty line between."""
     for index, thing in enumerate(things):
         if index:
@@ -80,20 +128,10 @@ def _apart(things: list[RenderableType]) -> Iterator[RenderableType]:
 def _pictures(trace: Trace, names: list[str], options: Namespace, width: int) -> Iterator[RenderableType]:
     ranks = typed.ranks(options.ranks, trace.ranks) if options.ranks else None
     start, end = typed.window(options.window, trace.time) if options.window else (0.0, None)
-    height = options.height
-    makers: dict[str, Callable[[], RenderableType]] = {
-        "summary": lambda: summary(trace, width=width),
-        "timeline": lambda: timeline(trace, width=width, height=height, start=start, end=end, ranks=ranks),
-        "matrix": lambda: matrix(trace, width=width, height=height, ranks=ranks),
-        "waits": lambda: wait_states(trace, width=width),
-        "critical": lambda: critical_path(trace, width=width),
-        "blocks": lambda: blocks(trace, width=width),
-    }
-    for name in names:
-        if name != "replay":
-            yield makers[name]()
-        elif len(names) > 1 or options.svg or options.html:
-            raise typed.wrong("a replay is played alone, in a terminal: say --what replay.")
+    if "replay" in names and (len(names) > 1 or options.svg or options.html):
+        raise typed.wrong("a replay is played alone, in a terminal: say --what replay.")
+    shown = [name for name in names if name != "replay"]
+    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=(start, end))
 
 
 def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:

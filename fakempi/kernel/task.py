@@ -16,8 +16,8 @@ class Task:
     """
 
     __slots__ = (
-        "agenda", "awaited", "body", "clock", "handle", "number", "owner", "polled_at", "reason", "refusals", "rest",
-        "resume", "since", "until",
+        "acts_for", "agenda", "awaited", "body", "clock", "handle", "number", "owner", "polled_at", "reason", "refusals",
+        "rest", "resume", "since", "until",
     )  # fmt: skip
 
 
@@ -26,6 +26,7 @@ class Task:
 
     def __init__(self, agenda: Agenda, number: int, body: Callable[[], None], owner: Any) -> None:
         self.agenda, self.number, self.body, self.owner = agenda, number, body, owner
+        self.acts_for: Any = owner  # in whose name it calls, until the owner takes that back
         self.handle: Any = None  # what the carrier runs it on; None until it has started
         self.reason: Any = None  # what it waits for, for whoever asks why nothing moves
         self.clock: Time = 0  # set when it ends

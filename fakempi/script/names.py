@@ -79,7 +79,11 @@ class Names:
     def _importing(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def importing(*args: Any, **kwargs: Any) -> Any:
-            if not _is_ours(sys._getframe(1).f_globals):
+            # What is loaded is nobody's file: numpy imports its own modules again and again.
+            name = args[0] if args else ""
+            if (name in sys.modules and name.partition(".")[0] not in self.taken) or not _is_ours(
+                sys._getframe(1).f_globals
+            ):
                 return original(*args, **kwargs)
             with self.aside():
                 return original(*args, **kwargs)

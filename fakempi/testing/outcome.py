@@ -14,7 +14,7 @@ from fakempi.checks.findings import lines as findings_in_lines
 from fakempi.checks.ranks import ranks_in_words
 from fakempi.errors import Aborted, DeadlockError, FindingsError, MPIError, RankError, RunTimeout
 from fakempi.mpi.base.complain import is_ours
-from fakempi.mpi.base.current import current_rank
+from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
 from fakempi.testing.output import kept_by_rank
 from fakempi.world import run
@@ -133,6 +133,7 @@ def on_every_rank(
         try:
             call(comm)
         except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+            running_process().explain(error)
             outcome.errors[comm.Get_rank()] = _blamed(error)
             outcome.clocks[comm.Get_rank()] = Wtime()
 

@@ -61,7 +61,7 @@ def _drawn(one: Slice, rank: int, row: int) -> Iterator[Event]:
     length = round(_microseconds(one.end) - start, 3)
     yield {"ph": "X", **place, "ts": start, "dur": length, "name": one.name, "cat": _TITLES[one.kind], "args": one.arguments}
     if one.flow:
-        arrow = {**place, "ts": _microseconds(one.flow_at), "name": "message", "cat": "message"}
+        arrow = {**place, "ts": _microseconds(one.flow_at), "name": "m", "cat": "m"}
         yield {"ph": "s", "id": one.flow, **arrow} if one.flow > 0 else {"ph": "f", "bp": "e", "id": -one.flow, **arrow}
 
 
@@ -100,20 +100,17 @@ def _slices(trace: Columns, regions: Any, computes: Any, sends: Any, receives: A
         yield Slice(float(row["start"]), float(row["end"]), "compute", {"call": str(calls[row["call"]])}, OWN)
     for number, row in zip(sends.tolist(), trace.transfer_rows[sends], strict=True):
         received = isfinite(row["awaited"])
-        arguments = _of_message(row, dest=int(row["dest"]), call=str(calls[row["call"]]))
-        arguments["waited_us"] = _microseconds(float(row["start"] - row["posted"]))
+        arguments = {"tag": int(row["tag"]), "bytes": int(row["nbytes"]), "call": str(calls[row["call"]])}
+        if row["start"] > row["posted"]:
+            arguments["waited_us"] = _microseconds(float(row["start"] - row["posted"]))
         name, flow = f"to {row['dest']}", number + 1 if received else 0
         yield Slice(float(row["posted"]), float(row["sent"]), name, arguments, SENDS, flow, float(row["start"]))
     for number, row in zip(receives.tolist(), trace.transfer_rows[receives], strict=True):
         if isfinite(row["awaited"]):
             awaited, arrived = float(row["awaited"]), float(row["arrived"])
-            arguments = _of_message(row, source=int(row["source"]), call=str(calls[row["receive_call"]]))
+            arguments = {"call": str(calls[row["receive_call"]])}  # the arrow leads to the rest
             at = max(awaited, float(row["start"]))
             yield Slice(awaited, max(awaited, arrived), f"from {row['source']}", arguments, RECEIVES, -number - 1, at)
-
-
-def _of_message(row: Any, **more: Any) -> dict[str, Any]:
-    return {"tag": int(row["tag"]), "bytes": int(row["nbytes"]), "context": int(row["context"]), **more}
 
 
 def _nests(one: Slice, end: float, lane: int) -> bool:

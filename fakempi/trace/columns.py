@@ -96,6 +96,9 @@ class Columns:
     Attributes
     ----------
     clocks : each rank's clock at its end
+    time : when the last rank ended
+    about : how the run came about and ended, in plain values that JSON has: `cost`, `command`, `versions`, `date`,
+        `findings`, and `ended` if it was not brought to its end; traces are compared without it
     calls : what the program called, and where; others mean it by number
     names : names of regions and algorithms; others mean them by number
     transfer_rows, compute_rows, region_rows : numpy arrays with the columns above
@@ -109,21 +112,20 @@ class Columns:
         transfers: Rows,
         computes: Rows,
         regions: Rows,
+        about: dict[str, Any] | None = None,
     ) -> None:
         self.clocks = [float(clock) for clock in clocks]
         self.calls = [Call(*call) for call in calls]
         self.names = list(names)
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
+        self.time = max(self.clocks, default=0.0)
+        self.about: dict[str, Any] = about or {}
+        self.kept: dict[str, Any] = {}  # what others have worked out of the rows, and would again
 
     @property
     def ranks(self) -> int:
         """How many ranks there are."""
         return len(self.clocks)
-
-    @property
-    def time(self) -> float:
-        """When the last rank ended."""
-        return max(self.clocks)
 
     @property
     def nbytes(self) -> int:

@@ -36,7 +36,7 @@ def read(path: str | os.PathLike[str]) -> Columns:
     if head.get("format") != FORMAT:
         raise TraceError(f"{path}: the trace has format {head.get('format')!r}; this fakempi reads format {FORMAT}.")
     try:
-        trace = Columns(head["clocks"], [tuple(call) for call in head["calls"]], head["names"], **tables)
+        trace = Columns(head["clocks"], [tuple(call) for call in head["calls"]], head["names"], **tables, about=_about(head))
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(f"{path}: the trace is damaged: {type(error).__name__}: {error}.") from error
     _check(path, trace)
@@ -51,7 +51,16 @@ def _suffix(path: Path) -> str:
 
 
 def _head(trace: Columns) -> dict[str, Any]:
-    return {"format": FORMAT, "clocks": trace.clocks, "calls": [list(call) for call in trace.calls], "names": trace.names}
+    calls = [list(call) for call in trace.calls]
+    return {"format": FORMAT, "about": trace.about, "clocks": trace.clocks, "calls": calls, "names": trace.names}
+
+
+def _about(head: dict[str, Any]) -> dict[str, Any]:
+    """What is told of the run; files of earlier versions tell nothing."""
+    about = head.get("about", {})
+    if not isinstance(about, dict):
+        raise TypeError(f"about is a {type(about).__name__}")
+    return about
 
 
 def _rows(trace: Columns) -> dict[str, Rows]:
@@ -85,7 +94,8 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
 def _write_json(trace: Columns, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit":"ns",\n"otherData":{"fakempi":')
-        json.dump({**_head(trace), **{name: _listed(rows) for name, rows in _rows(trace).items()}}, file)
+        columns = {name: _listed(rows) for name, rows in _rows(trace).items()}
+        file.write(json.dumps({**_head(trace), **columns}, separators=(",", ":")))
         file.write('},\n"traceEvents":[\n')
         separator = ""
         for event in events(trace):

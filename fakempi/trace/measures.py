@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import Step, critical_path
 from fakempi.trace.rounds import rounds
-from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Spans, shares
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, unions
 from fakempi.trace.waits import totals
 
 Floats = npt.NDArray[np.float64]
@@ -43,7 +43,12 @@ class Measures:
     def _states(self) -> Floats:
         if not self.time:
             return np.zeros((self.ranks, 3))
-        return shares(self.trace, np.array([0.0, self.time]), [[rank] for rank in range(self.ranks)])[:, 0] * self.time
+        rows = self.trace.compute_rows
+        computing = _spent(*unions(rows["rank"], rows["start"], rows["end"]), self.ranks, self.time)
+        busy = _spent(*all_busy(self.trace), self.ranks, self.time)
+        found = np.empty((self.ranks, 3))
+        found[:, COMMUNICATING], found[:, COMPUTING], found[:, IDLE] = busy - computing, computing, self.time - busy
+        return np.maximum(found, 0)
 
     @property
     def computing(self) -> Floats:
@@ -124,22 +129,26 @@ class Measures:
     def lower_bound(self) -> float:
         """How long the busiest port or processor was in use."""
         rows, computes = self.trace.transfer_rows, self.trace.compute_rows
-        whole = np.array([0.0, max(self.time, float(rows["arrived"].max(initial=0)))])
         uses = ((rows["source"], rows["start"], rows["sent"]), (rows["dest"], rows["start"], rows["arrived"]))
-        best = 0.0
-        for whose, starts, ends in (*uses, (computes["rank"], computes["start"], computes["end"])):
-            order = np.argsort(whose, kind="stable")
-            bounds = np.searchsorted(whose[order], np.arange(self.ranks + 1))
-            for rank in range(self.ranks):
-                mine = order[bounds[rank] : bounds[rank + 1]]
-                if len(mine):
-                    best = max(best, float(Spans(starts[mine], ends[mine]).covered(whole)[0]))
-        return best
+        work = (computes["rank"], computes["start"], computes["end"])
+        return max(float(_spent(*unions(*use), self.ranks).max()) for use in (*uses, work))
 
     @property
     def distance(self) -> float:
         """How many times as long as the lower bound the run took; 1 is as good as can be."""
         return self.time / self.lower_bound if self.lower_bound else 1.0
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook: a table."""
+        tables = getattr(self.trace, "tables", None)
+        return None if tables is None else str(tables(self))
+
+
+def _spent(whose: Integers, starts: Floats, ends: Floats, ranks: int, until: float = np.inf) -> Floats:
+    """Seconds by rank, of stretches that do not overlap, up to a time."""
+    found: Floats = np.zeros(ranks)
+    np.add.at(found, whose, np.maximum(np.minimum(ends, until) - starts, 0))
+    return found
 
 
 def _counted(rows: Rows, whose: str, ranks: int) -> tuple[Integers, Integers]:

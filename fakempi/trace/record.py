@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from fakempi.errors import TraceError
@@ -142,17 +143,45 @@ class Trace(Columns):
         return Records(self.region_rows, Region, self.names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones. `fakempi.load` reads both."""
-        write(self, path)
+        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones; `fakempi.load` reads both.
+
+        `.html` is a page for browsers, to look around in: zoom, search, play, follow messages.
+        """
+        if Path(path).suffix != ".html":
+            return write(self, path)
+        if self.page is None:
+            raise TraceError("save: nobody draws this trace; fakempi.load(path) gives one that can be saved as a page.")
+        Path(path).write_text(self.page(self), encoding="utf-8")
 
     painter: Callable[..., None] | None = None
     """What draws it on a terminal, if whoever made it has handed it that."""
+    page: Callable[..., str] | None = None
+    """Likewise what makes a page of it."""
+    tables: Callable[[Measures], str] | None = None
+    """Likewise what makes a table of its measures for notebooks."""
 
-    def show(self, **options: Any) -> None:
-        """Print a summary, the timeline, and why ranks were idle; `console=` takes a rich console to print to."""
+    def show(
+        self,
+        what: str | Sequence[str] = "summary,timeline,waits",
+        *,
+        width: int | None = None,
+        ranks: Sequence[int] | None = None,
+        window: tuple[float, float] | None = None,
+        console: Any = None,
+    ) -> None:
+        """Print pictures of it: summary, timeline, waits, matrix, critical, blocks.
+
+        `width` is in columns, that of the terminal unless given; `ranks` and `window` (seconds) choose a part of the
+        timeline, `ranks` also of the matrix; `console` is a rich console to print to.
+        """
         if self.painter is None:
             raise TraceError("show: nobody draws this trace; fakempi.load(path) gives one that can be shown.")
-        self.painter(self, **options)
+        names = what.split(",") if isinstance(what, str) else what
+        self.painter(self, [name.strip() for name in names], width=width, ranks=ranks, window=window, console=console)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook: the page, in a frame."""
+        return None if self.page is None else self.page(self, framed=True)
 
     def measure(self) -> Measures:
         """What can be read off it."""
@@ -166,4 +195,4 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """The trace in a file that `Trace.save` wrote."""
     found = read(path)
     rows = (found.transfer_rows, found.compute_rows, found.region_rows)
-    return Trace(found.clocks, found.calls, found.names, *rows)
+    return Trace(found.clocks, found.calls, found.names, *rows, found.about)

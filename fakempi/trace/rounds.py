@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,21 +13,28 @@ def depths(transfers: Rows) -> npt.NDArray[np.int64]:
 
     A transfer waits for all that its sender has sent or received, and its receiver likewise, before it starts.
     """
-    found = np.zeros(len(transfers), dtype=np.int64)
-    if not len(transfers):
+    count = len(transfers)
+    found = np.zeros(count, dtype=np.int64)
+    if not count:
         return found
     order = np.argsort(transfers["start"], kind="stable")
-    columns = [transfers[name][order].tolist() for name in ("source", "dest", "start", "sent", "arrived")]
-    depth = [0] * (1 + int(max(transfers["source"].max(), transfers["dest"].max())))  # of chains that ended at a process
-    under_way: list[tuple[float, int, int]] = []  # (end, process, depth)
-    for index, source, dest, start, sent, arrived in zip(order.tolist(), *columns, strict=True):
-        while under_way and under_way[0][0] <= start:
-            _, process, reached = heappop(under_way)
-            if reached > depth[process]:
-                depth[process] = reached
-        found[index] = reached = 1 + max(depth[source], depth[dest])
-        heappush(under_way, (sent, source, reached))
-        heappush(under_way, (arrived, dest, reached))
+    source, dest, start, sent, arrived = (transfers[name][order] for name in ("source", "dest", "start", "sent", "arrived"))
+    # What ends at a process, and when. Of what ends at one moment first what started first: that is known by then.
+    ends, turns = np.concatenate((sent, arrived)), np.tile(np.arange(count), 2)
+    ending = np.lexsort((turns, ends))
+    ends, turns, whose = ends[ending].tolist(), turns[ending].tolist(), np.concatenate((source, dest))[ending].tolist()
+    depth = [0] * (1 + int(max(source.max(), dest.max())))  # of chains that ended at a process
+    reached = [0] * count
+    at, last = 0, len(ends)
+    for turn, (sender, receiver, now) in enumerate(zip(source.tolist(), dest.tolist(), start.tolist(), strict=True)):
+        while at < last and ends[at] <= now and turns[at] < turn:
+            process, deep = whose[at], reached[turns[at]]
+            if deep > depth[process]:
+                depth[process] = deep
+            at += 1
+        one, other = depth[sender], depth[receiver]
+        reached[turn] = 1 + (one if one > other else other)
+    found[order] = reached
     return found
 
 

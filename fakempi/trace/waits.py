@@ -1,21 +1,8 @@
 """Wait states: why ranks were idle, under the names that Scalasca has given them.
 
 Every idle moment of a rank is counted once. In a collective call it is a wait for those who came later, as long as they
-have not come; otherwise the transfer that ends it tells: the other side was late, or a port was busy. The names, and what
-they mean here:
-
-late sender         the receive was posted, the send was not
-late receiver       a synchronous send was posted, the receive was not
-wait at barrier     in a barrier, until the last rank came
-wait at N x N       likewise where everybody needs everybody's data
-wait at fence       likewise in a fence of a window
-late post           an operation on a window was begun, its target had not called Post
-lock contention     an operation on a window was begun, its target's lock was not there: others had it, or it was on its way
-late broadcast      in a bcast or scatter, until the root came
-early reduce        the root of a reduce or gather, until the first of the others came
-busy port           both sides were ready, but one of them was still busy with another message
-ended early         the rank had ended, the run had not
-other               none of these: a rank that waits for others to make a communicator, or that polls
+have not come; otherwise the transfer that ends it tells: the other side was late, or a port was busy. `MEANINGS` has the
+names, and what they mean here.
 
 An eager message that starts at the very moment at which its receive is posted looks like one that had to wait for it.
 """
@@ -30,16 +17,27 @@ import numpy as np
 
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.regions import parts
-from fakempi.trace.states import busy_spans
+from fakempi.trace.states import all_busy
 
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
 BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
 FENCE, LATE_POST, CONTENTION = "wait at fence", "late post", "lock contention"
 BUSY_PORT, ENDED_EARLY, OTHER = "busy port", "ended early", "other"
-STATES = (
-    LATE_SENDER, LATE_RECEIVER, BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE, FENCE, LATE_POST, CONTENTION, BUSY_PORT,
-    ENDED_EARLY, OTHER,
-)  # fmt: skip
+MEANINGS = {
+    LATE_SENDER: "the receive was posted, the send was not",
+    LATE_RECEIVER: "a synchronous send was posted, the receive was not",
+    BARRIER: "in a barrier, until the last rank came",
+    N_TO_N: "in a call where everybody needs everybody's data, until the last rank came",
+    LATE_BROADCAST: "in a bcast or scatter, until the root came",
+    EARLY_REDUCE: "the root of a reduce or gather, until the first of the others came",
+    FENCE: "in a fence of a window, until the last rank came",
+    LATE_POST: "an operation on a window was begun, its target had not called Post",
+    CONTENTION: "an operation on a window was begun, its target's lock was not there: others had it, or it was on its way",
+    BUSY_PORT: "both sides were ready, but one of them was still busy with another message",
+    ENDED_EARLY: "the rank had ended, the run had not",
+    OTHER: "none of these: a rank that waits for others to make a communicator, or that polls",
+}
+STATES = tuple(MEANINGS)
 
 _FROM_ROOT = {"bcast", "scatter", "scatterv"}
 _TO_ROOT = {"reduce", "gather", "gatherv"}
@@ -59,79 +57,118 @@ class Wait(NamedTuple):
     call: int
 
 
+WAITS = np.dtype([("start", "f8"), ("end", "f8"), ("rank", "i4"), ("state", "i4"), ("call", "i4")])
+"""The same as columns; `state` is a number in `STATES`."""
+
+_NUMBERS = {state: number for number, state in enumerate(STATES)}
+NOISE = 16
+"""Stretches of up to so many steps between floats of the size of the run's time are rounding, and not waits."""
+
+
 def waits(trace: Columns) -> Iterator[Wait]:
     """Every idle stretch of every rank, cut where the reason changes."""
+    rows = wait_rows(trace)
+    columns = [rows[name].tolist() for name in ("rank", "start", "end", "state", "call")]
+    return (Wait(rank, start, end, STATES[state], call) for rank, start, end, state, call in zip(*columns, strict=True))
+
+
+def wait_rows(trace: Columns) -> Rows:
+    """The same as rows, in the order of ranks and of time: a million messages take about two seconds."""
+    rank, begin, end = _gaps(trace)
+    clock = np.asarray(trace.clocks)[rank]
+    alive = np.minimum(end, np.maximum(begin, clock))
+    over = end > alive
+    pieces = [_rows(rank[over], alive[over], end[over], ENDED_EARLY, 0)]
+    lives = alive > begin
+    rank, begin, end = rank[lives], begin[lives], alive[lives]
+    ready = end.copy()  # when the gap ends, and perhaps a transfer starts
     late = _collectives(trace)
-    starts = _first_transfers(trace)
-    for rank, (_, busy) in enumerate(busy_spans(trace, range(trace.ranks))):
-        clock = trace.clocks[rank]
-        ends = [0.0, *busy.ends.tolist()]
-        for begin, end in zip(ends, [*busy.starts.tolist(), trace.time], strict=True):
-            if end > begin:
-                alive = min(end, max(begin, clock))
-                if alive > begin:
-                    yield from _explained(trace, rank, begin, alive, late[rank], starts)
-                if end > alive:
-                    yield Wait(rank, alive, end, ENDED_EARLY, 0)
+    if any(late):
+        rank, begin, end, ready, found = _without_collectives(rank, begin, end, late)
+        pieces.append(found)
+    pieces += _by_transfer(trace, rank, begin, end, ready)
+    rows = np.concatenate(pieces)
+    rows = rows[rows["end"] - rows["start"] > NOISE * np.spacing(trace.time)]
+    ordered: Rows = rows[np.lexsort((rows["start"], rows["rank"]))]
+    return ordered
 
 
 def totals(trace: Columns) -> dict[str, tuple[float, dict[int, float]]]:
     """By state: all ranks' seconds, and how many of them in which call."""
+    rows = wait_rows(trace)
     found: dict[str, tuple[float, dict[int, float]]] = {}
-    by_call: dict[str, dict[int, float]] = {state: defaultdict(float) for state in STATES}
-    for wait in waits(trace):
-        by_call[wait.state][wait.call] += wait.end - wait.start
-    for state, calls in by_call.items():
-        found[state] = (sum(calls.values()), dict(calls))
+    for number, state in enumerate(STATES):
+        mine = rows[rows["state"] == number]
+        spent = np.bincount(mine["call"], weights=mine["end"] - mine["start"])
+        calls = {call: float(spent[call]) for call in np.unique(mine["call"]).tolist()}
+        found[state] = (sum(calls.values()), calls)
     return found
 
 
-def _explained(
-    trace: Columns, rank: int, begin: float, end: float, late: list[tuple[float, float, str, int]], starts: dict[Any, int]
-) -> Iterator[Wait]:
-    """First what a collective explains, then what the transfer explains that ends it."""
-    at = begin
-    for entered, until, state, call in late:
-        if entered < end and until > at:
-            if entered > at:
-                yield from _by_transfer(trace, rank, at, entered, end, starts)
-            yield Wait(rank, max(at, entered), min(until, end), state, call)
-            at = min(until, end)
-    if at < end:
-        yield from _by_transfer(trace, rank, at, end, end, starts)
+def _rows(rank: Any, start: Any, end: Any, state: str, call: Any) -> Rows:
+    rows = np.zeros(len(rank), WAITS)
+    rows["rank"], rows["start"], rows["end"], rows["state"], rows["call"] = rank, start, end, _NUMBERS[state], call
+    return rows
 
 
-def _by_transfer(
-    trace: Columns, rank: int, begin: float, end: float, start: float, starts: dict[Any, int]
-) -> Iterator[Wait]:
-    """The stretch from begin to end of an idle time that a transfer may end at its start."""
-    number = starts.get((rank, start))
-    if number is None:
-        yield Wait(rank, begin, end, OTHER, 0)
+def _gaps(trace: Columns) -> tuple[Any, Any, Any]:
+    """(rank, begin, end) of all stretches between those in which a rank computes or communicates."""
+    rank, start, end = all_busy(trace)
+    first = np.append(True, rank[1:] != rank[:-1])[: len(rank)]
+    before = np.where(first, 0.0, np.append(0.0, end[:-1])[: len(rank)])
+    last = np.zeros(trace.ranks)
+    last[rank] = end  # of a rank's stretches the last one stays
+    ranks = np.concatenate((rank, np.arange(trace.ranks)))
+    begins, ends = np.concatenate((before, last)), np.concatenate((start, np.full(trace.ranks, trace.time)))
+    real = ends > begins
+    return ranks[real], begins[real], ends[real]
+
+
+def _without_collectives(rank: Any, begin: Any, end: Any, late: list[Any]) -> tuple[Any, Any, Any, Any, Rows]:
+    """What of the gaps collectives do not explain, with the ends of the gaps they are of; and what they do explain."""
+    rest, explained = [], []
+    for who, first, last in zip(rank.tolist(), begin.tolist(), end.tolist(), strict=True):
+        at = first
+        for entered, until, state, call in late[who]:
+            if entered < last and until > at:
+                if entered > at:
+                    rest.append((who, at, entered, last))
+                explained.append((max(at, entered), min(until, last), who, _NUMBERS[state], call))
+                at = min(until, last)
+        if at < last:
+            rest.append((who, at, last, last))
+    columns = np.array(rest, dtype=float).reshape(-1, 4).T
+    return columns[0].astype(np.int64), columns[1], columns[2], columns[3], np.array(explained, WAITS)
+
+
+def _by_transfer(trace: Columns, rank: Any, begin: Any, end: Any, ready: Any) -> Iterator[Rows]:
+    """Parts of gaps by the first transfer that starts at the end of the gap, if there is one."""
+    transfers = trace.transfer_rows
+    times, numbers = np.unique(np.concatenate((transfers["start"], ready)), return_inverse=True)
+    starts, gaps = numbers[: len(transfers)].astype(np.int64), numbers[len(transfers) :].astype(np.int64)
+    sides = np.column_stack((transfers["source"], transfers["dest"])).astype(np.int64) * len(times) + starts[:, None]
+    keys, rows = np.unique(sides.ravel(), return_index=True)  # the first of equal ones
+    wanted = rank.astype(np.int64) * len(times) + gaps
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    found = keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
+    yield _rows(rank[~found], begin[~found], end[~found], OTHER, 0)
+    if not found.any():
         return
-    row = trace.transfer_rows[number]
-    if row["dest"] == rank and row["awaited"] < start:
-        own, other, call = float(row["awaited"]), float(row["posted"]), int(row["receive_call"])
-        state = _BY_PERMIT.get(trace.calls[call].name, LATE_SENDER)
-    else:
-        own, other, state, call = float(row["posted"]), float(row["awaited"]), LATE_RECEIVER, int(row["call"])
-        if other > start:
-            other = own  # eager: the receiver does not matter
-    cuts = np.clip([begin, own, max(own, other), end], begin, end).tolist()
-    for first, last, why in zip(cuts, cuts[1:], (OTHER, state, BUSY_PORT), strict=False):
-        if last > first:
-            yield Wait(rank, first, last, why, 0 if why == OTHER else call)
-
-
-def _first_transfers(trace: Columns) -> dict[Any, int]:
-    """(rank, time) -> the first transfer that starts there and then."""
-    found: dict[Any, int] = {}
-    rows = trace.transfer_rows
-    columns = (rows[name].tolist() for name in ("source", "dest", "start"))
-    for number, (source, dest, start) in enumerate(zip(*columns, strict=True)):
-        found.setdefault((source, start), number)
-        found.setdefault((dest, start), number)
-    return found
+    rank, begin, end, ready = rank[found], begin[found], end[found], ready[found]
+    row = transfers[rows[at[found]] // 2]
+    receives = (row["dest"] == rank) & (row["awaited"] < ready)
+    own = np.where(receives, row["awaited"], row["posted"])
+    other = np.where(receives, row["posted"], np.where(row["awaited"] > ready, own, row["awaited"]))  # eager: no matter
+    call = np.where(receives, row["receive_call"], row["call"])
+    permits = np.array([_BY_PERMIT.get(one.name, "") for one in trace.calls])
+    lets_go = np.where(receives, permits[row["receive_call"]], "")
+    cuts = [begin, np.clip(own, begin, end), np.clip(np.maximum(own, other), begin, end), end]
+    for first, last, state in zip(cuts, cuts[1:], (OTHER, None, BUSY_PORT), strict=False):
+        named = [(receives & (lets_go == ""), LATE_SENDER), (~receives, LATE_RECEIVER)]
+        named += [(lets_go == name, name) for name in (LATE_POST, CONTENTION)]
+        for which, name in named if state is None else ((True, state),):
+            real = (last > first) & which
+            yield _rows(rank[real], first[real], last[real], name, 0 if state == OTHER else call[real])
 
 
 def _collectives(trace: Columns) -> list[list[tuple[float, float, str, int]]]:

@@ -11,6 +11,9 @@ blocks      who holds which block, by rounds
 critical    the path that decided when the run ended
 waits       why ranks were idle
 summary     a run in a dozen lines; two runs compared
+palette     colours in 24 bits
+gallery     each of these by its name
 replay      messages that travel, moment by moment
-export      SVG and HTML
+export      SVG; drawing: timelines and matrices for paper
+page        one HTML file to look around in
 """

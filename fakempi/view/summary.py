@@ -20,9 +20,11 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     text = Text(no_wrap=True, overflow="crop")
     text.append(f"{title or 'Summary'}\n", "bold")
     for name, value in facts(found):
-        text.append(f"  {name:<16} {value}\n")
+        text.append(f"  {name:<16} {value:<10}")
+        text.append(f"{EXPLAINED.get(name, '')[: width - 29]}\n", "bright_black")
     states = (("communicating", found.communicating, BLUE, "█"), ("idle", found.idle, YELLOW, "·"))
     room = min(width - 34, 64)
+    text.append(f"  {'':<16} mean {'':<{room}} each rank\n", "italic")
     for name, by_rank, colour, mark in (*states, ("computing", found.computing, GREEN, "▒")):
         mean = float(by_rank.mean()) / (found.time or 1)
         text.append(f"  {name:<16} {percent(mean):>4} ")
@@ -35,6 +37,16 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     return text
 
 
+EXPLAINED = {
+    "time": "when the last rank ended, in modelled time",
+    "rounds": "messages on the longest chain that must wait",
+    "imbalance": "how much busier the busiest rank was than the mean",
+    "busiest port": "in use: no order of messages ends sooner",
+    "over that": "so many times as long took the run",
+}
+"""What the words mean that not everybody knows."""
+
+
 def facts(found: Measures) -> list[tuple[str, str]]:
     """The plain numbers, with their names."""
     return [
@@ -44,7 +56,8 @@ def facts(found: Measures) -> list[tuple[str, str]]:
         ("bytes", amount(found.bytes)),
         ("rounds", f"{found.rounds:,}"),
         ("imbalance", percent(found.imbalance)),
-        ("busiest port", f"{seconds(found.lower_bound)}: the run took {found.distance:.3g} times that"),
+        ("busiest port", seconds(found.lower_bound)),
+        ("over that", f"{found.distance:.3g}"),
     ]
 
 

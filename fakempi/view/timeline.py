@@ -63,7 +63,7 @@ def side_by_side(
         end = max(left.time, right.time)
     same = ranks is not None or left.ranks == right.ranks
     room = width - 2
-    label = _label_width(fold(chosen(left, ranks, "timeline"), height)) if same else 0
+    label = label_width(fold(chosen(left, ranks, "timeline"), height)) if same else 0
     widths = ((room - label + 1) // 2 + label, (room - label) // 2) if same else ((room + 1) // 2, room // 2)
     columns = [
         _lines(trace, columns, height, start, end, ranks, name, labels=not same or index == 0)
@@ -91,7 +91,7 @@ def _lines(
     end = trace.time if end is None else end
     _check(width, height, start, end)
     groups = fold(chosen(trace, ranks, "timeline"), height)
-    margin = _label_width(groups) if labels else 0
+    margin = label_width(groups) if labels else 0
     columns = width - margin - 5
     edges = np.linspace(start, end if end > start else start + 1, columns + 1)
     cells = shares(trace, edges, groups)
@@ -163,7 +163,8 @@ def _legend(overall: Floats, width: int) -> list[Text]:
     return lines
 
 
-def _label_width(groups: Sequence[Sequence[int]]) -> int:
+def label_width(groups: Sequence[Sequence[int]]) -> int:
+    """Columns left of the lanes, for the names of rows."""
     return 1 + max(4, *map(len, names(groups)))
 
 

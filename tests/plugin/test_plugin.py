@@ -179,8 +179,63 @@ def test_unsafe_sends_show_by_buffering(
     pytester: pytest.Pytester, numbers: int, buffering: str | None, passes: bool
 ) -> None:
     options = [f"--mpi-buffering={buffering}"] if buffering else []
-    result, _ = run_pytest(pytester, UNSAFE.replace("NUMBERS", str(numbers)), *options)
-    result.assert_outcomes(passed=passes, failed=not passes)
+    result, text = run_pytest(pytester, UNSAFE.replace("NUMBERS", str(numbers)), *options, "-W", "default")
+    result.assert_outcomes(passed=passes, failed=not passes, warnings=passes)
+    assert ("MPIFindingWarning: unsafe-send: ranks 0-1: Send at " in text) == passes
+
+
+@pytest.mark.parametrize(
+    ("mark", "options", "outcome"),
+    [
+        ("", [], {"passed": 1, "warnings": 1}),
+        ("", ["--mpi-strict"], {"failed": 1}),
+        (", strict=True", [], {"failed": 1}),
+        (", strict=False", ["--mpi-strict"], {"passed": 1, "warnings": 1}),
+    ],
+)
+def test_findings_are_warnings_unless_asked_to_be_failures(
+    pytester: pytest.Pytester, mark: str, options: list[str], outcome: dict[str, int]
+) -> None:
+    """By an option, or by the marker, which counts for more."""
+    source = f"""
+@pytest.mark.mpi(ranks=3{mark})
+def test_loses_a_message(comm):
+    if comm.rank:
+        comm.send(1, 0)
+"""
+    result, text = run_pytest(pytester, source, *options, "-W", "default")
+    result.assert_outcomes(**outcome)
+    assert "message-lost: ranks 1-2: send at " in text
+    if "failed" in outcome:
+        assert "1 finding in a strict run:" in text
+        assert "replay: pytest " in text
+
+
+def test_what_may_be_intended_is_no_warning(pytester: pytest.Pytester) -> None:
+    """A wildcard receive with two candidates passes, in strict tests too."""
+    source = """
+@pytest.mark.mpi(ranks=3)
+def test_takes_what_comes(comm):
+    if comm.rank:
+        comm.send(1, 0)
+    else:
+        assert comm.recv() == comm.recv() == 1
+"""
+    for options in ([], ["--mpi-strict"]):
+        result, _ = run_pytest(pytester, source, *options)
+        result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("strict", ["None", "1"])
+def test_strict_is_true_or_false(pytester: pytest.Pytester, strict: str) -> None:
+    """A sentence, not a guess."""
+    source = f"""
+@pytest.mark.mpi(ranks=2, strict={strict})
+def test_nothing(comm):
+    pass
+"""
+    _, text = run_pytest(pytester, source)
+    assert f"strict is {strict}; it must be True or False" in text
 
 
 def test_the_cost_model_and_the_algorithms_are_options(pytester: pytest.Pytester) -> None:

@@ -531,7 +531,9 @@ def kinds_of_communicators(comm: Any, MPI: Any) -> Any:
         """Of a program's own class."""
 
     mine, base = Mine(comm), MPI.Comm(comm)
-    made = [mine.Dup(), mine.Clone(), mine.Split(0), mine.Create(mine.Get_group()), mine.Idup()[0]]
+    begun, request = mine.Idup()
+    request.Wait()
+    made = [mine.Dup(), mine.Clone(), mine.Split(0), mine.Create(mine.Get_group()), begun]
     made += [base.Dup(), base.Split(0), base.Create(comm.Get_group()), MPI.Comm.Get_parent()]
     bad = [lambda: MPI.Intercomm(comm), lambda: MPI.Comm("x"), lambda: comm.Compare(None), lambda: hash(comm)]
     return [[type(each).__name__ for each in made], mine == comm, [outcome(MPI, call) for call in bad]]

@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import fakempi
+from fakempi.own_collectives import keep_apart
 from fakempi.script import program
 from fakempi.script.names import AT_START, FOUNDATION, beside
 from tests.script.harness import play
@@ -120,3 +122,24 @@ def test_names_that_stand_for_nothing_else_cost_nothing(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     assert beside(str(tmp_path)) == {}
     assert beside(str(tmp_path / "nowhere")) == {}
+
+
+def test_a_program_that_calls_run_keeps_its_own_collectives(tmp_path: Path) -> None:
+    """In an interpreter of its own, which has loaded nothing of ours; the file is loaded before ours, and afterwards."""
+    (tmp_path / "collectives.py").write_text("mine = 1\n", encoding="utf-8")
+    first = "import fakempi\nassert fakempi.run(lambda comm: comm.allreduce(1), 3).returns == [3, 3, 3]\n"
+    second = "import collectives, sys\nassert collectives.mine == 1 and 'collectives.entries' in sys.modules\n"
+    for text in (first + second, "import collectives\n" + first + second):
+        (tmp_path / "program.py").write_text(text, encoding="utf-8")
+        subprocess.run([sys.executable, "program.py"], check=True, cwd=tmp_path)
+
+
+def test_a_package_of_that_name_is_refused_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its modules and ours would have the same full names."""
+    theirs = ModuleType("collectives")
+    theirs.__file__ = "/project/collectives/__init__.py"
+    monkeypatch.setitem(sys.modules, "collectives", theirs)
+    monkeypatch.delitem(sys.modules, "collectives.entries", raising=False)
+    words = "^fakempi has a package 'collectives' of its own, as /project/collectives/__init__.py is called: fakempi run "
+    with pytest.raises(ImportError, match=words + r"keeps them apart\.$"):
+        keep_apart()

@@ -5,6 +5,8 @@ the same with another root, count or operation, is told of both calls, with file
 each pair of ranks has sizes of its own, what one sends must be what the other expects. Ranks are named as in all complaints,
 by their number in the world. Between two groups the roll is one for both: ranks have their place among all, and a rank says
 what it knows of either group; what the first to come did not say, the next one does.
+
+Ranks that call the same bytes by different types are not stopped, but found (`Kinds`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_NOT_SAME
 from fakempi.mpi.base.complain import call_site, complaint, out_of_step, public_call, site_of
-from fakempi.mpi.base.current import current_name
+from fakempi.mpi.base.current import current_name, current_process
 
 TAGS = 1 << 20
 """Calls after which tags on a communicator's twin are used again."""
@@ -28,33 +30,46 @@ MAKING = TAGS << 1
 """Added to the tags of calls that some ranks of a communicator make, and others do not."""
 
 
+Kinds = dict[int, Any]
+"""Type signatures of what all ranks send and receive alike; of two groups, of what either sends."""
+
+
 class Traffic(NamedTuple):
-    """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds."""
+    """What a rank gives to each other rank and takes from it: bytes, or what each of several messages holds.
+
+    `given` and `taken` are type signatures of that: one for all, or like the amounts; None where they are not known.
+    """
 
     gives: Sequence[Any] | dict[int, Any]
     takes: Sequence[Any] | dict[int, Any]
+    given: Any = None
+    taken: Any = None
 
     def moved(self, by: int) -> Traffic:
         """The same with places in the roll, for ranks of a group that comes after so many others."""
-        return Traffic(*({by + rank: amount for rank, amount in _listed(amounts)} for amounts in self))
+        amounts = ({by + rank: amount for rank, amount in _listed(amounts)} for amounts in (self.gives, self.takes))
+        kinds = ([None] * by + kinds if isinstance(kinds, list) else kinds for kinds in (self.given, self.taken))
+        return Traffic(*amounts, *kinds)
 
 
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "mentions", "missing", "name", "plan", "said", "site", "traffic")
+    __slots__ = ("facts", "kinds", "mentions", "missing", "name", "places", "plan", "said", "site", "traffic")
 
     def __init__(self, plan: str, site: str, facts: dict[str, Any], missing: int) -> None:
         self.plan, self.site, self.facts, self.missing = plan, site, facts, missing
         self.name = current_name()
         self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
-        self.traffic: dict[int, tuple[Traffic, str, str | None]] = {}
+        self.places: dict[int, str] = {}  # by place in the roll: where those have called who came
+        self.kinds: dict[int, tuple[Any, int, str]] = {}  # type signatures, and who has said so, and where
+        self.traffic: dict[int, tuple[Traffic, str, Any]] = {}
         self.mentions: dict[int, list[int]] = {}  # by rank: who of those that came, and have few partners, deals with it
 
 
 def enrol(
     table: dict[Any, Any], call: int, rank: int, size: int, facts: dict[str, Any], traffic: Traffic | None = None,
-    within: FrameType | None = None,
+    within: FrameType | None = None, kinds: Kinds | None = None,
 ) -> str:  # fmt: skip
     """Enter a call, or compare it with the entry of those who came before; returns its name.
 
@@ -72,10 +87,26 @@ def enrol(
         _compare(entry, facts)
     if traffic is not None:
         _exchange(entry, rank, traffic, site_of(frame))
+    entry.places[rank] = site_of(frame)
+    if kinds:
+        for key, kind in kinds.items():
+            said = entry.kinds.get(key)
+            if said is None:
+                entry.kinds[key] = kind, current_process().number, site_of(frame)
+            elif kind is not said[0] and not kind.agrees(said[0]):
+                sentence = f"has {kind.name}, but {{others}} had {said[0].name} at {said[2]}"
+                tell_of_types(sentence, (said[1],), plan, site_of(frame))
     entry.missing -= 1
     if not entry.missing:
         del table[call]
     return plan
+
+
+def tell_of_types(sentence: str, others: Sequence[int], call: str, place: str) -> None:
+    """The running rank takes for one type what somebody gives as another."""
+    process = current_process()
+    if process is not None:  # as outside a run
+        process.universe.found("datatype-mismatch", process.number, sentence, others, call=call, place=place, at_once=True)
 
 
 def absent(side: Any, rank: int, tag: int) -> list[int]:
@@ -87,6 +118,23 @@ def absent(side: Any, rank: int, tag: int) -> list[int]:
     starts = context.meetings.get(starts_of(call), {})
     least = starts.get(context.place(side, rank), 0)
     return [number for place, number in enumerate(context.everybody()) if starts.get(place, 0) < least]
+
+
+class Starts(dict[int, int]):
+    """How often each rank, by its place, has started a persistent call; and where, the last time."""
+
+    def __init__(self, call: str) -> None:
+        self.call = call
+        self.sites: dict[int, str] = {}
+
+    def count(self, place: int) -> None:
+        """A rank starts it."""
+        self[place] = self.get(place, 0) + 1
+        self.sites[place] = call_site()
+
+    def differ(self, context: Any) -> bool:
+        """Whether some have started it more often than others."""
+        return len({self.get(place, 0) for place in range(len(context.everybody()))}) > 1
 
 
 def starts_of(call: int) -> tuple[str, int]:
@@ -122,15 +170,38 @@ def _exchange(entry: Entry, rank: int, mine: Traffic, place: str) -> None:
         for other in partners:
             entry.mentions.setdefault(other, []).append(rank)
     for other in others:
-        theirs, site, name = entry.traffic[other]
+        theirs, site, process = entry.traffic[other]
         if (sent := _at(mine.gives, other)) != (expected := _at(theirs.takes, rank)):
             here, there = f"sends {_words(sent)} to", f"expects {_words(expected)}"
         elif (sent := _at(theirs.gives, rank)) != (expected := _at(mine.takes, other)):
             here, there = f"expects {_words(expected)} from", f"sends {_words(sent)}"
         else:
+            if mine.given is not theirs.taken or mine.taken is not theirs.given:
+                sent, taken = _kinds(mine.given, mine.gives, other), _kinds(theirs.taken, theirs.takes, rank)
+                _compare_kinds(entry.plan, place, ("sends", sent), ("expected", taken), process.number, site)
+                taken, sent = _kinds(mine.taken, mine.takes, other), _kinds(theirs.given, theirs.gives, rank)
+                _compare_kinds(entry.plan, place, ("expects", taken), ("sent", sent), process.number, site)
             continue
-        raise complaint(ERR_NOT_SAME, f"this rank {here} {name} ({place}), which {there} ({site}).")
-    entry.traffic[rank] = mine, place, current_name()
+        raise complaint(ERR_NOT_SAME, f"this rank {here} {process.name} ({place}), which {there} ({site}).")
+    entry.traffic[rank] = mine, place, current_process()
+
+
+def _kinds(kinds: Any, amounts: Sequence[Any] | dict[int, Any], rank: int) -> Any:
+    """The type signature of what goes to a rank or comes from it, or those of several messages; None if there is nothing."""
+    if kinds is None or not _at(amounts, rank):
+        return None
+    return kinds[rank] if isinstance(kinds, (list, dict)) else kinds
+
+
+def _compare_kinds(plan: str, place: str, here: tuple[str, Any], there: tuple[str, Any], number: int, site: str) -> None:
+    """What this rank sends must be of the type that the other one expects, or the other way round."""
+    (verb, mine), (other_verb, theirs) = here, there
+    if mine is theirs or mine is None or theirs is None:
+        return
+    for one, other in zip(mine, theirs, strict=True) if isinstance(mine, tuple) else ((mine, theirs),):
+        if one is not other and one is not None and other is not None and not one.agrees(other):
+            sentence = f"{verb} {one.name}, but {{others}} {other_verb} {other.name} at {site}"
+            tell_of_types(sentence, (number,), plan, place)
 
 
 def _at(amounts: Sequence[Any] | dict[int, Any], rank: int) -> Any:

@@ -18,6 +18,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.callbacks import told
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.current import current_process
+from fakempi.mpi.base.duties import done, owes
 
 PREDEFINED: dict[int, str] = {
     c.TAG_UB: "TAG_UB",
@@ -90,18 +91,20 @@ class Attributed:
             if not (function is None or isinstance(function, bool) or callable(function)):
                 raise complaint(ERR_ARG, f"{name} is {function!r}, which cannot be called.", MPITypeError)
         number = next(_numbers)
-        _keys[number] = _Key(
+        key = _keys[number] = _Key(
             cls._attribute_kind,
             copy_fn if copy_fn is not False else None,
             delete_fn if not isinstance(delete_fn, bool) else None,
             bool(nopython),
         )
+        owes("keyval-leak", key)
         return number
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
         """Give the key up; values under it stay until their objects go. Returns KEYVAL_INVALID."""
-        number, _ = cls._own_key(keyval)
+        number, key = cls._own_key(keyval)
+        done("keyval-leak", key)
         del _keys[number]
         return c.KEYVAL_INVALID
 

@@ -16,6 +16,9 @@ _OURS = ("fakempi", "collectives")
 _PROGRAMS = "fakempi.mpi4py.futures"
 """Of ours, what calls MPI as programs do: in its own time, from threads of its own. Its calls have names and lines."""
 
+_AS_SCRIPTS_FIND_IT = "mpi4py.util"
+"""Of ours, what has another name for scripts, and makes its calls for whoever calls it."""
+
 _known: dict[str, bool] = {}
 """Names of modules that have been seen on a stack, and whether they are ours."""
 
@@ -31,9 +34,10 @@ def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
 
     The call is read off the stack, which costs nothing until something is wrong.
     """
-    call, name = public_call(sys._getframe(1))[0], current_name()
-    place = call if name is None else f"{call} on {name}"
-    return kind(code, f"{place}: {sentence}")
+    (call, frame), name = public_call(sys._getframe(1)), current_name()
+    error = kind(code, f"{call if name is None else f'{call} on {name}'}: {sentence}")
+    error.place = None if frame is None else site_of(frame)
+    return error
 
 
 def integer(what: str, value: Any) -> int:
@@ -84,7 +88,8 @@ def is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     known = _known.get(module)
     if known is None:
-        known = _known[module] = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
+        ours = module.partition(".")[0] in _OURS and not module.startswith(_PROGRAMS)
+        known = _known[module] = ours or module.startswith(_AS_SCRIPTS_FIND_IT)
     return known
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fakempi.mpi.base.agreement import Starts
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.process import Universe
 from fakempi.wire.matching import Mailbox
@@ -40,7 +41,7 @@ class Side:
 class Context:
     """The shared part of a communicator: its number, its sides, and the meetings under way on it."""
 
-    __slots__ = ("__weakref__", "_everybody", "meetings", "number", "sides", "trouble", "twin", "universe")
+    __slots__ = ("__weakref__", "_everybody", "freed", "meetings", "number", "sides", "trouble", "twin", "universe")
 
     def __init__(self, universe: Universe, *groups: Members) -> None:
         universe.contexts += 1
@@ -51,6 +52,26 @@ class Context:
         self._everybody: Any = None
         self.trouble: Any = None  # members that have died, or that it was revoked
         self.twin: Context | None = None  # the hidden one for collectives, once there is one
+        self.freed: dict[int, str] = {}  # by place: where those have freed it who have, unless all have
+
+    def __del__(self) -> None:
+        """Nobody has it any more: what was left behind in it is kept, for whoever looks for it at the end."""
+        if not self.universe.loop.ending and self.sides[0].original is None and self.has_loose_ends():
+            self.universe.remains.append(self)
+
+    def has_loose_ends(self) -> bool:
+        """Whether something in it has begun and not ended: a message, a collective call, or to free it."""
+        for one in self.meetings.values():
+            if one.differ(self) if isinstance(one, Starts) else not isinstance(one, dict):
+                return True
+        boxes = (box for side in self.sides for box in side.boxes if box is not None)
+        return bool(self.freed) or any(box.envelopes() or box.patterns() for box in boxes)
+
+    def free(self, place: int, site: str) -> None:
+        """A process frees it."""
+        self.freed[place] = site
+        if len(self.freed) == len(self.everybody()):
+            self.freed.clear()
 
     @property
     def is_inter(self) -> bool:

@@ -11,6 +11,7 @@ from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.info import INFO_NULL, Info
 
 
@@ -110,7 +111,10 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
 
 def Init() -> None:
     """A rank is initialized when it starts, unless it said otherwise (`mpi4py.rc.initialize`)."""
-    running_process().initialized = True
+    process = running_process()
+    if not process.initialized:
+        process.initialized = True
+        _owe_finalize(process)
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
@@ -118,12 +122,24 @@ def Init_thread(required: int = THREAD_MULTIPLE) -> int:
     process = running_process()
     if not process.initialized:
         process.initialized, process.thread_level = True, required
+        _owe_finalize(process)
     return Query_thread()
+
+
+def _owe_finalize(process: Any) -> None:
+    """Who initializes by hand finalizes by hand, unless it has asked mpi4py to do that."""
+    if not (process.options or {}).get("finalize"):
+        owes("missing-finalize", process)
 
 
 def Finalize() -> None:
     """The rank says that it will make no more MPI calls."""
-    running_process().finalized = True
+    process = running_process()
+    process.finalized = True
+    done("missing-finalize", process)
+    if not process.universe.alone:
+        for task in (process.task, *(process.threads or ())):
+            task.acts_for = None  # so that its calls are told, without a look at each call of others
 
 
 def Is_initialized() -> bool:

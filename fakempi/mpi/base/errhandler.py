@@ -15,6 +15,7 @@ from fakempi.error_classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTH
 from fakempi.errors import ADDED, MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import MAX_ERROR_STRING
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class Errhandler(Handled):
         """A handler made by a program: on error, `function(object, error code)` is called."""
         if not callable(function):
             raise complaint(ERR_ARG, f"errhandler_fn is {function!r}, which cannot be called.", MPITypeError)
-        return cls._make(Handler("call", function))
+        self = cls._make(Handler("call", function))
+        owes("errhandler-leak", self._handler)
+        return self
 
     def _call(self, what: Any, errorcode: int) -> None:
         """Tell the program's function, if this handler has one, what it went wrong on and how."""
@@ -95,6 +98,7 @@ class Errhandler(Handled):
     def free(self) -> None:
         """As `Free`, but a null handle is left in peace."""
         if not any(self is errhandler for errhandler in _PREDEFINED.values()):
+            done("errhandler-leak", self._handler)
             self._handler = None
 
 

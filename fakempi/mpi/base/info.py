@@ -9,6 +9,7 @@ from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ class Info(Handled):
     @classmethod
     def Create(cls, items: Items | None = None) -> Self:
         """A new info object, empty or with these items."""
+        self = cls._copy_of(items)
+        owes("info-leak", self._entries)
+        return self
+
+    @classmethod
+    def _copy_of(cls, items: Items | None) -> Self:
+        """The same for ourselves, who never free it."""
         self = cls()
         self._entries = _Entries()
         if items is not None:
@@ -83,12 +91,13 @@ class Info(Handled):
 
     def Free(self) -> None:
         """Let go of the info object: this handle becomes null."""
-        self._writable()
+        done("info-leak", self._writable())
         self._entries = None
 
     def free(self) -> None:
         """As `Free`, but a null handle and INFO_ENV are left in peace."""
         if self is not INFO_ENV:
+            done("info-leak", self._entries)
             self._entries = None
 
     def Get(self, key: str) -> str | None:

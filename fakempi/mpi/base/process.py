@@ -37,9 +37,11 @@ class Universe:
         self.ledger = Ledger(self.names)  # of what is wrong and does not stop the run
         self.contexts = 0  # how many have been made
         self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
+        self.remains: list[Any] = []  # contexts that nobody has any more, and in which something was left behind
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.watch: Any = None  # over memory that is in use, if there is to be one
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
@@ -115,6 +117,7 @@ class Universe:
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A process has failed: nothing more is to happen but the end."""
+        process.explain(error)
         self.failures.append((process, error))
         self.close()
 
@@ -130,13 +133,13 @@ class Universe:
 
     def found(
         self, kind: str, number: int, sentence: str, others: Sequence[int] = (), *,
-        call: str, place: str, at_once: bool = False,
+        call: str, place: str, at_once: bool = False, times: int = 1,
     ) -> None:  # fmt: skip
         """Something is wrong with what a process did, which does not stop the run; `{others}` are those of that number.
 
         `at_once`: wrong data would flow, so a strict run ends here.
         """
-        self.ledger.add(kind, number, call, place, sentence, others)
+        self.ledger.add(kind, number, call, place, sentence, others, times)
         if at_once and self.strict:
             self.end(self.disapproval())
 
@@ -158,6 +161,7 @@ class Universe:
     def add_process(self, rank: int) -> Process:
         """A new process, which is `rank` in its own world."""
         process = Process(self, self.wire.ports.add_process(), rank)
+        process.pins = None if self.watch is None else self.watch.of(process)
         self.processes.append(process)
         return process
 
@@ -166,9 +170,9 @@ class Process:
     """One virtual rank. Most never need most of these, so what is rare starts as None."""
 
     __slots__ = (
-        "appnum", "attributes", "buffers", "comm_self", "comm_world", "eager_limit", "finalized", "glanced_at", "glances",
-        "initialized", "loop", "meter", "number", "options", "out", "parent", "pickle", "rank", "task", "thread_level",
-        "threads", "universe", "wire",
+        "appnum", "attributes", "buffers", "comm_self", "comm_world", "duties", "eager_limit", "finalized", "glanced_at",
+        "glances", "initialized", "loop", "meter", "notes", "number", "options", "out", "parent", "pickle", "pins", "rank",
+        "task", "thread_level", "threads", "universe", "wire",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -183,6 +187,7 @@ class Process:
         self.comm_self: Any = None
         self.parent: Any = None  # the intercommunicator to those who spawned it
         self.appnum = 0  # which of the programs that were spawned together it runs
+        self.pins: Any = None  # memory that its operations use, if that is watched
         self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
         self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
@@ -193,11 +198,18 @@ class Process:
         self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
         self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
         self.glances = 0
+        self.notes: dict[Any, Any] | None = None if universe.alone else {}  # origins of requests, by place
+        self.duties: dict[Any, Any] | None = None  # what it has to free, and the like
 
     @property
     def name(self) -> str:
         """The process in words: `rank 2`, and of those that were spawned, where."""
         return self.universe.names.name(self.number)
+
+    def explain(self, error: BaseException) -> None:
+        """Its program has failed: if that is because it wrote to memory in use, that is a finding."""
+        if self.pins is not None:
+            self.pins.explain(error)
 
     def started(self, task: Any) -> bool:
         """Whether a task is a thread that the process has started."""

@@ -15,7 +15,9 @@ from fakempi.kernel.loop import Loop
 class Completion:
     """An operation without a message: a meeting of ranks, or a child task's work."""
 
-    __slots__ = ("end", "error", "result", "waiter", "why")
+    __slots__ = ("end", "error", "origin", "result", "waiter", "why")
+
+    origin: Any  # where the program began it, if there is a request
 
     def __init__(self, why: Any = None) -> None:
         self.end: Any = None
@@ -65,7 +67,9 @@ class Awaited:
 class AllOf:
     """Several operations as one, which ends with the last of them."""
 
-    __slots__ = ("awaited", "end", "operations", "waiter")
+    __slots__ = ("awaited", "end", "operations", "origin", "waiter")
+
+    origin: Any
 
     def __init__(self, operations: Sequence[Any]) -> None:
         self.operations = operations
@@ -86,6 +90,11 @@ class AllOf:
             self.end = max((operation.end for operation in self.operations), default=0)
             if self.waiter is not None:
                 self.waiter.settled(self.end)
+
+
+def parts_of(operation: Any) -> Sequence[Any]:
+    """The operations that one consists of; itself, if it is only one."""
+    return operation.operations if operation.__class__ is AllOf else (operation,)
 
 
 def wait_one(loop: Loop, operation: Any) -> None:

@@ -5,6 +5,7 @@ specification           step 1: `[buffer, count, datatype]` and its shorter form
 raw                     step 2: the memory behind a Python object, and what it calls its elements
 element                 step 3: the datatype of those
 span                    step 4: how many of them, and from where on
+overlap                 memory that is used twice in one call
 payload                 step 5: what travels, and how one is copied to another
 vectors, flat           one block a rank: as MPI describes them, and as algorithms want them
 memory, addresses       MPI.buffer, allocation, and where memory is

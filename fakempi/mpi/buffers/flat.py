@@ -18,6 +18,7 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.overlap import check_places
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import InPlaceType
@@ -27,6 +28,7 @@ from fakempi.mpi.buffers.specification import buffer_in, split
 from fakempi.mpi.buffers.vectors import Vector, VectorW, vector, vector_w
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import number_of
+from fakempi.mpi.datatypes.signature import ANYTHING, Signature, of_type
 
 
 class Flat:
@@ -64,6 +66,8 @@ class Flat:
             if array is not None:
                 return cls._made(array, datatype, elements)
         span = spanned(buffer, found, count, displacement, datatype, blocks)
+        if writable and not datatype._dense:
+            check_places(span)
         return cls(span, kind is not None or type(span.memory) is not Phantom, elements)
 
     @classmethod
@@ -77,6 +81,8 @@ class Flat:
             self.array = array.reshape(-1)  # a view, since the program may give its array another shape meanwhile
         else:
             self.array = _as_elements(flat(array), datatype) if elements else flat(array)
+        if self.array is array:
+            self.array = array.view()  # likewise, or make it read-only
         return self
 
     def load(self) -> Any:
@@ -89,6 +95,21 @@ class Flat:
         """Put the array's contents where the program wants them, if they are not there."""
         if self._span is not None:
             self._span.unpack(flat(self.array))
+
+    @property
+    def signature(self) -> Signature | None:
+        """Of what its elements are; None if it has none, or does not say."""
+        return _told(self.datatype) if self.told and self.nbytes else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """What it consists of, in that memory."""
+        return [self.array if self._span is None else self._span]
+
+    @property
+    def memory(self) -> Any:
+        """The program's, of which it is a part."""
+        return self.array if self._span is None else self._span.memory
 
     def kind_in_words(self) -> str:
         """The datatype; a phantom alone says only how large its elements are."""
@@ -106,10 +127,10 @@ class Flat:
 class FlatVector:
     """Blocks of different `sizes` in bytes, in rank order."""
 
-    __slots__ = ("_starts", "_vector", "array", "hollow", "nbytes", "sizes")
+    __slots__ = ("_starts", "_vector", "array", "datatype", "hollow", "nbytes", "sizes")
 
     def __init__(self, blocks: Vector) -> None:
-        counts, displs = blocks.counts, blocks.displs
+        counts, displs, self.datatype = blocks.counts, blocks.displs, blocks.datatype
         size = blocks.datatype._size if any(counts) else 0
         self.sizes = [count * size for count in counts]
         self._starts = list(accumulate(self.sizes, initial=0))
@@ -146,6 +167,22 @@ class FlatVector:
             for i, size in enumerate(self.sizes):
                 copy_into(self._block(i), self._vector.at(i), size)
 
+    @property
+    def signature(self) -> Signature | None:
+        """Of what the elements of all blocks are; None if there are none, or it does not say."""
+        return _told(self.datatype) if self.nbytes and not self.hollow else None
+
+    @property
+    def parts(self) -> list[Any]:
+        """What they consist of, in that memory: a payload for each, or one for all if they are in a row."""
+        blocks = self._vector
+        return [self.array] if blocks is None else [blocks.at(i) for i, size in enumerate(self.sizes) if size]
+
+    @property
+    def memory(self) -> Any:
+        """The program's, of which they are a part."""
+        return self.array if self._vector is None else self._vector.memory
+
     def _block(self, i: int) -> Any:
         return self.array[self._starts[i] : self._starts[i + 1]]
 
@@ -155,6 +192,11 @@ def blocks_w(spec: Any, size: int, *, writable: bool = False) -> list[Any]:
     _refuse_in_place(buffer_in(spec))
     blocks: VectorW = vector_w(spec, size, writable=writable)
     return [blocks.at(i) for i in range(size)]
+
+
+def _told(datatype: Datatype) -> Signature | None:
+    found = of_type(datatype._definition)
+    return None if found is ANYTHING else found
 
 
 def _refuse_in_place(buffer: Any) -> None:

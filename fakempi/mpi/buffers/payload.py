@@ -17,11 +17,14 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import check_element, datatype_of
+from fakempi.mpi.buffers.overlap import check_places
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING, U1, Found, flat, memory_of
 from fakempi.mpi.buffers.span import Span, spanned
 from fakempi.mpi.buffers.specification import split
+from fakempi.mpi.datatypes.basic import CODES, NATIVE
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.signature import ANYTHING, BYTES, UNKNOWN, Signature, of_dtype, of_type, travels_as
 
 Payload = Any
 """An array, a `Span`, a `Phantom`, bytes, or a tuple of one object."""
@@ -50,20 +53,22 @@ def _described(spec: Any, writable: bool) -> tuple[Payload, int]:
     if type(spec) is Span or type(spec) is Phantom:  # a payload already; spans are blocks of collective calls
         return spec, spec.nbytes
     if type(spec) is bytearray or (type(spec) is bytes and not writable):  # as below, in a third of the time
-        return frombuffer(spec, U1) if spec else NOTHING, len(spec)
+        return frombuffer(spec, BYTES) if spec else NOTHING, len(spec)
     if not isinstance(spec, (list, tuple)):  # all of a buffer, whether or not there is a datatype for it
         found, element = memory_of(spec, writable, alone=True)
         if element not in _PLAIN:
             check_element(element)
-        return found, found.nbytes
+        return _as_told(found, spec, element), found.nbytes
     buffer, count, displacement, kind, _ = split(spec)
     found, element = memory_of(buffer, writable, alone=False)
     datatype = datatype_of(kind, element)
     part = _part(found, count, displacement, datatype)
     if part is None:
         span = spanned(buffer, found, count, displacement, datatype)
+        if writable and not datatype._dense:
+            check_places(span)
         return payload_of(span), span.nbytes
-    return part, part.nbytes
+    return part if kind is None and type(buffer) is ndarray else seen_as(part, datatype), part.nbytes
 
 
 def _part(found: Found, count: Any, displacement: Any, datatype: Datatype) -> Any:
@@ -94,15 +99,45 @@ def payload_of(span: Span) -> Payload:
         return Phantom(nbytes)
     if not datatype._dense:
         return span
-    part: Any = memory[span.offset : span.offset + nbytes]
-    return part if datatype._dtype is None or not nbytes else part.view(datatype._dtype)
+    return seen_as(memory[span.offset : span.offset + nbytes], datatype)
+
+
+def seen_as(array: Any, datatype: Datatype) -> Any:
+    """An array of packed elements as one of numpy's type for them, which is how the receiver knows what came."""
+    definition = datatype._definition
+    dtype = definition.travels or travels_as(definition)
+    return array if array.dtype is dtype or not array.nbytes else flat(array).view(dtype)
+
+
+def _as_told(found: Found, spec: Any, element: Any) -> Any:
+    """The memory of something that is not an array of numpy's, as what it calls its elements."""
+    if type(spec) is ndarray or type(found) is not ndarray or not found.nbytes:
+        return found
+    if hasattr(spec, "_held"):  # an `MPI.buffer`
+        return flat(found).view(BYTES)
+    if isinstance(element, str):
+        definition = CODES.get(element.lstrip(NATIVE))
+        return found if definition is None else found.view(travels_as(definition))
+    return found
 
 
 def snapshot(payload: Payload) -> Payload:
     """A copy that nobody else has; what cannot change is its own copy."""
     if type(payload) is ndarray:
         return payload.copy()
-    return payload.packed() if type(payload) is Span else payload
+    return seen_as(payload.packed(), payload.datatype) if type(payload) is Span else payload
+
+
+def signature_of(payload: Payload) -> Signature:
+    """What an array or a span consists of."""
+    if type(payload) is ndarray:
+        return of_dtype(payload.dtype)
+    return of_type(payload.datatype._definition) if type(payload) is Span else ANYTHING
+
+
+def is_called_bytes(payload: Payload) -> bool:
+    """Whether an array or a span consists of BYTE, or PACKED, by name."""
+    return (travels_as(payload.datatype._definition) if type(payload) is Span else payload.dtype) in (BYTES, UNKNOWN)
 
 
 def copy_into(source: Payload, target: Payload, nbytes: int) -> None:

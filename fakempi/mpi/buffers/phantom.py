@@ -30,6 +30,7 @@ class Phantom:
     size: int
 
     ndim = 1
+    base = None  # on nobody's memory
     __array_ufunc__ = None  # numpy's operators leave phantoms alone
 
     def __init__(self, size: int, itemsize: int = 1) -> None:

@@ -17,6 +17,7 @@ from numpy import frombuffer, ndarray
 from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPIBufferError, MPITypeError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.foreign import foreign_array
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType, InPlaceType
@@ -40,6 +41,7 @@ _NOWHERE: dict[tuple[type, bool | None], tuple[Bytes, Element | None]] = {
 }
 """What stands for no memory in a specification; the second is `alone`. None does so in a list only."""
 
+_FIRST: Any = ctypes.c_char.from_buffer
 _LOWEST = 4096  # no object lives on the first page
 
 
@@ -56,7 +58,7 @@ def memory_of(thing: Any, writable: bool = False, alone: bool | None = None) -> 
         if not flags.c_contiguous:
             thing = thing.T if flags.f_contiguous else _refused(thing)
         if writable and not flags.writeable:
-            raise complaint(ERR_BUFFER, "the array is read-only, nothing can be received into it.", MPIBufferError)
+            thing = _lent(thing)
         dtype = thing.dtype
         if dtype.hasobject:
             words = f"an array of dtype {dtype} holds references to Python objects: send those in lower case."
@@ -103,7 +105,19 @@ def at_address(address: int, nbytes: int) -> Bytes:
 
 def address_of(memory: npt.NDArray[Any]) -> int:
     """Where an array starts."""
-    return int(memory.ctypes.data)
+    if memory.nbytes and memory.flags.writeable:
+        return ctypes.addressof(_FIRST(memory))  # a quarter of the time that either of the others takes
+    address: int = memory.__array_interface__["data"][0]
+    return address
+
+
+def _lent(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only array as one to receive into, if it is we who have made it so, since it is in use."""
+    process = current_process()
+    found = None if process is None or process.pins is None else process.pins.lend(array)
+    if found is None:
+        raise complaint(ERR_BUFFER, "the array is read-only, nothing can be received into it.", MPIBufferError)
+    return found  # type: ignore[no-any-return]
 
 
 def _refused(array: npt.NDArray[Any]) -> NoReturn:

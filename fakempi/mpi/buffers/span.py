@@ -26,6 +26,7 @@ class Span:
     __slots__ = ("count", "datatype", "memory", "nbytes", "offset")
 
     dtype = None  # not a numpy array, for those who ask
+    base = True  # on somebody's memory, likewise
 
     @property
     def size(self) -> int:
@@ -35,6 +36,11 @@ class Span:
     def __init__(self, memory: Memory, offset: int, count: int, datatype: Datatype) -> None:
         self.memory, self.offset, self.count, self.datatype = memory, offset, count, datatype
         self.nbytes = count * datatype._size
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest byte, and the one after the highest, from `offset` on; (0, 0) if there are none."""
+        return self.datatype._span(self.count)
 
     def packed(self) -> Bytes:
         """A copy of the bytes, in the order in which they travel."""

@@ -6,7 +6,7 @@ is what rank i gets or gives, as a payload.
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Any
 
@@ -16,6 +16,7 @@ from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.element import datatype_of
+from fakempi.mpi.buffers.overlap import is_crowded, tell_of_overlap
 from fakempi.mpi.buffers.payload import Payload, payload_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType
@@ -23,8 +24,10 @@ from fakempi.mpi.buffers.raw import Memory, bytes_of, memory_of
 from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
 from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.signature import travels_as
 
 _WHOLE = frozenset([int])
+CROWDED = "blocks of recvbuf overlap"
 
 
 class Blocks:
@@ -77,10 +80,17 @@ class Vector:
         start = self.displs[i] * scale
         return units[start : start + self.counts[i] * scale]
 
+    def is_crowded(self) -> bool:
+        """Whether two blocks have bytes in common."""
+        if self.dense:
+            taken = sorted((at, at + count) for at, count in zip(self.displs, self.counts, strict=True) if count)
+            return any(one[1] > other[0] for one, other in pairwise(taken))
+        return is_crowded([self.at(i) for i, count in enumerate(self.counts) if count])
+
     def _cut_up(self) -> tuple[Any, int]:
-        memory, dtype, scale = self.memory, self.datatype._dtype, self.datatype._size
-        if dtype is not None and isinstance(memory, np.ndarray) and len(memory):
-            self._units = memory[: len(memory) // scale * scale].view(dtype), 1
+        memory, dtype, scale = self.memory, travels_as(self.datatype._definition), self.datatype._size
+        if isinstance(memory, np.ndarray) and len(memory):
+            self._units = memory[: len(memory) // scale * scale].view(dtype), scale // dtype.itemsize
         else:
             self._units = memory, scale
         return self._units
@@ -106,6 +116,14 @@ class VectorW:
         """Block i."""
         _check_block(i, self.size)
         return payload_of(self.spans[i])
+
+    def is_crowded(self) -> bool:
+        """Whether two blocks have bytes in common, or one by itself."""
+        each = ((span.offset, span.bounds) for span in self.spans if span.nbytes)
+        bounds = sorted((at + low, at + high) for at, (low, high) in each)
+        if any(one[1] > other[0] for one, other in pairwise(bounds)):
+            return is_crowded(self.spans)
+        return any(is_crowded((span,)) for span in self.spans if not span.datatype._dense)
 
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:
@@ -135,6 +153,8 @@ def vector(spec: Any, size: int, *, writable: bool = False) -> Vector:
         places = [i * one for i in range(size)] if one is not None else _integers("displacements", displs, size)
     made = Vector(buffer, memory, datatype, numbers, places)
     made.check()
+    if writable and (displs is not None or not datatype._dense) and made.is_crowded():
+        tell_of_overlap(CROWDED)
     return made
 
 
@@ -149,7 +169,10 @@ def vector_w(spec: Any, size: int, *, writable: bool = False) -> VectorW:
         numbers, places = [1] * size, [0] * size
     else:
         numbers, places = _integers("counts", counts, size), _integers("displacements", displs, size)
-    return VectorW(buffer, bytes_of(found), datatypes, numbers, places)
+    made = VectorW(buffer, bytes_of(found), datatypes, numbers, places)
+    if writable and made.is_crowded():
+        tell_of_overlap(CROWDED)
+    return made
 
 
 def _maybe_integer(value: Any) -> int | None:

@@ -11,13 +11,14 @@ from numpy import ndarray
 
 from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_ROOT, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, enrol, starts_of
+from fakempi.mpi.base.agreement import PREPARED, TAGS, Kinds, Starts, Traffic, enrol, starts_of, tell_of_types
 from fakempi.mpi.base.child import start_child
-from fakempi.mpi.base.complain import complaint, integer, public_call_name
+from fakempi.mpi.base.complain import complaint, integer, public_call, public_call_name, site_of
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.buffers.flat import Flat, FlatVector
+from fakempi.mpi.buffers.overlap import any_share_bytes, tell_of_overlap
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
@@ -60,20 +61,20 @@ class CollectiveCalls(CommState):
 
     def _launch(self, plan: Plan) -> Request:
         """Have a child task carry the plan out."""
-        return Request._of(self, start_child(self._process, self._context, plan))
+        return Request._of(self, start_child(self._process, self._context, plan), plan)
 
     def _prepared(self, plan: Plan) -> Prequest:
         """A request that has a child task carry the plan out at each start."""
         process, rank, call = self._process, self._rank, public_call_name()
         side = self._local()
-        starts: dict[int, int] = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), {})
+        starts: Starts = side.context.meetings.setdefault(starts_of(side.calls[rank] % TAGS), Starts(call))
         place = side.context.place(side, rank)
 
         def start() -> Any:
-            starts[place] = starts.get(place, 0) + 1
+            starts.count(place)
             return start_child(process, side.context, plan, call)
 
-        return Prequest._prepared(self, None, start)
+        return Prequest._prepared(self, plan, start)
 
     # -- entering a call ------------------------------------------------------------------------------------------
 
@@ -92,6 +93,7 @@ class CollectiveCalls(CommState):
         traffic: Traffic | None = None,
         objects: bool = False,
         sizes: Sequence[int] | None = None,
+        kinds: Kinds | None = None,
     ) -> Callable[..., Any]:
         """Enter the call in the roll and choose the algorithm: a function of the buffers.
 
@@ -101,7 +103,7 @@ class CollectiveCalls(CommState):
         """
         combining, shown = objects and op is not None, nbytes
         nbytes = 0 if combining else nbytes
-        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic)
+        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
         side: Any = self._side
         first: bool = side is side.context.sides[0]
         leads = first if root is None else root.group is side
@@ -176,7 +178,9 @@ class CollectiveCalls(CommState):
         run = sizes_first(part.run, self._process.pickle) if part.operation == "bcast" else part.run
         return recorded(self, run, part.operation, algorithm=part.name)
 
-    def _enter_call(self, agreed: dict[str, Any], traffic: Traffic | None = None) -> tuple[tuple[Any, ...], int]:
+    def _enter_call(
+        self, agreed: dict[str, Any], traffic: Traffic | None = None, kinds: Kinds | None = None
+    ) -> tuple[tuple[Any, ...], int]:
         """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
         side, rank, size = self._local(), self._rank, self._reach
         self._check_caller()
@@ -187,7 +191,7 @@ class CollectiveCalls(CommState):
         if there is not side:
             rank, size = context.place(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
-        name = enrol(context.meetings, call, rank, size, agreed, traffic, sys._getframe(2))
+        name = enrol(context.meetings, call, rank, size, agreed, traffic, sys._getframe(2), kinds)
         return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
 
     def _stand_by(self, root: Root) -> Plan:
@@ -229,6 +233,15 @@ class CollectiveCalls(CommState):
         """What all must agree on, said of the one group, or of one of two."""
         return {f"{what} from {self._group_in_words(side)}" if self._between else what: value}
 
+    def _types_of(self, out: Flat | FlatVector | None, into: Flat | FlatVector | None = None) -> Kinds:
+        """The types of what goes out and comes in; within one group these are the same, and one of them is enough."""
+        if not self._between:
+            kind = (into or out).signature if into or out else None  # type: ignore[union-attr]
+            return {} if kind is None else {0: kind}
+        mine = self._local().context.sides.index(self._local())
+        both = {mine: out and out.signature, 1 - mine: into and into.signature}
+        return {side: kind for side, kind in both.items() if kind is not None}
+
     def _in_place(self, buffer: Any) -> bool:
         """Whether a buffer is IN_PLACE, which is not for two groups: what comes in is not what goes out."""
         if type(buffer) is ndarray:
@@ -256,11 +269,12 @@ class CollectiveCalls(CommState):
             raise complaint(ERR_COUNT, f"{whose} {one}, but {other} {two} elements.", MPIValueError)
 
     def _check_pair(
-        self, one: Flat | FlatVector | None, other: Flat | FlatVector, whose: str, nbytes: int, name: str = "sendbuf"
-    ) -> None:
+        self, one: Flat | FlatVector | None, other: Flat | FlatVector, whose: str, nbytes: int, name: str = "sendbuf",
+        *, alike: bool = True,
+    ) -> None:  # fmt: skip
         """A buffer must have the size of a block of the other, lie elsewhere, and be a phantom only if that is one.
 
-        Between two groups what comes in has a size of its own.
+        Between two groups what comes in has a size and a type of its own; within one it has unless they are to be `alike`.
         """
         if one is None:
             return
@@ -271,10 +285,23 @@ class CollectiveCalls(CommState):
         if one.hollow != other.hollow:
             words = f"one buffer is a phantom of {(one if one.hollow else other).nbytes} bytes, the other is not."
             raise complaint(ERR_BUFFER, words, MPIValueError)
-        near = not one.hollow and np.may_share_memory(one.array, other.array)
-        if near and address_of(one.array) == address_of(other.array):
-            instead = "" if self._between else "; IN_PLACE is for that"
-            self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
+        if not one.hollow and np.may_share_memory(one.memory, other.memory):
+            if address_of(one.array) == address_of(other.array):
+                instead = "" if self._between else "; IN_PLACE is for that"
+                self._raise(complaint(ERR_BUFFER, f"sendbuf and recvbuf are the same memory{instead}."))
+            if any_share_bytes(one.parts, other.parts):
+                tell_of_overlap("sendbuf and recvbuf overlap")
+        if alike and nbytes and not self._between:
+            self._compare_types(one, other, name)
+
+    @staticmethod
+    def _compare_types(one: Flat | FlatVector, other: Flat | FlatVector, name: str) -> None:
+        """What a rank sends to itself it must receive as the same."""
+        mine, theirs = one.signature, other.signature
+        if mine is not theirs and mine is not None and theirs is not None and not mine.agrees(theirs):
+            call, frame = public_call(sys._getframe(1))
+            other_name = "recvbuf" if name == "sendbuf" else "sendbuf"
+            tell_of_types(f"{name} has {mine.name}, but {other_name} {theirs.name}", (), call, site_of(frame))
 
     def _check_operands(self, out: Flat | None, into: Flat, count: int | None = None) -> None:
         """What is reduced and what becomes of it: of one datatype, of one size (or `count` of them), and apart."""
@@ -332,6 +359,12 @@ class CollectiveCalls(CommState):
             return op._on(data.datatype), agreed
         except MPIError as error:
             self._raise(error)
+
+
+def using(plan: Any, reads: Sequence[Any], writes: Sequence[Any]) -> Plan:
+    """The plan, which says which buffers it reads and which ones it writes."""
+    plan.uses = reads, writes
+    return plan  # type: ignore[no-any-return]
 
 
 def items(objects: Any, size: int) -> list[Any]:

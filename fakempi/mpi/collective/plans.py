@@ -21,9 +21,9 @@ from fakempi.errors import MPIValueError
 from fakempi.mpi.base.agreement import Traffic
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
-from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.buffers.payload import copy_into, signature_of, snapshot
 from fakempi.mpi.buffers.specification import is_in_place
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root, using
 from fakempi.mpi.operations.op import Op
 
 
@@ -41,7 +41,8 @@ class CollectivePlans(CollectiveCalls):
         if role.idle:
             return self._stand_by(role)
         data = Flat.of(buf, writable=not role.here)
-        run = self._choose("bcast", data.nbytes, _uniform(data), root=role)
+        mine, theirs = (data, None) if role.here else (None, data)
+        run = self._choose("bcast", data.nbytes, _uniform(data), root=role, kinds=self._types_of(mine, theirs))
 
         def work() -> None:
             array = data.load()
@@ -51,7 +52,7 @@ class CollectivePlans(CollectiveCalls):
             if not role.here:
                 data.store()
 
-        return work
+        return using(work, *(((data,), ()) if role.here else ((), (data,))))
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
 
@@ -65,7 +66,8 @@ class CollectivePlans(CollectiveCalls):
         out = self._block_of_root(role, sendbuf)
         nbytes = into.nbytes // p
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
-        run = self._choose("gather", nbytes, _uniform(into, nbytes), root=role, objects=objects)
+        kinds = self._types_of(None, into)
+        run = self._choose("gather", nbytes, _uniform(into, nbytes), root=role, objects=objects, kinds=kinds)
         return _receiving(out, into, run)
 
     def _plan_scatter(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
@@ -78,7 +80,8 @@ class CollectivePlans(CollectiveCalls):
         into = self._block_of_root(role, recvbuf, writable=True)
         nbytes = out.nbytes // p
         self._check_pair(into, out, "sendbuf holds blocks of", nbytes, "recvbuf")
-        run = self._choose("scatter", nbytes, _uniform(out, nbytes), root=role, objects=objects)
+        kinds = self._types_of(out)
+        run = self._choose("scatter", nbytes, _uniform(out, nbytes), root=role, objects=objects, kinds=kinds)
         return _receiving(out, into, run)
 
     def _plan_gatherv(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
@@ -91,7 +94,8 @@ class CollectivePlans(CollectiveCalls):
         out = self._block_of_root(role, sendbuf)
         if out is not None:
             self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
-        run = self._choose("gatherv", 0, {}, root=role, traffic=Traffic((), into.sizes), objects=objects)
+        traffic = Traffic((), into.sizes, None, into.signature)
+        run = self._choose("gatherv", 0, {}, root=role, traffic=traffic, objects=objects)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_scatterv(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
@@ -104,7 +108,8 @@ class CollectivePlans(CollectiveCalls):
         into = self._block_of_root(role, recvbuf, writable=True)
         if into is not None:
             self._check_pair(into, out, f"block {self._rank} of sendbuf has", out.sizes[self._rank], "recvbuf")
-        run = self._choose("scatterv", 0, {}, root=role, traffic=Traffic(out.sizes, ()), objects=objects)
+        traffic = Traffic(out.sizes, (), out.signature, None)
+        run = self._choose("scatterv", 0, {}, root=role, traffic=traffic, objects=objects)
         return _receiving(out, into, lambda *arrays: run(*arrays, out.sizes))
 
     @staticmethod
@@ -117,18 +122,19 @@ class CollectivePlans(CollectiveCalls):
     def _plan_give(self, operation: str, out: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
-            run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects)
-            return lambda: run(out.load(), None)
-        traffic = Traffic({role.rank: out.nbytes}, {})
+            run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects, kinds=self._types_of(out))
+            return using(lambda: run(out.load(), None), (out,), ())
+        traffic = Traffic({role.rank: out.nbytes}, {}, out.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return lambda: run(out.load(), None, None)
+        return using(lambda: run(out.load(), None, None), (out,), ())
 
     def _plan_take(self, operation: str, into: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a scatter."""
         if operation == "scatter":
-            run = self._choose(operation, into.nbytes, _uniform(into), root=role, objects=objects)
+            kinds = self._types_of(None, into)
+            run = self._choose(operation, into.nbytes, _uniform(into), root=role, objects=objects, kinds=kinds)
             return _receiving(None, into, run)
-        traffic = Traffic({}, {role.rank: into.nbytes})
+        traffic = Traffic({}, {role.rank: into.nbytes}, None, into.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
         return _receiving(None, into, lambda *arrays: run(*arrays, None))
 
@@ -142,7 +148,8 @@ class CollectivePlans(CollectiveCalls):
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
         mine = nbytes if out is None else out.nbytes
         agreed = {**self._both_ways("the size in bytes", mine, nbytes), **_kind(into)}
-        return _receiving(out, into, self._choose("allgather", mine, agreed, other=nbytes, objects=objects))
+        kinds = self._types_of(out, into)
+        return _receiving(out, into, self._choose("allgather", mine, agreed, other=nbytes, objects=objects, kinds=kinds))
 
     def _plan_allgatherv(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         into = FlatVector.of(recvbuf, self._everybody(), writable=True)
@@ -155,7 +162,8 @@ class CollectivePlans(CollectiveCalls):
             agreed = {**self._said_of("the list of sizes in bytes", self._there, into.sizes), **_kind(into)}
             # All ranks of a group say the same of the other one, so it is enough that rank 0 hears of each.
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
-        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes)
+        kinds = self._types_of(out, into)
+        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes, kinds=kinds)
         return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
 
     def _plan_alltoall(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
@@ -169,7 +177,8 @@ class CollectivePlans(CollectiveCalls):
         # Rules may look at it, so all must say the same; the standard wants that too.
         agreed["sendbuf"] = "IN_PLACE" if out is None else "a buffer"
         in_place = out is None
-        run = self._choose("alltoall", mine, agreed, other=theirs, in_place=in_place, objects=objects)
+        kinds = self._types_of(out, into)
+        run = self._choose("alltoall", mine, agreed, other=theirs, in_place=in_place, objects=objects, kinds=kinds)
         return _receiving(out, into, run)
 
     def _plan_alltoallv(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
@@ -180,15 +189,16 @@ class CollectivePlans(CollectiveCalls):
         if not self._between:
             self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", gives[rank])
         if out is not None:
-            self._check_pair(out, into, "", out.nbytes)
-        run = self._choose("alltoallv", 0, {}, traffic=Traffic(gives, into.sizes), objects=objects)
+            self._check_pair(out, into, "", out.nbytes, alike=not self._between and gives[rank] > 0)
+        traffic = Traffic(gives, into.sizes, (out or into).signature, into.signature)
+        run = self._choose("alltoallv", 0, {}, traffic=traffic, objects=objects)
 
         def work() -> None:
             array = into.load()
             run(array.copy() if out is None else out.load(), array, gives, into.sizes)
             into.store()
 
-        return work
+        return using(work, (out,), (into,))
 
     def _plan_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
         p = self._everybody()
@@ -198,7 +208,8 @@ class CollectivePlans(CollectiveCalls):
         takes, gives = [block.nbytes for block in into], [block.nbytes for block in out]
         if own is not None:
             self._check_sizes(f"block {own} of recvbuf has", takes[own], f"block {own} of sendbuf", gives[own])
-        run = self._choose("alltoallw", 0, {}, traffic=Traffic(gives, takes))
+        taken, given = ([signature_of(block) for block in each] for each in (into, out))
+        run = self._choose("alltoallw", 0, {}, traffic=Traffic(gives, takes, given, taken))
 
         def work() -> None:
             blocks = [snapshot(block) for block in into] if out is into else out
@@ -207,7 +218,7 @@ class CollectivePlans(CollectiveCalls):
             # Algorithms see whether an array is empty, but a span of elements without bytes is not for them.
             run(*([b if b.nbytes and i != own else None for i, b in enumerate(each)] for each in (blocks, into)))
 
-        return work
+        return using(work, () if out is into else out, into)
 
     # -- reductions -----------------------------------------------------------------------------------------------
 
@@ -284,7 +295,7 @@ def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, ru
         if into is not None:
             into.store()
 
-    return work
+    return using(work, (out,), (into,))
 
 
 def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
@@ -295,7 +306,7 @@ def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
         run(array.copy() if in_place else array, share.load())
         share.store()
 
-    return work
+    return using(work, *(((), (whole,)) if in_place else ((whole,), (share,))))
 
 
 def _uniform(data: Flat, nbytes: int | None = None) -> dict[str, Any]:

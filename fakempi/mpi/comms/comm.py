@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn
 
 from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_GROUP
 from fakempi.errors import Aborted, InternalError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.complain import call_site, complaint
 from fakempi.mpi.base.constants import (
     COMM_TYPE_HW_GUIDED,
     COMM_TYPE_HW_UNGUIDED,
@@ -19,7 +19,8 @@ from fakempi.mpi.base.constants import (
     UNEQUAL,
 )  # fmt: skip
 from fakempi.mpi.base.context import Context, Side
-from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.current import current_process, running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.meeting import Check, Conclude, meet
@@ -77,7 +78,8 @@ class Comm(
             self._own = None
         else:
             self._attach(comm._process, comm._side, comm._there, comm._rank)  # type: ignore[arg-type]
-            self._own = comm._belongings()
+            self._own = own = comm._belongings()
+            own.add_handle(self, *(() if own.handles else (comm,)))
         return self
 
     @classmethod
@@ -86,6 +88,8 @@ class Comm(
         self = object.__new__(cls)
         self._attach(process, side, there, rank)
         self._own = None
+        if process.universe.strict:
+            self._be_owed()
         return self
 
     def _stands_for(self) -> object | None:
@@ -232,13 +236,22 @@ class Comm(
     def Free(self) -> None:
         """Give the communicator up: the handle becomes null. What is under way on it goes on."""
         self._check_alive()
+        if not self._predefined():
+            context = self._local().context
+            context.free(context.place(self._local(), self._rank), call_site())
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """The handle becomes null."""
         if name := self._predefined():
             self._raise(complaint(ERR_COMM, f"{name} cannot be freed."))
         self._delete_attributes()
-        process = self._process
-        self._become_null()
-        self._own = None
-        self._process, self._loop = process, process.loop  # for the requests that are left
+        done("communicator-leak", self._context)
+        process, others = self._process, () if self._own is None else self._own.handles
+        for handle in (self, *(other for each in others if (other := each()) is not None)):
+            handle._become_null()
+            handle._own = None
+            handle._process, handle._loop = process, process.loop  # for the requests that are left
 
     def free(self) -> None:
         """As `Free`, but what cannot be freed is left in peace; a copy of one of MPI's own becomes null."""
@@ -254,7 +267,7 @@ class Comm(
         self._check_alive()
         if not self._predefined():
             part(self)
-        self.Free()
+        self._give_up()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """End the whole run."""
@@ -284,6 +297,11 @@ class Comm(
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
+    def _be_owed(self) -> None:
+        """The rank has to free what it has made, if that is not one of MPI's own, nor one of ours."""
+        if self._local().original is None and self._process is current_process() and not self._predefined():
+            owes("communicator-leak", self._context, once=True)
+
     def _twins(self) -> tuple[Any, ...]:
         """A hidden communicator of the same ranks, for our own messages; between two groups, and one of the own group."""
         if self._hidden is None:
@@ -304,7 +322,7 @@ class Comm(
         mine = self._local().context.sides.index(self._local())
         new = type(self)._make(self._process, context.sides[mine], context.sides[-1 - mine], self._rank)
         if info is not None:
-            new._belongings().info = Info.Create(info)
+            new._belongings().info = Info._copy_of(info)
         if topology := self._belonging("topology"):
             new._belongings().topology = topology
         self._copy_attributes_to(new)

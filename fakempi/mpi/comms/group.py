@@ -11,6 +11,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNEQUAL
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.members import EMPTY, Members
 
@@ -42,6 +43,8 @@ class Group(Handled):
         self = cls()
         self._members, self._me = members, process_number
         self._identity = members if identity is None else identity
+        if members:
+            owes("group-leak", self._identity)
         return self
 
     @classmethod
@@ -165,6 +168,7 @@ class Group(Handled):
     def free(self) -> None:
         """As `Free`, but a null group is left in peace."""
         if self is not GROUP_EMPTY:
+            done("group-leak", self._identity)
             self._members = self._me = self._identity = None
 
     def _my_rank(self) -> int | None:
@@ -182,7 +186,8 @@ def members_of(group: Group) -> Members:
 
 def _world() -> Members:
     """The members of the running rank's COMM_WORLD."""
-    return members_of(running_process().comm_world.Get_group())
+    members: Members = running_process().comm_world._local().members
+    return members
 
 
 def _integers(ranks: Iterable[int]) -> range | tuple[int, ...]:

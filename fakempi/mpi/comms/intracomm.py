@@ -218,7 +218,16 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         return found
 
     def _contexts_of(self, values: dict[int, Members]) -> dict[Members, Context]:
-        universe = self._local().context.universe
+        """One context a group; all ranks of a group must have given it."""
+        universe, old = self._local().context.universe, self._local().members
+        for members in dict.fromkeys(values.values()):
+            for rank in map(old.index, members):
+                if rank is not None and values[rank] != members:
+                    place = next(place for place, given in values.items() if given == members)
+                    one, other = (universe.names.name(old[i]) for i in (place, rank))
+                    words = f"{one} gives a group of {len(members)} ranks, among them {other}, which gives another one "
+                    words += f"({len(values[rank])} ranks): all ranks of a group must give it."
+                    raise MPIError(ERR_GROUP, f"Create: {words}")
         return {members: Context(universe, members) for members in dict.fromkeys(values.values())}
 
     def _other_place(self, context: Context | None, found: tuple[int, int] | None) -> str | None:

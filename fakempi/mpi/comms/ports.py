@@ -13,6 +13,7 @@ from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.intercomm import Intercomm
@@ -66,6 +67,7 @@ def Open_port(info: Info = INFO_NULL) -> str:
     universe.opened += 1
     port = Port(f"fakempi-port-{universe.opened}", process)
     universe.ports[port.name] = port
+    owes("port-leak", port)
     return port.name
 
 
@@ -73,6 +75,7 @@ def Close_port(port_name: str) -> None:
     """Give a port up, by its name."""
     port = _port(port_name)
     del running_process().universe.ports[port.name]
+    done("port-leak", port)
     port.close()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import current_process, running_process
+from fakempi.mpi.base.duties import done
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.comms.properties import Furnished
@@ -23,6 +24,7 @@ def comm_self() -> Any:
     if process.comm_self is None:
         side = Context(process.universe, Members(range(process.number, process.number + 1))).sides[0]
         process.comm_self = Intracomm._make(process, side, side, 0)
+        done("communicator-leak", side.context)
     return process.comm_self
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from fakempi.error_classes import ERR_ERRHANDLER
 from fakempi.errors import MPIError
@@ -30,14 +31,19 @@ from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 class Belongings:
     """What was put on a communicator: one object for all handles of it that a rank has."""
 
-    __slots__ = ("attributes", "errhandler", "info", "name", "topology")
+    __slots__ = ("attributes", "errhandler", "handles", "info", "name", "topology")
 
     def __init__(self) -> None:
         self.attributes: Any = None
         self.errhandler: Errhandler | None = None
+        self.handles: list[ref[Any]] = []  # if there is more than one
         self.info: Info | None = None
         self.name: str | None = None
         self.topology: Any = None
+
+    def add_handle(self, *handles: Any) -> None:
+        """Remember more handles, and forget those that are gone."""
+        self.handles = [*(each for each in self.handles if each() is not None), *map(ref, handles)]
 
 
 class Furnished(CommState, Attributed):
@@ -83,7 +89,7 @@ class Furnished(CommState, Attributed):
     def Set_info(self, info: Info) -> None:
         """Give it info."""
         self._check_alive()
-        self._belongings().info = Info.Create(info)
+        self._belongings().info = Info._copy_of(info)
 
     @classmethod
     def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:

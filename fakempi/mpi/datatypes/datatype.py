@@ -9,6 +9,7 @@ from fakempi.error_classes import ERR_ARG, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.datatypes import basic, derived, packing
 from fakempi.mpi.datatypes.darray import darray
 from fakempi.mpi.datatypes.definition import COMBINERS, NULL, Definition
@@ -73,50 +74,50 @@ class Datatype(TypeHandle):
 
     def Dup(self) -> Self:
         """A duplicate, with the attributes that want to be copied."""
-        made = self._wrap(derived.duplicate(self._alive()))
+        made = self._made(derived.duplicate(self._alive()))
         self._copy_attributes_to(made)
         return made
 
     def Create_contiguous(self, count: int) -> Self:
         """`count` elements in a row."""
-        return self._wrap(derived.contiguous(self._alive(), count))
+        return self._made(derived.contiguous(self._alive(), count))
 
     def Create_vector(self, count: int, blocklength: int, stride: int) -> Self:
         """Blocks of `blocklength` elements, every `stride` elements."""
-        return self._wrap(derived.vector(self._alive(), count, blocklength, stride))
+        return self._made(derived.vector(self._alive(), count, blocklength, stride))
 
     def Create_hvector(self, count: int, blocklength: int, stride: int) -> Self:
         """Blocks of `blocklength` elements, every `stride` bytes."""
-        return self._wrap(derived.vector(self._alive(), count, blocklength, stride, bytewise=True))
+        return self._made(derived.vector(self._alive(), count, blocklength, stride, bytewise=True))
 
     def Create_indexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Self:
         """Blocks of different lengths, displaced by elements."""
-        return self._wrap(derived.indexed(self._alive(), blocklengths, displacements))
+        return self._made(derived.indexed(self._alive(), blocklengths, displacements))
 
     def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Self:
         """Blocks of different lengths, displaced by bytes."""
-        return self._wrap(derived.indexed(self._alive(), blocklengths, displacements, bytewise=True))
+        return self._made(derived.indexed(self._alive(), blocklengths, displacements, bytewise=True))
 
     def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> Self:
         """Blocks of one length, displaced by elements."""
-        return self._wrap(derived.indexed_block(self._alive(), blocklength, displacements))
+        return self._made(derived.indexed_block(self._alive(), blocklength, displacements))
 
     def Create_hindexed_block(self, blocklength: int, displacements: Sequence[int]) -> Self:
         """Blocks of one length, displaced by bytes."""
-        return self._wrap(derived.indexed_block(self._alive(), blocklength, displacements, bytewise=True))
+        return self._made(derived.indexed_block(self._alive(), blocklength, displacements, bytewise=True))
 
     @classmethod
     def Create_struct(
         cls, blocklengths: Sequence[int], displacements: Sequence[int], datatypes: Sequence[Datatype]
     ) -> Self:
         """Blocks of different types, displaced by bytes."""
-        return cls._wrap(derived.struct(blocklengths, displacements, _definitions(datatypes)))
+        return cls._made(derived.struct(blocklengths, displacements, _definitions(datatypes)))
 
     def Create_subarray(
         self, sizes: Sequence[int], subsizes: Sequence[int], starts: Sequence[int], order: int = c.ORDER_C
     ) -> Self:
         """A rectangle out of an array."""
-        return self._wrap(derived.subarray(self._alive(), sizes, subsizes, starts, order))
+        return self._made(derived.subarray(self._alive(), sizes, subsizes, starts, order))
 
     def Create_darray(
         self,
@@ -129,11 +130,11 @@ class Datatype(TypeHandle):
         order: int = c.ORDER_C,
     ) -> Self:
         """One process's share of an array that is dealt out over a grid of processes."""
-        return self._wrap(darray(self._alive(), size, rank, gsizes, distribs, dargs, psizes, order))
+        return self._made(darray(self._alive(), size, rank, gsizes, distribs, dargs, psizes, order))
 
     def Create_resized(self, lb: int, extent: int) -> Self:
         """The same bytes with other bounds."""
-        return self._wrap(derived.resized(self._alive(), lb, extent))
+        return self._made(derived.resized(self._alive(), lb, extent))
 
     Create_dup = Dup
     Resized = Create_resized
@@ -167,6 +168,12 @@ class Datatype(TypeHandle):
         return cls._permanent(basic.by_class(typeclass, size))
 
     @classmethod
+    def _made(cls, definition: Definition) -> Self:
+        """A handle for a new type, which the program has to free."""
+        owes("datatype-leak", definition)
+        return cls._wrap(definition)
+
+    @classmethod
     def _permanent(cls, definition: Definition) -> Self:
         """A handle for a type that exists once."""
         home: Any = _canonical(definition)
@@ -187,6 +194,7 @@ class Datatype(TypeHandle):
         if definition.handles == 1:
             self._delete_attributes()
         definition.handles -= 1
+        done("datatype-leak", definition)
         self._adopt(NULL)
 
     def free(self) -> None:

@@ -27,7 +27,8 @@ class Definition:
 
     __slots__ = (
         "__weakref__", "align", "attributes", "basic", "code", "combiner", "committed", "dtype", "elements", "handles",
-        "home", "label", "layout", "name", "params", "parts", "permanent",
+        "home", "label", "layout", "name", "opaque", "params", "parts", "permanent", "signature",
+        "travels",
     )  # fmt: skip
 
     def __init__(
@@ -39,17 +40,27 @@ class Definition:
         align: int | None = None,
     ) -> None:
         self.combiner, self.layout, self.parts, self.params = combiner, layout, parts, params or {}
-        used = [part for times, part in parts if times]
-        self.align: int = align if align is not None else max((part.align for part in used), default=1)
-        self.elements: int = sum(times * part.elements for times, part in parts) if parts else 1
-        basics = [part.basic for part in used if part.layout.size]
-        one = basics[0] if basics else None
-        self.basic: Definition | None = one if all(basic is one for basic in basics) else None
+        self.align: int
+        self.elements: int
+        self.basic: Definition | None
+        if len(parts) == 1 and parts[0][0]:  # as most
+            ((times, only),) = parts
+            self.align, self.elements = only.align if align is None else align, times * only.elements
+            self.basic = only.basic if only.layout.size else None
+        else:
+            used = [part for times, part in parts if times]
+            self.align = max([part.align for part in used], default=1) if align is None else align
+            self.elements = sum([times * part.elements for times, part in parts]) if parts else 1
+            basics = [part.basic for part in used if part.layout.size]
+            self.basic = basics[0] if basics and basics.count(basics[0]) == len(basics) else None
         self.dtype: np.dtype[Any] | None = None
         self.code = ""  # mpi4py's type code, where there is one
         self.label = ""  # the name in the MPI module, where there is one
         self.name = ""
         self.committed = self.permanent = False
+        self.opaque = False  # whether it stands for elements that MPI has no type for
+        self.signature: Any = None  # once somebody has asked
+        self.travels: np.dtype[Any] | None = None  # likewise: what its packed data are to numpy
         self.handles = 1
         self.home: Any = None
         self.attributes: Any = None

@@ -76,17 +76,17 @@ def struct(blocklengths: Numbers, displacements: Numbers, olds: Sequence[Definit
     if len(olds) != len(lengths):
         raise complaint(ERR_ARG, f"{len(lengths)} blocklengths but {len(olds)} datatypes.", MPIValueError)
     members = [(n, at, old) for n, at, old in zip(lengths, where, olds, strict=True) if n]
+    rows = [(old.layout, n, at) for n, at, old in members]
     made = typemap.concatenate(
-        (at, typemap.repeat(old.layout.pieces, old.layout.size, n, old.layout.extent), n * old.layout.size)
-        for n, at, old in members
+        [(at, typemap.repeat(old.pieces, old.size, n, old.extent), n * old.size) for old, n, at in rows]
     )
-    bounds = [_block_bounds(old.layout, n, at) for n, at, old in members] or [(0, 0)]
-    lb, ub = min(low for low, _ in bounds), max(high for _, high in bounds)
+    bounds = [_block_bounds(*row) for row in rows] or [(0, 0)]
+    lb, ub = min([low for low, _ in bounds]), max([high for _, high in bounds])
     kinds = {old if old.basic is old else None for _, _, old in members}
     mixed = len(members) > 1 and (len(kinds) > 1 or None in kinds)
-    align = max(old.align for _, _, old in members) if mixed else 1
+    align = max([old.align for _, _, old in members]) if mixed else 1
     extent = -(-(ub - lb) // align) * align
-    layout = Layout(made, sum(n * old.layout.size for n, _, old in members), lb, extent)
+    layout = Layout(made, sum([n * old.size for old, n, _ in rows]), lb, extent)
     parts = tuple(zip(lengths, olds, strict=True))
     return Definition(c.COMBINER_STRUCT, layout, parts, {"blocklengths": lengths, "displacements": where})
 

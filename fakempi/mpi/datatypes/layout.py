@@ -27,11 +27,13 @@ class Layout:
 
     def __init__(self, pieces: tuple[Piece, ...], size: int, lb: int, extent: int) -> None:
         self.pieces, self.size, self.lb, self.extent = pieces, size, lb, extent
-        bounds = [piece.bounds() for piece in pieces] or [(0, 0)]
-        self.true_lb = min(low for low, _ in bounds)
-        self.true_extent = max(high for _, high in bounds) - self.true_lb
-        straight = pieces == (Piece(0, 0, size),) if size else not extent
-        self.dense = straight and lb == 0 and extent == size
+        if len(pieces) == 1:
+            low, high = pieces[0].bounds()
+        else:
+            bounds = [piece.bounds() for piece in pieces] or [(0, 0)]
+            low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+        self.true_lb, self.true_extent = low, high - low
+        self.dense = lb == 0 and extent == size and (not size or pieces == (Piece(0, 0, size),))
 
     def span(self, count: int) -> tuple[int, int]:
         """The lowest byte that `count` elements touch, and the one after the highest; (0, 0) if they touch none."""

@@ -9,6 +9,7 @@ import numpy as np
 from fakempi.error_classes import ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.duties import done
 from fakempi.mpi.datatypes.basic import CODES, NAMED, NATIVE
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.definition import NULL
@@ -150,5 +151,7 @@ def from_dtype(dtype: np.dtype[Any]) -> Datatype:
 def _opaque_bytes(size: int) -> Datatype:
     """A committed type of `size` bytes, one for all arrays with elements of that size."""
     if size not in _opaque:
-        _opaque[size] = BYTE.Create_contiguous(size).Commit()
+        made = _opaque[size] = BYTE.Create_contiguous(size).Commit()
+        done("datatype-leak", made._definition)  # it is ours, and stays
+        made._definition.opaque = True
     return _opaque[size]

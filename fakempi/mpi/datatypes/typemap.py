@@ -33,7 +33,7 @@ class Piece(NamedTuple):
 
     def shifted(self, source: int, target: int) -> Piece:
         """The same piece elsewhere."""
-        return self._replace(source=self.source + source, target=self.target + target)
+        return Piece(self.source + source, self.target + target, self.run, self.loops, self.spots)
 
     def repeated(self, times: int, stride: int, packed_stride: int) -> Piece:
         """The piece within one more loop, folded into what is there where the bytes follow each other."""
@@ -102,7 +102,7 @@ def concatenate(parts: Iterable[tuple[int, tuple[Piece, ...], int]]) -> tuple[Pi
             placed = piece.shifted(where, target)
             last = joined[-1] if joined else None
             if last and _plain(last) and _plain(placed) and last.source + last.run == placed.source:
-                joined[-1] = last._replace(run=last.run + placed.run)
+                joined[-1] = Piece(last.source, last.target, last.run + placed.run)
             else:
                 joined.append(placed)
         target += size

@@ -118,7 +118,7 @@ def _missing(universe: Universe, operation: Any) -> Want | None:
         side: Side = operation.box.name
         if side.original is None:
             return None
-        waits = side if isinstance(operation, Pattern) else _other_side(side)  # a sender is on the other one
+        waits = side if isinstance(operation, Pattern) else other_side(side)  # a sender is on the other one
         here: Any = waits.original
         rank: Any = here.members.index(operation.box.owner if isinstance(operation, Pattern) else operation.out.number)
         key = (id(here), rank if operation.tag >= PREPARED else None, operation.tag % TAGS)
@@ -146,16 +146,16 @@ def _want(universe: Universe, operation: Any) -> Want | None:
     if isinstance(operation, Pattern):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None
-        others = _other_side(side)
+        others = other_side(side)
         awaits = (others.members[source],) if source is not None else ()
         tag = operation.tag if operation.tag >= 0 else None
-        return Want("receive", source, tag, 0, _ring_size(side), _where(side), awaits)
+        return Want("receive", source, tag, 0, _ring_size(side), where(side), awaits)
     if isinstance(operation, Envelope):
         side = operation.box.name
         dest = side.members.index(operation.box.owner)
         awaits = (operation.box.owner,)
         size = _ring_size(side)
-        return Want("send", dest, operation.tag, operation.nbytes, size, _where(side), awaits)
+        return Want("send", dest, operation.tag, operation.nbytes, size, where(side), awaits)
     return None
 
 
@@ -185,7 +185,7 @@ def _one_difference(pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
         if tag_fits and not source_fits:
             return f"but source {pattern.source} is awaited"
         return ""
-    side = _other_side(pattern.box.name)
+    side = other_side(pattern.box.name)
     same_sender = pattern.source < 0 or side.members[pattern.source] == envelope.out.number
     if tag_fits and same_sender:
         return f"but on another communicator: {_name(box.name)}, not {_name(pattern.box.name)}"
@@ -196,10 +196,10 @@ def _unreceived(boxes: list[Mailbox]) -> Iterator[Unreceived]:
     for box in boxes:
         for envelope in box.envelopes():
             if envelope.waiter is None or envelope.end is not None:  # otherwise its sender is stuck, and listed as such
-                yield Unreceived(envelope.out.number, box.owner, envelope.tag, envelope.nbytes, _where(box.name))
+                yield Unreceived(envelope.out.number, box.owner, envelope.tag, envelope.nbytes, where(box.name))
 
 
-def _other_side(side: Side) -> Side:
+def other_side(side: Side) -> Side:
     """Where the senders are: the other side of an intercommunicator, or the same."""
     sides = side.context.sides
     return sides[-1 - sides.index(side)]
@@ -217,7 +217,8 @@ def _name(side: Side) -> str:
     return f"{kind} {context.number} ({' + '.join(str(len(one.members)) for one in context.sides)} ranks)"
 
 
-def _where(side: Side) -> str:
+def where(side: Side) -> str:
+    """Which communicator, in words that follow others; empty for the world."""
     return "" if _is_world(side) else f" on {_name(side)}"
 
 

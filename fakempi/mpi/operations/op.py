@@ -11,6 +11,7 @@ from numpy import ndarray
 from fakempi.error_classes import ERR_OP
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.span import Span
@@ -98,18 +99,22 @@ class Op(Handled):
         """An operation of the program's own: `function(inbuf, inoutbuf, datatype)` combines two stretches of memory."""
         if not callable(function):
             raise complaint(ERR_OP, f"function is {function!r}, which cannot be called.", MPITypeError)
-        return cls._wrap(Operation("", function, bool(commute)))
+        self = cls._wrap(Operation("", function, bool(commute)))
+        owes("op-leak", self._operation)
+        return self
 
     def Free(self) -> None:
         """Give the operation up: this handle becomes null."""
         operation = self._alive()
         if operation.arithmetic is not None:
             raise complaint(ERR_OP, f"{operation.label} is predefined and cannot be freed.")
+        done("op-leak", operation)
         self._operation = None
 
     def free(self) -> None:
         """Free the operation if there is anything to free; a copy of one of MPI's own becomes null."""
         if not self.is_predefined or BY_NAME[self._name_for_people()] is not self:
+            done("op-leak", self._operation)
             self._operation = None
 
     def Is_commutative(self) -> bool:

@@ -62,7 +62,7 @@ class Partitioned(CommState):
         """The channel of the next such send, or receive: the first to come makes it."""
         context: Any = self._context
         self._check_caller()
-        table = context.meetings
+        table = context.meetings.setdefault("channels", {})  # a table, which is no meeting
         count = table[half, source, dest, tag] = table.get((half, source, dest, tag), 0) + 1
         key = ("channel", source, dest, tag, count)
         found: Channel | None = table.pop(key, None)

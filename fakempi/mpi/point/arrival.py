@@ -7,18 +7,25 @@ copy (`secure`), since the program may change the buffer from then on.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from numpy import ndarray
 
 from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.failure import Failure
+from fakempi.mpi.base.origin import Notes, noted
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.point.mismatch import compare, compare_object
 from fakempi.wire.envelope import Envelope, Pattern
 
 
 def matched(envelope: Envelope, pattern: Pattern) -> None:
-    """Move the content to its place, if there is room. An object stays in its envelope until it is unpacked."""
+    """Move the content to its place, if there is room. An object stays in its envelope until it is unpacked.
+
+    Arrays of one dtype have one signature; whatever else meets is compared.
+    """
     place, content = pattern.place, envelope.content
     if place is not None:
         if envelope.nbytes == pattern.capacity and content.__class__ is ndarray and content.dtype is place.dtype:
@@ -27,9 +34,11 @@ def matched(envelope: Envelope, pattern: Pattern) -> None:
             except ValueError:
                 copy_into(content, place, envelope.nbytes)
         elif envelope.nbytes <= pattern.capacity:
+            compare(envelope, pattern)
             copy_into(content, place, envelope.nbytes)
         envelope.content = None
     elif not isinstance(content, (bytes, tuple)):  # a buffer is received as an object
+        compare_object(envelope, pattern)
         envelope.content = snapshot(content)
 
 
@@ -39,6 +48,20 @@ def secure(envelope: Envelope) -> None:
         if type(envelope.content) is Failure:
             raise envelope.content.complaint()
         envelope.content = snapshot(envelope.content)
+
+
+def leave(envelope: Envelope, notes: Notes | None, depth: int) -> None:
+    """The same for a sender that goes on with its program; and if the message stays in the mailbox, whose line sent it.
+
+    That is the program's so many calls above this one, in most cases.
+    """
+    if type(envelope.content) is Failure:
+        raise envelope.content.complaint()
+    envelope.content = snapshot(envelope.content)
+    box = envelope.box
+    if notes is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
+        frame = _getframe(depth)
+        envelope.origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
 
 
 def truncation(pattern: Pattern) -> MPIError:

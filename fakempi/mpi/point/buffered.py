@@ -8,6 +8,8 @@ from fakempi.error_classes import ERR_BUFFER
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import BSEND_OVERHEAD
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.origin import here
 from fakempi.mpi.base.waiting import AllOf, Completion, wait_all
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.places import BUFFER_AUTOMATIC
@@ -101,7 +103,9 @@ class Buffered(CommState):
             self._raise(complaint(ERR_BUFFER, "no buffer is attached; call MPI.Attach_buffer first."))
         if shortage := attached.shortage(nbytes, process.loop.now):
             self._raise(complaint(ERR_BUFFER, shortage))
-        attached.pending.append(Departure(self._post(content, nbytes, dest, tag, eager=True)))
+        envelope = self._post(content, nbytes, dest, tag, eager=True)
+        envelope.origin = here()
+        attached.pending.append(Departure(envelope))
         over = Completion()
         over.end = process.loop.now
         return over
@@ -119,14 +123,18 @@ def attach(process: Any, where: Any, memory: Any) -> None:
         process.buffers = {}
     if where in process.buffers:
         raise complaint(ERR_BUFFER, "a buffer is attached already; detach it first.")
-    process.buffers[where] = SendBuffer(memory)
+    attached = process.buffers[where] = SendBuffer(memory)
+    owes("attached-buffer", attached)
 
 
 def detach(process: Any, where: Any) -> Any:
     """Wait until the buffer is empty, and give it back."""
     wait_all(process.loop, pending(process, where))
     found = (process.buffers or {}).pop(where, None)
-    return buffer() if found is None else found.memory
+    if found is None:
+        return buffer()
+    done("attached-buffer", found)
+    return found.memory
 
 
 def Attach_buffer(buf: Any) -> None:

@@ -8,15 +8,17 @@ from fakempi.errors import MPIError
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_two
+from fakempi.mpi.buffers.overlap import share_bytes, tell_of_overlap
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
-from fakempi.mpi.point.arrival import secure
+from fakempi.mpi.buffers.raw import NOTHING as NO_BYTES
+from fakempi.mpi.point.arrival import leave
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.request import Request
 
 BufSpec = Any
 """Anything with memory: an array, `[buffer, count]`, `[buffer, datatype]`, `[buffer, count, datatype]`, ..."""
 
-NOTHING: tuple[Any, int] = (None, 0)
+NOTHING: tuple[Any, int] = (NO_BYTES, 0)
 """What goes to PROC_NULL or comes from there; mpi4py does not look at the buffer then, and neither do we."""
 
 
@@ -53,6 +55,8 @@ class PointToPoint(Buffered):
         """Send and receive at the same time."""
         content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
         place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
+        if place.base is not None or content.base is not None or content is place:  # else each has its own memory
+            self._check_buffers(content, place)
         pattern = self._await(place, capacity, source, recvtag)
         try:  # `_post_or_withdraw` and `_wait_both`, inlined: two calls less, and one frame less to wake up with
             envelope = self._post(content, nbytes, dest, sendtag)
@@ -61,7 +65,7 @@ class PointToPoint(Buffered):
             raise
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
-            secure(envelope)
+            leave(envelope, self._notes, 2)
         if status is not None or pattern.envelope.nbytes > pattern.capacity:
             self._wait_received(pattern, status)
 
@@ -136,6 +140,7 @@ class PointToPoint(Buffered):
         """Start to send and to receive at the same time."""
         content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
         place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
+        self._check_buffers(content, place)
         pattern = self._await(place, capacity, source, recvtag)
         envelope = self._post_or_withdraw(content, nbytes, dest, sendtag, pattern)
         return Request._of_both(self, envelope, pattern, (sendbuf, recvbuf))
@@ -147,4 +152,10 @@ class PointToPoint(Buffered):
         place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
         content = snapshot(place)
         pattern = self._await(place, capacity, source, recvtag)
-        return Request._of_both(self, self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, buf)
+        envelope = self._post_or_withdraw(content, capacity, dest, sendtag, pattern)
+        return Request._of_both(self, envelope, pattern, (None, buf))
+
+    def _check_buffers(self, content: Any, place: Any) -> None:
+        """Tell of memory that is sent and received at once; our own algorithms know what they do."""
+        if self._side is not None and self._side.original is None and share_bytes(content, place):
+            tell_of_overlap("sendbuf and recvbuf overlap")

@@ -13,9 +13,11 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import FOREIGN
+from fakempi.mpi.base.duties import tell_late
+from fakempi.mpi.base.origin import Notes
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
-from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.mpi.point.arrival import leave, truncation
 from fakempi.mpi.point.races import look_around, look_back
 from fakempi.mpi.point.unsafe import look_behind
 from fakempi.wire.envelope import Envelope, Pattern
@@ -31,8 +33,8 @@ class CommState:
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_out", "_process", "_rank",
-        "_reach", "_side", "_there", "_wire",
+        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out", "_pins",
+        "_process", "_rank", "_reach", "_side", "_there", "_wire",
     )  # fmt: skip
 
     _context: Context | None
@@ -52,6 +54,8 @@ class CommState:
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
         self._hidden: Any = None  # the twins for collectives, once there are any
+        self._notes: Notes | None = None  # the origins of requests; a twin has none, nor pins
+        self._pins: Any = None  # memory in use, if that is watched
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -64,6 +68,8 @@ class CommState:
         self._process = process
         self._loop, self._wire, self._out = process.loop, process.wire, process.out
         self._eager_limit = process.eager_limit
+        if side.original is None:
+            self._notes, self._pins = process.notes, process.pins
 
     # -- what point-to-point calls do -----------------------------------------------------------------------------
 
@@ -72,7 +78,7 @@ class CommState:
         if not (0 <= dest < self._reach and 0 <= tag <= TAG_LIMIT):
             return self._post_nowhere(dest, tag)
         running = self._loop.running
-        if running is None or running.owner is not self._process:
+        if running is None or running.acts_for is not self._process:
             self._complain_of_owner()
         box = self._boxes[dest]
         if box is None:
@@ -88,7 +94,7 @@ class CommState:
         if not (0 <= source < self._reach and -1 <= tag <= TAG_LIMIT):
             return self._await_unusual(place, capacity, source, tag)
         running = self._loop.running
-        if running is None or running.owner is not self._process:
+        if running is None or running.acts_for is not self._process:
             self._complain_of_owner()
         pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
         self._wire.expect(pattern)
@@ -117,7 +123,7 @@ class CommState:
             look_behind(self._process, envelope)
         wait_one(self._loop, envelope)
         if envelope.content is not None:
-            secure(envelope)
+            leave(envelope, self._notes, 3)
 
     def _wait_received(self, pattern: Any, status: Status | None) -> None:
         """Wait for a receive of mine, and raise what went wrong with it."""
@@ -145,7 +151,7 @@ class CommState:
         """Wait for a send and a receive of mine."""
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
-            secure(envelope)
+            leave(envelope, self._notes, 3)
         self._wait_received(pattern, status)
 
     # -- where it does not fit ------------------------------------------------------------------------------------
@@ -199,12 +205,18 @@ class CommState:
     def _check_caller(self) -> None:
         """Complain unless it is the handle's own rank that calls."""
         running = self._loop.running
-        if running is None or running.owner is not self._process:
+        if running is None or running.acts_for is not self._process:
             self._complain_of_owner()
 
-    def _complain_of_owner(self) -> NoReturn:
-        """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI."""
-        if self._loop.running is None:
+    def _complain_of_owner(self) -> None:
+        """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI.
+
+        Its own rank may call, too, when it has finalized: that is told.
+        """
+        running = self._loop.running
+        if running is not None and running.owner is self._process:
+            return tell_late(self._process)
+        if running is None:
             over = "the communicator belongs to a run that is over."
             raise complaint(ERR_COMM, over if self._loop.ending else FOREIGN)
         words = "was it kept in a global, which all ranks share?"
@@ -217,6 +229,8 @@ class CommState:
             raise complaint(ERR_COMM, "the communicator is null: it was freed, or this rank is not in it.")
         if context.universe.alone:
             self._loop.running  # noqa: B018  which looks who asks
+        elif self._process.finalized:
+            tell_late(self._process)
 
     def _check_trouble(self, together: bool = False) -> None:
         """Complain if it is null; or if it was revoked, or all are to do something together of whom some have died."""
@@ -243,7 +257,7 @@ NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
-    __slots__ = ("capacity", "content", "eager", "end", "envelope", "waiter")
+    __slots__ = ("capacity", "content", "eager", "end", "envelope", "origin", "waiter")
 
     def __init__(self, now: Any) -> None:
         self.end = now

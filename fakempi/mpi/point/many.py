@@ -41,9 +41,12 @@ def _time_passes() -> None:
 def active_of(requests: Sequence[Any]) -> list[Any]:
     """Those of the requests that have something to wait for."""
     try:
-        return [request for request in requests if request._operation is not None]
+        active = [request for request in requests if request._operation is not None]
     except (AttributeError, TypeError):
         raise complaint(ERR_REQUEST, f"expecting a sequence of requests, not {requests!r}.", MPITypeError) from None
+    for request in active:
+        request._check_owner()
+    return active
 
 
 def all_ended(requests: Sequence[Any]) -> bool:

@@ -10,11 +10,10 @@ from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.buffers.objects import pack, room_for, unpack
 from fakempi.mpi.buffers.payload import copy_into
-from fakempi.mpi.point.arrival import truncation
+from fakempi.mpi.point.arrival import leave, truncation
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
 from fakempi.mpi.point.request import Request
-from fakempi.mpi.point.unsafe import look_behind
 
 UNLIMITED = 1 << 62
 """An object is received whatever its size."""
@@ -30,10 +29,7 @@ class PointToPointObjects(Buffered):
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
         content, nbytes = self._pack(obj)
-        envelope = self._post(content, nbytes, dest, tag)
-        if self._wire.looks_behind and envelope.eager:
-            look_behind(self._process, envelope)
-        wait_one(self._loop, envelope)
+        self._wait_sent(self._post(content, nbytes, dest, tag))
 
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait for its receive whatever the size."""
@@ -72,7 +68,10 @@ class PointToPointObjects(Buffered):
             self._post_nowhere(dest, sendtag)  # complain before the receive is posted, or it would stay behind
         place, room = (None, UNLIMITED) if recvbuf is None else self._room_for(recvbuf, "recvbuf")
         pattern = self._await(None, room, source, recvtag)
-        wait_two(self._loop, self._post(content, nbytes, dest, sendtag), pattern)
+        envelope = self._post(content, nbytes, dest, sendtag)
+        wait_two(self._loop, envelope, pattern)
+        if envelope.content is not None:
+            leave(envelope, self._notes, 2)
         if status is not None:
             fill_status(status, pattern)
         return self._unpack(pattern) if recvbuf is None else self._put(pattern, place)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.identity import Identity
+from fakempi.mpi.base.origin import noted
+from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.handle import TAG_LIMIT
@@ -18,22 +22,29 @@ from fakempi.mpi.point.request import Request
 class Prequest(Request):
     """A request that can be started again after it has ended."""
 
-    __slots__ = ("_half", "_start")
+    __slots__ = ("_awaited_idle", "_half", "_prepared_as", "_start")
 
     _start: Callable[[], Any] | None
     _half: Any  # of a partitioned operation: its partitions
+    _prepared_as: Identity | None  # what is to be started, and freed
+    _awaited_idle: bool  # whether somebody has waited for it while it was not started
 
     def __new__(cls, request: Request | None = None) -> Any:
         self = super().__new__(cls, request)
         if request and not isinstance(request, Prequest):
             raise complaint(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
         self._start, self._half = (request._start, request._half) if isinstance(request, Prequest) else (None, None)
+        self._prepared_as = request._prepared_as if isinstance(request, Prequest) else None
+        self._awaited_idle = False
         return self
 
     @classmethod
     def _prepared(cls, comm: Any, buffer: Any, start: Callable[[], Any]) -> Prequest:
         self: Prequest = cls._of(comm, None, buffer)  # type: ignore[assignment]
         self._start, self._half = start, None
+        self._prepared_as, self._awaited_idle = Identity(), False
+        owes("missing-start", self._prepared_as)
+        owes("request-leak", self._prepared_as)
         return self
 
     @classmethod
@@ -49,7 +60,31 @@ class Prequest(Request):
             raise complaint(ERR_REQUEST, "the request is active: wait for it before it is started again.")
         self._cancelled = False
         assert self._start is not None  # only a null one has none
+        done("missing-start", self._prepared_as)
         self._operation = self._start()
+        notes, pins = self._comm._process.notes, self._comm._process.pins
+        if notes is not None:
+            self._operation.origin = self._open = noted(notes)
+            self._open.open += 1
+        if pins is not None:
+            self._pin = pins.of(self._operation, self._buffer)
+
+    def Free(self) -> None:
+        """Forget the request; its operation goes on."""
+        super().Free()
+        done("request-leak", self._prepared_as)
+        if not self._awaited_idle:
+            done("missing-start", self._prepared_as)  # it was not needed, and nobody thought that it was under way
+
+    def Wait(self, status: Status | None = None) -> Literal[True]:
+        """Wait until the operation has ended, if it was started."""
+        self.wait(status)
+        return True
+
+    def wait(self, status: Status | None = None) -> Any:
+        """As `Wait`."""
+        self._awaited_idle = self._operation is None
+        return super().wait(status)
 
     @classmethod
     def Startall(cls, requests: list[Prequest]) -> None:
@@ -94,6 +129,7 @@ class Prequest(Request):
             self._half.secure()
 
     def _retire(self) -> None:
+        self._close()
         self._operation = None  # inactive, and ready to be started again
         if self._half is not None:
             self._half.retire()

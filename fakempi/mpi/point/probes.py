@@ -9,6 +9,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one
@@ -54,6 +55,8 @@ class Message(Handled):
         self: Message = cls()
         self._comm = comm
         self._matched = NOBODY if envelope is NULL_MESSAGE else Matched(envelope)
+        if envelope is not NULL_MESSAGE:
+            owes("message-lost", self._matched, "it has taken a message out of the mailbox which it never received")
         return self
 
     def _stands_for(self) -> object | None:
@@ -119,6 +122,7 @@ class Message(Handled):
                 self._matched = None
             return Request._of(process.comm_world, NullOperation(process.loop.now))
         envelope, matched.envelope = matched.envelope, None
+        done("message-lost", matched)
         pattern = Pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
         running_process().wire.join(envelope, pattern)
         return Request._of(self._comm, pattern, buf, is_object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sys import _getframe
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
@@ -10,8 +11,9 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.identity import Handled, Identity
+from fakempi.mpi.base.origin import Origin, noted
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_all, wait_any, wait_one
+from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_any, wait_one
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into
 from fakempi.mpi.point import many
@@ -22,39 +24,56 @@ from fakempi.wire.envelope import Envelope, Pattern
 class Request(Handled):
     """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
 
-    __slots__ = ("__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_operation")
+    __slots__ = (
+        "__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_open", "_operation", "_pin",
+    )  # fmt: skip
 
     _identity: Identity  # made when somebody asks who this is, which few do
+    _open: Origin | None  # where it was made, if nobody has looked after it yet
 
     def __new__(cls, request: Request | None = None) -> Any:
         self = super().__new__(cls)
         self._set(None, None, None)
         self._null = True
+        self._open = None
         if request is None:
             return self
         if not isinstance(request, Request):
             raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {request!r}.", MPITypeError)
         self._set(request._comm, request._operation, request._buffer)
+        self._pin = request._pin
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
             self._identity = request._stands_for()
+            request._close()  # whichever of the two is waited for
         return self
 
     @classmethod
     def _of(cls, comm: Any, operation: Any, buffer: Any = None, is_object: bool = False) -> Request:
         self = object.__new__(cls)
-        self._set(comm, operation, buffer)
-        self._is_object = is_object
+        self._comm, self._operation, self._buffer = comm, operation, buffer
+        self._is_object, self._null, self._cancelled, self._open, self._pin = is_object, False, False, None, None
+        notes = comm._notes
+        if notes is not None and operation is not None:
+            frame = _getframe(2)  # the program's, in most cases
+            origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
+            origin.open += 1
+            operation.origin = self._open = origin
+            if comm._pins is not None and buffer is not None and not is_object:
+                self._pin = comm._pins.of(operation, buffer)
         return self
 
     @classmethod
     def _of_both(cls, comm: Any, first: Any, second: Any, buffer: Any) -> Request:
-        return cls._of(comm, AllOf((first, second)), buffer)
+        self = cls._of(comm, AllOf((first, second)), buffer)
+        first.origin = second.origin = self._open
+        return self
 
     def _set(self, comm: Any, operation: Any, buffer: Any) -> None:
         self._comm = comm
         self._operation: Any = operation
         self._buffer = buffer  # kept alive while the operation is under way
+        self._pin: Any = None  # what of it is in use until then, if that is watched
         self._is_object = False
         self._null = False
         self._cancelled = False
@@ -64,12 +83,15 @@ class Request(Handled):
     def Wait(self, status: Status | None = None) -> Literal[True]:
         """Wait until the operation has ended."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         self._finish(status)
         return True
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether the operation has ended; if not, other ranks run before this returns."""
+        if self._operation is not None:
+            self._check_owner()
         if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
             return False
         self._finish(status)
@@ -85,11 +107,14 @@ class Request(Handled):
     def wait(self, status: Status | None = None) -> Any:
         """Wait, and return the object that was received (None after a send)."""
         if self._operation is not None:
+            self._check_owner()
             wait_one(self._comm._loop, self._operation)
         return self._finish(status)
 
     def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
         """(True, the object received) if it has ended, else (False, None)."""
+        if self._operation is not None:
+            self._check_owner()
         if not self._has_ended() and not many.after_a_poll(self._has_ended, (self,)):
             return False, None
         return True, self._finish(status)
@@ -246,6 +271,7 @@ class Request(Handled):
             raise complaint(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
         if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
+            self._close()
             operation.end = self._comm._loop.now
             if operation.waiter is not None:
                 operation.waiter.settled(operation.end)
@@ -253,6 +279,12 @@ class Request(Handled):
     def Free(self) -> None:
         """Forget the request; its operation goes on."""
         self._check_alive()
+        if self._pin is not None:
+            self._pin.drop()
+        if self._open is not None:
+            for part in parts_of(self._operation):
+                part.origin = self._open.closed()
+        self._close()
         self._set(self._comm, None, None)
         self._null = True
 
@@ -287,6 +319,14 @@ class Request(Handled):
     def _check_alive(self) -> None:
         if self._null:
             raise complaint(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
+
+    def _check_owner(self) -> None:
+        """Complain if it is another rank's: ranks share module globals here, which they do not on a real MPI."""
+        comm = self._comm
+        running = comm._loop.running
+        if running is not None and running.owner is not comm._process:
+            words = f"the request belongs to {comm._process.name}: was it kept in a global, which all ranks share?"
+            raise complaint(ERR_REQUEST, words)
 
     def _has_ended(self) -> bool:
         operation = self._operation
@@ -326,8 +366,11 @@ class Request(Handled):
     def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
         """As `_finish`, but what went wrong is returned beside what came."""
         operation = self._operation
+        if self._pin is not None:
+            self._pin.end()
         if operation.__class__ is Envelope and status is None:  # most sends
-            secure(operation)
+            if operation.content is not None:
+                secure(operation)
             self._retire()
             return None, None
         self._fill(status)
@@ -350,8 +393,7 @@ class Request(Handled):
 
     def _secure(self) -> None:
         """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
-        operation = self._operation
-        for part in operation.operations if operation.__class__ is AllOf else (operation,):
+        for part in parts_of(self._operation):
             if part.__class__ is Envelope:
                 secure(part)
 
@@ -359,11 +401,22 @@ class Request(Handled):
         """The operation has ended: say so, and leave the request as it is."""
         self._fill(status)
         self._secure()
+        if self._pin is not None:
+            self._pin.end()
 
     def _retire(self) -> None:
         """What is left when the operation has ended."""
         self._operation = self._buffer = None
         self._null = True
+        if self._open is not None:  # `_close`, inlined
+            self._open.open -= 1
+            self._open = None
+
+    def _close(self) -> None:
+        """It has been looked after: waited for, tested to its end, cancelled or freed."""
+        if self._open is not None:
+            self._open.open -= 1
+            self._open = None
 
 
 REQUEST_NULL = Request()

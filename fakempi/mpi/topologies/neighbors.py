@@ -15,11 +15,11 @@ from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import wait_all
 from fakempi.mpi.buffers.flat import blocks_w
-from fakempi.mpi.buffers.payload import payload_of
+from fakempi.mpi.buffers.payload import payload_of, signature_of
 from fakempi.mpi.buffers.span import parse
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items, using
 from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
@@ -149,7 +149,8 @@ class NeighborCollectives(CollectiveCalls):
     def _along_edges(self, edges: tuple[list[int], list[int]], out: Sequence[Any], into: Sequence[Any]) -> Plan:
         """Receive from all sources and send to all destinations at once."""
         gives, takes = [block.nbytes for block in out], [block.nbytes for block in into]
-        twin, receive, send = self._enter_edges(edges, gives, takes)
+        kinds = [[signature_of(block) if block.nbytes else None for block in blocks] for blocks in (out, into)]
+        twin, receive, send = self._enter_edges(edges, gives, takes, kinds)
 
         def work() -> None:
             # As by Irecv, Isend and Waitall, but the roll has seen to it that all sizes fit.
@@ -159,7 +160,8 @@ class NeighborCollectives(CollectiveCalls):
             for envelope in sent:
                 secure(envelope)
 
-        return recorded(self, work, "neighbors", nbytes=sum(gives))
+        plan = recorded(self, work, "neighbors", nbytes=sum(gives))
+        return using(plan, [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive])
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = edges = self.inoutedges
@@ -178,7 +180,7 @@ class NeighborCollectives(CollectiveCalls):
         return found
 
     def _enter_edges(
-        self, edges: tuple[list[int], list[int]], gives: Sequence[Any], takes: Sequence[Any]
+        self, edges: tuple[list[int], list[int]], gives: Sequence[Any], takes: Sequence[Any], kinds: Any = None
     ) -> tuple[Any, list[Edge], list[Edge]]:
         """Enter a call in the roll; returns the twin, and the edges that come in and that go out, with their tags.
 
@@ -189,7 +191,10 @@ class NeighborCollectives(CollectiveCalls):
         across = 1 if self.Get_topology() == CART else 0  # type: ignore[attr-defined]
         incoming = [(i, source, i * across) for i, source in enumerate(sources) if source != PROC_NULL]
         outgoing = [(i, dest, (i ^ across) * across) for i, dest in enumerate(dests) if dest != PROC_NULL]
-        (twin,), tag = self._enter_call({}, Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes)))
+        traffic = Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes))
+        if kinds is not None:
+            traffic = traffic._replace(given=_by_rank(outgoing, kinds[0]), taken=_by_rank(incoming, kinds[1]))
+        (twin,), tag = self._enter_call({}, traffic)
         receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
         return twin, receive, send
 

@@ -42,6 +42,14 @@ class WinState:
     def _process(self) -> Any:
         return None if self._part is None else self._part.process
 
+    @property
+    def _notes(self) -> Any:
+        return None if self._part is None else self._part.process.notes
+
+    @property
+    def _pins(self) -> Any:
+        return None if self._part is None else self._part.process.pins
+
     # -- complaints ---------------------------------------------------------------------------------------------------
 
     def _target(self, part: Part, rank: Any) -> int:

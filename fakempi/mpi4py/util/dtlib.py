@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from fakempi import MPI
-from fakempi.mpi4py.hidden import _typecode
+from fakempi.mpi.datatypes import derived
+from fakempi.mpi.datatypes.basic import by_code
+from fakempi.mpi.datatypes.definition import Definition
+
+# Both ways go by definitions, not by handles: of the types in between nobody ever has a handle that would have to be freed.
 
 # -- to MPI ----------------------------------------------------------------------------------------------------------
 
@@ -20,24 +24,30 @@ def from_numpy_dtype(dtype: Any) -> MPI.Datatype:
         raise ValueError("NumPy datatype with object entries")
     if not dtype.isnative:
         raise ValueError("NumPy datatype with non-native byteorder")
+    if not dtype.fields and not dtype.subdtype:
+        return MPI.Datatype.fromcode(dtype.char).Dup()
+    made = _definition(dtype)
+    made.handles = 1
+    return MPI.Datatype._wrap(made)
+
+
+def _definition(dtype: np.dtype[Any]) -> Definition:
+    """As it would be if it had been made of others that were freed then."""
     if dtype.fields:
         fields = [dtype.fields[name] for name in dtype.names or ()]
-        parts = [from_numpy_dtype(field[0]) for field in fields]
-        struct = MPI.Datatype.Create_struct([1] * len(parts), [field[1] for field in fields], parts)
-        return _last(struct.Create_resized(0, dtype.itemsize), struct, *parts)
-    if dtype.subdtype:
+        parts = [_definition(field[0]) for field in fields]
+        struct = derived.struct([1] * len(parts), [field[1] for field in fields], parts)
+        struct.handles = 0
+        made = derived.resized(struct, 0, dtype.itemsize)
+    elif dtype.subdtype:
         base, shape = dtype.subdtype
-        part = from_numpy_dtype(base)
         if len(shape) == 1:
-            return _last(part.Create_contiguous(shape[0]), part)
-        return _last(part.Create_subarray(shape, shape, [0] * len(shape)), part)
-    return MPI.Datatype.fromcode(dtype.char).Dup()
-
-
-def _last(made: MPI.Datatype, *used: MPI.Datatype) -> MPI.Datatype:
-    """What was made of others, which are needed no more."""
-    for each in used:
-        each.Free()
+            made = derived.contiguous(_definition(base), shape[0])
+        else:
+            made = derived.subarray(_definition(base), shape, shape, [0] * len(shape), MPI.ORDER_C)
+    else:
+        made = derived.duplicate(by_code(dtype.char))
+    made.handles = 0
     return made
 
 
@@ -48,32 +58,28 @@ def to_numpy_dtype(datatype: MPI.Datatype) -> np.dtype[Any]:
     """The numpy dtype of elements as a datatype of MPI describes them. Blocks with gaps become the fields f0, f1, ..."""
     if datatype == MPI.DATATYPE_NULL:
         raise ValueError("cannot convert null MPI datatype to NumPy")
-    if datatype.combiner == MPI.COMBINER_NAMED:
-        return _named(datatype)
-    if datatype.combiner in _FORTRAN:
-        return np.dtype(_typecode(datatype))
-    base, _, info = datatype.decode()
-    parts = [base, *info.get("datatypes", ())]
-    try:
-        read = _READ.get(datatype.combiner)
-        if read is None:
-            raise ValueError("cannot convert MPI datatype to NumPy")
-        return read(datatype, base, info)
-    finally:
-        for part in parts:
-            if not part.is_predefined and part != MPI.DATATYPE_NULL:
-                part.Free()
+    return _dtype(datatype._alive())
 
 
-def _named(datatype: MPI.Datatype) -> np.dtype[Any]:
+def _dtype(made: Definition) -> np.dtype[Any]:
+    read = _READ.get(made.combiner)
+    if read is None:
+        raise ValueError("cannot convert MPI datatype to NumPy")
+    return read(made)
+
+
+def _named(made: Definition) -> np.dtype[Any]:
     """A predefined one; of the pairs for MINLOC and MAXLOC, a record."""
-    code = _typecode(datatype)
-    if code is not None:
-        return np.dtype(code)
-    for name in ("SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "LONG_DOUBLE"):
-        if datatype == getattr(MPI, f"{name}_INT"):
-            return np.dtype(f"{_typecode(getattr(MPI, name))},i", align=True)
-    raise ValueError(f"cannot convert MPI datatype {datatype.Get_name()} to NumPy")
+    if made.code:
+        return np.dtype(made.code)
+    if made.parts:
+        return np.dtype(",".join(part.code for _, part in made.parts), align=True)
+    raise ValueError(f"cannot convert MPI datatype {made.name} to NumPy")
+
+
+def _old(made: Definition) -> np.dtype[Any]:
+    """Of the one type that it was made of."""
+    return _dtype(made.parts[0][1])
 
 
 def _record(formats: Sequence[Any], offsets: Sequence[int], itemsize: int | None = None) -> np.dtype[Any]:
@@ -89,59 +95,56 @@ def _record(formats: Sequence[Any], offsets: Sequence[int], itemsize: int | None
     return made
 
 
-def _dup(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    return to_numpy_dtype(base)
+def _contiguous(made: Definition) -> np.dtype[Any]:
+    return np.dtype((_old(made), (made.params["count"],)))
 
 
-def _contiguous(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    return np.dtype((to_numpy_dtype(base), (info["count"],)))
-
-
-def _subarray(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    sizes = list(info["sizes"])
-    if list(info["subsizes"]) != sizes or any(info["starts"]):
+def _subarray(made: Definition) -> np.dtype[Any]:
+    info = made.params
+    if info["subsizes"] != info["sizes"] or any(info["starts"]):
         raise ValueError("cannot convert subarray MPI datatype to NumPy")
-    return np.dtype((to_numpy_dtype(base), tuple(sizes if info["order"] == MPI.ORDER_C else reversed(sizes))))
+    sizes = info["sizes"] if info["order"] == MPI.ORDER_C else reversed(info["sizes"])
+    return np.dtype((_old(made), tuple(sizes)))
 
 
-def _struct(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any], extent: int | None = None) -> np.dtype[Any]:
-    kinds = [to_numpy_dtype(part) for part in info["datatypes"]]
-    formats = [kind if length == 1 else (kind, length) for kind, length in zip(kinds, info["blocklengths"], strict=True)]
-    return _record(formats, info["displacements"], datatype.extent if extent is None else extent)
+def _struct(made: Definition) -> np.dtype[Any]:
+    return _fields(made, made.layout.extent)
 
 
-def _resized(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    if base.combiner != MPI.COMBINER_STRUCT:
+def _fields(struct: Definition, extent: int) -> np.dtype[Any]:
+    formats = [_dtype(part) if length == 1 else (_dtype(part), length) for length, part in struct.parts]
+    return _record(formats, struct.params["displacements"], extent)
+
+
+def _resized(made: Definition) -> np.dtype[Any]:
+    struct = made.parts[0][1]
+    if struct.combiner != MPI.COMBINER_STRUCT:
         raise ValueError("cannot convert MPI datatype to NumPy")
-    inner, _, described = base.decode()
-    try:
-        return _struct(base, inner, described, datatype.extent)
-    finally:
-        for part in described["datatypes"]:
-            if not part.is_predefined:
-                part.Free()
+    return _fields(struct, made.layout.extent)
 
 
-def _vector(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    stride = info["stride"] * (base.extent if datatype.combiner == MPI.COMBINER_VECTOR else 1)
-    formats = [(to_numpy_dtype(base), (info["blocklength"],))] * info["count"]
-    return _record(formats, [stride * i for i in range(info["count"])], datatype.extent)
+def _vector(made: Definition) -> np.dtype[Any]:
+    info = made.params
+    stride = info["stride"] * (made.parts[0][1].layout.extent if made.combiner == MPI.COMBINER_VECTOR else 1)
+    formats = [(_old(made), (info["blocklength"],))] * info["count"]
+    return _record(formats, [stride * i for i in range(info["count"])], made.layout.extent)
 
 
-def _indexed(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    in_elements = datatype.combiner in (MPI.COMBINER_INDEXED, MPI.COMBINER_INDEXED_BLOCK)
-    offsets = [displacement * (base.extent if in_elements else 1) for displacement in info["displacements"]]
+def _indexed(made: Definition) -> np.dtype[Any]:
+    info, old = made.params, _old(made)
+    in_elements = made.combiner in (MPI.COMBINER_INDEXED, MPI.COMBINER_INDEXED_BLOCK)
+    unit = made.parts[0][1].layout.extent if in_elements else 1
+    offsets = [displacement * unit for displacement in info["displacements"]]
     lengths = info["blocklengths"] if "blocklengths" in info else [info["blocklength"]] * len(offsets)
-    return _record([(to_numpy_dtype(base), (length,)) for length in lengths], offsets)
+    return _record([(old, (length,)) for length in lengths], offsets)
 
 
-def _value_index(datatype: MPI.Datatype, base: MPI.Datatype, info: dict[str, Any]) -> np.dtype[Any]:
-    return np.dtype([("f0", to_numpy_dtype(info["value"])), ("f1", to_numpy_dtype(info["index"]))], align=True)
-
-
-_FORTRAN = (MPI.COMBINER_F90_INTEGER, MPI.COMBINER_F90_REAL, MPI.COMBINER_F90_COMPLEX)
-_READ: dict[int, Callable[[MPI.Datatype, MPI.Datatype, dict[str, Any]], np.dtype[Any]]] = {
-    MPI.COMBINER_DUP: _dup,
+_READ: dict[int, Callable[[Definition], np.dtype[Any]]] = {
+    MPI.COMBINER_NAMED: _named,
+    MPI.COMBINER_F90_INTEGER: _named,
+    MPI.COMBINER_F90_REAL: _named,
+    MPI.COMBINER_F90_COMPLEX: _named,
+    MPI.COMBINER_DUP: _old,
     MPI.COMBINER_CONTIGUOUS: _contiguous,
     MPI.COMBINER_SUBARRAY: _subarray,
     MPI.COMBINER_STRUCT: _struct,
@@ -152,5 +155,4 @@ _READ: dict[int, Callable[[MPI.Datatype, MPI.Datatype, dict[str, Any]], np.dtype
     MPI.COMBINER_HINDEXED: _indexed,
     MPI.COMBINER_INDEXED_BLOCK: _indexed,
     MPI.COMBINER_HINDEXED_BLOCK: _indexed,
-    MPI.COMBINER_VALUE_INDEX: _value_index,
 }

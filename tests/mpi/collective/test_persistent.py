@@ -181,8 +181,8 @@ def test_numbers_that_are_used_again_do_not_meet(carrier: str) -> None:
     assert run(main, 4, carrier) == [(4.0, 40.0)] * 4
 
 
-def test_what_was_prepared_is_named_where_it_hangs() -> None:
-    """With the line of its start."""
+def test_what_was_prepared_and_cannot_end_is_named_by_its_start() -> None:
+    """All ranks have ended, so that is no deadlock."""
 
     def main(comm: Any) -> None:
         request = comm.Barrier_init()
@@ -190,8 +190,12 @@ def test_what_was_prepared_is_named_where_it_hangs() -> None:
             request.Start()
 
     line = main.__code__.co_firstlineno + 3
-    with pytest.raises(fakempi.DeadlockError, match=rf"Barrier_init\(.*\) at test_persistent\.py:{line}, since"):
-        run(main, 2)
+    unfinished, unwaited, unstarted = fakempi.run(main, 2).findings
+    assert str(unfinished) == (
+        f"collective-unfinished: rank 1: Barrier_init at test_persistent.py:{line}: rank 0 never started it as often"
+    )
+    assert (unwaited.kind, unwaited.place, unwaited.ranks) == ("missing-wait", unfinished.place, (1,))
+    assert (unstarted.kind, unstarted.ranks) == ("missing-start", (0,))
 
 
 def test_who_never_starts_it_is_a_deadlock(carrier: str) -> None:

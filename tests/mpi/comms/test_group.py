@@ -35,8 +35,11 @@ def numbers_of(group: Group) -> list[int]:
 @contextmanager
 def running(number: int, world: Group) -> Iterator[None]:
     """As if a rank of this world were running."""
-    comm_world = SimpleNamespace(Get_group=lambda: world)
-    process = SimpleNamespace(number=number, name=f"rank {number - 10}", comm_world=comm_world)
+    comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
+    universe = SimpleNamespace(strict=False)
+    process = SimpleNamespace(
+        number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, duties=None
+    )
     here.loop = SimpleNamespace(running=SimpleNamespace(owner=process))
     try:
         yield

@@ -437,7 +437,10 @@ def test_a_strict_run_lets_consistent_graphs_pass() -> None:
     def main(comm: Any) -> Any:
         behind, ahead = (comm.rank - 1) % 3, (comm.rank + 1) % 3
         edges = [behind, behind, comm.rank], [comm.rank, ahead, ahead]
-        return comm.Create_dist_graph_adjacent(*edges).degrees
+        graph = comm.Create_dist_graph_adjacent(*edges)
+        degrees = graph.degrees
+        graph.Free()
+        return degrees
 
     assert fakempi.run(main, 3, strict=True).returns == [(3, 3)] * 3
 

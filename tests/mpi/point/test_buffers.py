@@ -94,9 +94,12 @@ def test_a_strict_run_complains_about_a_ready_send_without_a_receive(mode: str) 
         if comm.rank == 0:
             call, name = getattr(comm, mode), mode
             if mode == "Rsend_init":
-                call, name = call(b"x", 1, 4).Start, "Start"
+                request = call(b"x", 1, 4)
+                call, name = request.Start, "Start"
             with fails(f"{name} on rank 0: rank 1 has not posted a receive for tag 4.", MPI.ERR_OTHER):
                 call(*() if name == "Start" else (b"x", 1, 4))
+            if name == "Start":
+                request.Free()
             comm.Send(b"x", 1, 4)
         else:
             comm.Recv(bytearray(1))

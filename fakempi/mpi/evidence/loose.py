@@ -1,0 +1,108 @@
+"""Loose ends: what was begun in a run that has ended well, and never came to its end.
+
+Messages that nobody received, receives for which nothing came, collective calls to which some ranks never came, requests
+that nobody looked after, and what a process owes (`fakempi.mpi.base.duties`). All is read off what is left over: mailboxes,
+the roll of each communicator, and the notes and duties of each process. Messages of our own, on a communicator's twin, are
+part of the collective call that was left, and are not told again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from fakempi.checks.ranks import runs_in_words
+from fakempi.mpi.base.agreement import Entry, Starts
+from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.meeting import Meeting
+from fakempi.mpi.base.process import Universe
+from fakempi.mpi.evidence.waits import other_side, where
+from fakempi.wire.matching import Mailbox
+
+
+def look(universe: Universe) -> None:
+    """Tell the run's ledger of all loose ends; what is said first is what has the lower number."""
+    contexts = {side.context for side in universe.sides} | set(universe.remains)
+    shown = sorted((one for one in contexts if one.sides[0].original is None), key=lambda one: one.number)
+    boxes = [box for context in shown for side in context.sides for box in side.boxes if box is not None]
+    _messages(universe, boxes)
+    _receives(universe, boxes)
+    for context in shown:
+        _collectives(universe, context)
+    for process in universe.processes:
+        for origin in (process.notes or {}).values():
+            if origin.open > 0:
+                sentence = "nobody waited for it, nor tested, cancelled or freed it"
+                universe.found(
+                    "missing-wait", process.number, sentence, call=origin.call, place=origin.place, times=origin.open
+                )
+        for (kind, _), duties in (process.duties or {}).items():
+            for duty in duties:
+                universe.found(kind, process.number, duty.sentence, call=duty.call, place=duty.place)
+
+
+def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
+    """What lies in mailboxes. Messages that one line has sent are told together, however many tags and sizes it has."""
+    for call, place, words, group in _by_origin(boxes, Mailbox.envelopes):
+        tags, sizes = {one.tag for one in group}, {one.nbytes for one in group}
+        size = f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(*sizes)
+        sentence = f"{{others}} never received it: {_tags(tags)}, {size} bytes{words}"
+        for one in group:
+            universe.found("message-lost", one.out.number, sentence, (one.box.owner,), call=call, place=place)
+
+
+def _receives(universe: Universe, boxes: list[Mailbox]) -> None:
+    """What is awaited there. That nobody waited for it either is part of it."""
+    for call, place, words, group in _by_origin(boxes, Mailbox.patterns):
+        tags = {one.tag for one in group}
+        for one in group:
+            if (origin := getattr(one, "origin", None)) is not None and origin.open:
+                origin.open -= 1
+            senders = () if one.source < 0 else (other_side(one.box.name).members[one.source],)
+            source = "{others}" if senders else "anybody"
+            sentence = f"no message came from {source}: {_tags(tags)}{words}; and nobody waited for it"
+            universe.found("receive-unmatched", one.box.owner, sentence, senders, call=call, place=place)
+
+
+def _by_origin(
+    boxes: list[Mailbox], items: Callable[[Mailbox], Iterable[Any]]
+) -> Iterator[tuple[str, str, str, list[Any]]]:
+    """What lies in mailboxes by call and place, with the communicator in words."""
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    for box in boxes:
+        for one in items(box):
+            origin = getattr(one, "origin", None)
+            call, place = ("MPI", "?") if origin is None else (origin.call, origin.place)
+            groups.setdefault((call, place, where(box.name)), []).append(one)
+    for key, group in groups.items():
+        yield *key, group
+
+
+def _tags(tags: set[int]) -> str:
+    if min(tags) < 0:
+        return "any tag"
+    return f"tag {min(tags)}" if len(tags) == 1 else f"tags {runs_in_words(tags, 6)}"
+
+
+def _collectives(universe: Universe, context: Context) -> None:
+    """Those who came to a call, or freed the communicator, and those who did not."""
+
+    def tell(call: str, places: dict[int, str], never: str, numbers: list[int]) -> None:
+        away = [number for place, number in enumerate(numbers) if place not in places]
+        sentence = f"{{others}} never {never}{where(context.sides[0])}"
+        for place, site in sorted(places.items()):
+            universe.found("collective-unfinished", numbers[place], sentence, away, call=call, place=site)
+
+    everybody = list(context.everybody())
+    for one in context.meetings.values():
+        if isinstance(one, Entry):
+            tell(one.plan, one.places, "came to it", everybody)
+        elif isinstance(one, Meeting):
+            tell(one.plan, dict.fromkeys(one.values, one.site), "came to it", list(one.awaits))
+        elif isinstance(one, Starts) and one.differ(context):
+            most = max(one.values())
+            ahead = {place: one.sites[place] for place, times in one.items() if times == most}
+            tell(one.call, ahead, "started it as often", everybody)
+    parents = (process.parent for process in universe.processes if process.parent is not None)
+    if context.freed and all(parent._context is not context for parent in parents):  # which nobody has asked the child for
+        tell("Free", context.freed, "freed it", everybody)

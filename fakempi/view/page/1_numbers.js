@@ -1,0 +1,75 @@
+// Numbers for people, as fakempi/view/numbers.py writes them; and the ticks of an axis.
+
+const PREFIXES = ["a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
+
+/** A number with a decimal prefix: 1.5k, 20µ, 0. */
+function short(number, digits = 3) {
+  if (number === 0 || !isFinite(number)) return String(number);
+  number = Number(number.toPrecision(digits));
+  const third = Math.min(Math.max(Math.floor(Math.log10(Math.abs(number)) / 3 + 1e-12), -6), 6);
+  return Number((number / 1000 ** third).toPrecision(digits)) + PREFIXES[third + 6];
+}
+
+/** A time with its unit: 12.5 µs, 3 s. */
+function seconds(time, digits = 3) {
+  if (time === 0 || !isFinite(time)) return time === 0 ? "0 s" : "never";
+  const rounded = Number(time.toPrecision(digits));
+  for (const [limit, unit, name] of [[1e-6, 1e-9, "ns"], [1e-3, 1e-6, "µs"], [1, 1e-3, "ms"]]) {
+    if (Math.abs(rounded) < limit) return Number((rounded / unit).toPrecision(digits)) + " " + name;
+  }
+  return Math.abs(rounded) >= 1000 ? whole(rounded) + " s" : rounded + " s";
+}
+
+/** So many bytes: 512 B, 1.5 MB. */
+function amount(bytes) {
+  const words = short(bytes);
+  return /[a-zµA-Z]$/.test(words) ? `${words.slice(0, -1)} ${words.slice(-1)}B` : `${words} B`;
+}
+
+/** Bytes to the last one, and in short if that is easier to read. */
+function exactly(bytes) {
+  return `${bytes} byte${bytes === 1 ? "" : "s"}` + (bytes >= 10000 ? ` (${amount(bytes)})` : "");
+}
+
+/** A share as a whole percentage, except that only nothing is 0 % and only everything is 100 %. */
+function percent(share) {
+  if (share > 0 && share < 0.005) return "<1%";
+  if (share >= 0.995 && share < 1) return ">99%";
+  return Math.round(100 * share) + "%";
+}
+
+const whole = number => number.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+const many = (number, word) => `${whole(number)} ${word}${number === 1 ? "" : "s"}`;
+
+/** At most so many round times (1, 2 or 5 and zeros apart) from low to high, and the digits it takes to tell them apart. */
+function ticks(low, high, most) {
+  const rough = (high - low) / Math.max(most, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(each => each >= rough * 0.999) || 10 * power;
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && found.length < 200; k++) found.push(k * step);
+  const digits = Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
+  return { found, digits: Math.min(digits, 15) };
+}
+
+/** The first index below `end` at which `test` holds, of those that fail and then hold. */
+function firstWhere(start, end, test) {
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if (test(middle)) end = middle; else start = middle + 1;
+  }
+  return start;
+}
+
+const limited = (number, low, high) => Math.min(Math.max(number, low), high);
+
+/** Ranks as people write them: rank 3; ranks 0-7, 9. */
+function rankWords(ranks) {
+  const sorted = [...ranks].sort((a, b) => a - b), parts = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const first = i;
+    while (sorted[i + 1] === sorted[i] + 1) i++;
+    parts.push(i > first + 1 ? `${sorted[first]}-${sorted[i]}` : sorted.slice(first, i + 1).join(", "));
+  }
+  return (sorted.length === 1 ? "rank " : "ranks ") + (parts.length > 8 ? parts.slice(0, 7).join(", ") + ", …" : parts.join(", "));
+}

@@ -1,0 +1,190 @@
+// A run: the columns of its trace, unpacked, and for each rank what it does when.
+
+const COMMUNICATES = 0, COMPUTES = 1;
+const ON_PATH = ["computing", "message", "waiting"];
+
+/** The bytes in a data element: base64, deflated. */
+async function unpack(text) {
+  const raw = atob(text.trim());
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Head and columns out of bytes; fakempi/view/page/packing.py says how they lie there. */
+function columnsOf(bytes) {
+  const size = new DataView(bytes.buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
+  const columns = {};
+  let at = 4 + size;
+  for (const [name, length, kind] of head.columns) {
+    if (kind === "d") {
+      const joined = new Uint8Array(8 * length);
+      for (let plane = 0; plane < 8; plane++) for (let i = 0; i < length; i++) joined[8 * i + plane] = bytes[at++];
+      columns[name] = new Float64Array(joined.buffer);
+    } else {
+      const column = columns[name] = new Int32Array(length);
+      const [a, b, c, d] = [at, at + length, at + 2 * length, at + 3 * length];
+      for (let i = 0, sum = 0; i < length; i++) {
+        sum = (sum + (bytes[a + i] | bytes[b + i] << 8 | bytes[c + i] << 16 | bytes[d + i] << 24)) | 0;
+        column[i] = sum;
+      }
+      at += 4 * length;
+    }
+  }
+  return [head, columns];
+}
+
+/** Rows of things, grouped by rank: `order` has the rows, those of rank r from `from[r]` to `from[r + 1]`. */
+function grouped(ranks, count) {
+  const from = new Int32Array(count + 1), order = new Int32Array(ranks.length);
+  for (const rank of ranks) from[rank + 1]++;
+  for (let rank = 0; rank < count; rank++) from[rank + 1] += from[rank];
+  const next = from.slice();
+  for (let row = 0; row < ranks.length; row++) order[next[ranks[row]]++] = row;
+  return { from, order };
+}
+
+class Run {
+  constructor(head, columns) {
+    Object.assign(this, head);
+    this.times = columns.times;
+    for (const table of ["message", "compute", "region", "wait", "path"]) this[table] = {};
+    for (const [name, column] of Object.entries(columns)) {
+      const [table, field] = name.split(".");
+      if (field) this[table][field] = column; else this[name] = column;
+    }
+    this.messages = this.message.start.length;
+    /** Where the picture ends: a deadlock goes on for ever, which is drawn as a sixth of what was before. */
+    this.end = this.ended?.stuck?.length ? Math.max(this.time, this.ended.time) * 1.2 || 1e-6 : this.time || 1e-6;
+    this.longest = 0;
+    for (let i = 0; i < this.messages; i++) this.longest = Math.max(this.longest, this.arrived(i) - this.start(i));
+    this.regionsOf = grouped(this.region.rank, this.ranks);
+    this.waitsOf = grouped(this.wait.rank, this.ranks);
+    this.stuckOf = new Map((this.ended?.stuck || []).map(one => [one.rank, one]));
+    this.#makeSpans();
+    this.#makeKinds();
+  }
+
+  start(i) { return this.times[this.message.start[i]]; }
+  arrived(i) { return this.times[this.message.arrived[i]]; }
+  at(number) { return number < 0 ? Infinity : this.times[number]; }
+
+  /** For each rank, stretches that do not overlap in which it computes or communicates; computing goes before. */
+  #makeSpans() {
+    const { message, compute, ranks, messages } = this;
+    const sides = new Int32Array(2 * messages);
+    for (let i = 0; i < messages; i++) { sides[2 * i] = message.source[i]; sides[2 * i + 1] = message.dest[i]; }
+    const events = grouped(sides, ranks), work = grouped(compute.rank, ranks);
+    let size = 2 * messages + 2 * compute.rank.length + 16, count = 0;
+    let from = new Int32Array(size), to = new Int32Array(size), what = new Int32Array(size), kind = new Uint8Array(size);
+    const add = (start, end, thing, sort) => {
+      if (count === size) {
+        size *= 2;
+        const larger = (old, made) => { made.set(old); return made; };
+        from = larger(from, new Int32Array(size)); to = larger(to, new Int32Array(size));
+        what = larger(what, new Int32Array(size)); kind = larger(kind, new Uint8Array(size));
+      }
+      from[count] = start; to[count] = end; what[count] = thing; kind[count++] = sort;
+    };
+    const first = new Int32Array(ranks + 1);
+    for (let rank = 0; rank < ranks; rank++) {
+      first[rank] = count;
+      let k = work.from[rank], worked = -1, reach = -1;
+      const lastWork = work.from[rank + 1];
+      const workUntil = limit => {  // all computing that starts before the limit
+        for (; k < lastWork && compute.start[work.order[k]] < limit; k++) {
+          const row = work.order[k], start = Math.max(compute.start[row], worked);
+          if (compute.end[row] > start) { add(start, compute.end[row], row, COMPUTES); worked = compute.end[row]; }
+        }
+      };
+      for (let e = events.from[rank]; e < events.from[rank + 1]; e++) {
+        const side = events.order[e], i = side >> 1;
+        const end = side & 1 ? message.arrived[i] : message.sent[i];
+        let start = Math.max(message.start[i], reach);
+        if (end <= start) continue;
+        reach = end;
+        workUntil(start + 1);
+        start = Math.max(start, worked);
+        while (start < end) {  // what is left of it between stretches of computing
+          const next = k < lastWork ? compute.start[work.order[k]] : Infinity;
+          if (next >= end) { add(start, end, i, COMMUNICATES); break; }
+          if (next > start) add(start, next, i, COMMUNICATES);
+          workUntil(next + 1);
+          start = Math.max(next, worked);
+        }
+      }
+      workUntil(Infinity);
+    }
+    first[ranks] = count;
+    this.span = { first, from, to, what, kind };
+  }
+
+  /** What the program called, as kinds that can be coloured: the outermost region's name, or the call's. */
+  #makeKinds() {
+    const kinds = new Map(), names = [];
+    const number = name => { if (!kinds.has(name)) { kinds.set(name, names.length); names.push(name); } return kinds.get(name); };
+    const ofCall = this.calls.map(([name], i) => i ? number(name) : -1);
+    const outermost = new Int32Array(this.region.rank.length);
+    for (let row = 0; row < outermost.length; row++) {
+      outermost[row] = this.region.parent[row] < 0 ? row : outermost[this.region.parent[row]];
+    }
+    const ofName = this.names.map(name => name ? number(name) : -1);
+    this.kindOfRegion = row => ofName[this.region.name[outermost[row]]];
+    this.kindOfMessage = i => this.message.region[i] >= 0 ? this.kindOfRegion(this.message.region[i]) : ofCall[this.message.call[i]];
+    this.kindOfCompute = row => ofCall[this.compute.call[row]];
+    // A wait knows its call; a collective's call has a region of the same name in small letters, or of its own.
+    const regionOfCall = new Map();
+    for (let row = 0; row < outermost.length; row++) {
+      if (this.region.call[row]) regionOfCall.set(this.region.call[row], this.kindOfRegion(row));
+    }
+    this.kindOfCall = call => regionOfCall.get(call) ?? ofCall[call];
+    this.kinds = names;
+    const used = new Float64Array(names.length);
+    for (let i = 0; i < this.messages; i++) { const kind = this.kindOfMessage(i); if (kind >= 0) used[kind] += 1; }
+    for (let i = 0; i < this.compute.rank.length; i++) { const kind = this.kindOfCompute(i); if (kind >= 0) used[kind] += 1; }
+    for (let i = 0; i < this.wait.rank.length; i++) { const kind = this.kindOfCall(this.wait.call[i]); if (kind >= 0) used[kind] += 0.1; }
+    this.kindsByUse = [...names.keys()].filter(kind => used[kind]).sort((a, b) => used[b] - used[a]);
+  }
+
+  /** The stretch of a rank that holds a moment, or the nearest that is no further than `near`; -1 if there is none. */
+  spanAt(rank, time, near = 0) {
+    const { first, from, to } = this.span, end = first[rank + 1];
+    const at = firstWhere(first[rank], end, i => this.times[to[i]] > time);
+    let best = -1, distance = near;
+    for (const i of [at, at - 1]) {
+      if (i < first[rank] || i >= end) continue;
+      const away = Math.max(this.times[from[i]] - time, time - this.times[to[i]], 0);
+      if (away <= distance) { best = i; distance = away; }
+    }
+    return best;
+  }
+
+  /** The wait of a rank that holds a moment, or -1. */
+  waitAt(rank, time) {
+    const { from, order } = this.waitsOf;
+    const at = firstWhere(from[rank], from[rank + 1], i => this.times[this.wait.end[order[i]]] > time);
+    return at < from[rank + 1] && this.times[this.wait.start[order[at]]] <= time ? order[at] : -1;
+  }
+
+  /** Regions of a rank that hold a moment, outermost first. */
+  regionsAt(rank, time) {
+    const { from, order } = this.regionsOf;
+    return [...order.subarray(from[rank], from[rank + 1])].filter(
+      row => this.times[this.region.start[row]] <= time && time < Math.min(this.at(this.region.end[row]), this.end));
+  }
+
+  place(call) {
+    const [name, file, line] = this.calls[call] || [];
+    return line ? `${name} at ${file}:${line}` : "";
+  }
+
+  regionName(row) {
+    const { names, region } = this;
+    return names[region.name[row]] + (region.algorithm[row] ? ` (${names[region.algorithm[row]]})` : "");
+  }
+
+  /** The first message that starts no earlier than a time. */
+  firstFrom(time) { return firstWhere(0, this.messages, i => this.start(i) >= time); }
+}

@@ -1,0 +1,337 @@
+// What people do: wheel, drag, click, keys, search, play, and the address with the view in it.
+
+class Controls {
+  constructor(timeline, tooltip) {
+    this.timeline = timeline;
+    this.tooltip = tooltip;
+    this.element = timeline.element;
+    this.current = timeline.bands[0];
+    this.#pointer();
+    this.#keys();
+    this.#search();
+    this.#player();
+    this.#address();
+    const on = (id, act) => document.getElementById(id).addEventListener("click", act);
+    on("in", () => timeline.zoom(1 / 1.5));
+    on("out", () => timeline.zoom(1.5));
+    on("all", () => this.everything());
+    on("theme", () => this.swapTheme());
+    on("ask", () => document.getElementById("help").showModal());
+    for (const radio of document.querySelectorAll("input[name=colour]")) {
+      radio.addEventListener("change", () => { timeline.mode = radio.value; timeline.changed(); });
+    }
+    for (const id of ["arrows", "critical"]) {
+      document.getElementById(id).addEventListener("change", event => { timeline[id] = event.target.checked; timeline.changed(); });
+    }
+  }
+
+  swapTheme() {
+    const root = document.documentElement;
+    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    this.timeline.changed();
+  }
+
+  everything() {
+    const { timeline } = this;
+    for (const band of timeline.bands) timeline.showRanks(band, 0, band.run.ranks);
+    timeline.show(0, timeline.end, false);
+  }
+
+  // -- choosing -------------------------------------------------------------------------------------------------
+
+  choose(found) {
+    const { timeline } = this;
+    if (!found) { timeline.choose(null); return; }
+    this.current = found.band;
+    timeline.choose(found);
+    const told = describe(found.band.run, found);
+    document.getElementById("said").textContent = told ? `Rank ${found.rank}. ${told.title}. ${told.items.map(([name, value]) => value && `${name}: ${value}`).filter(Boolean).join(". ")}` : `Rank ${found.rank}`;
+  }
+
+  chooseMessage(band, i, rank) {
+    const { run } = band;
+    const time = rank === run.message.dest[i] ? (run.start(i) + run.arrived(i)) / 2 : run.start(i);
+    this.choose({ band, rank, time, span: -1, wait: -1, stuck: null, message: i });
+    this.timeline.reveal(band, rank, run.start(i), run.arrived(i));
+  }
+
+  /** To an end of the chosen message; without a rank, to the other one. */
+  follow(rank) {
+    const { chosen } = this.timeline;
+    if (!chosen || chosen.message < 0) return;
+    const { source, dest } = chosen.band.run.message, i = chosen.message;
+    this.chooseMessage(chosen.band, i, rank ?? (chosen.rank === source[i] ? dest[i] : source[i]));
+  }
+
+  /** The stretch after or before what is chosen, on its rank. */
+  next(step) {
+    const { chosen } = this.timeline;
+    if (!chosen) return;
+    const { band, rank } = chosen, { run } = band, { first, from, to, kind, what } = run.span;
+    let at = chosen.span >= 0 ? chosen.span + step : firstWhere(first[rank], first[rank + 1], i => run.times[to[i]] > chosen.time);
+    if (chosen.span < 0 && step < 0) at--;
+    else if (chosen.span < 0 && chosen.message >= 0 && at < first[rank + 1] && what[at] === chosen.message) at++;
+    if (at < first[rank] || at >= first[rank + 1]) return;
+    const message = kind[at] === COMMUNICATES ? what[at] : -1;
+    this.choose({ band, rank, time: (run.times[from[at]] + run.times[to[at]]) / 2, span: at, wait: -1, stuck: null, message });
+    this.timeline.reveal(band, rank, run.times[from[at]], run.times[to[at]]);
+  }
+
+  chooseRank(band, rank) {
+    const { timeline } = this, middle = (timeline.t0 + timeline.t1) / 2;
+    this.choose({ band, ...lookUp(band.run, rank, limited(middle, 0, band.run.time)) });
+    if (rank < band.lo || rank + 1 > band.lo + band.count) timeline.showRanks(band, rank + 0.5 - band.count / 2, band.count);
+    if (band.fold > 1) timeline.showRanks(band, rank - 24, 49);
+  }
+
+  // -- pointer --------------------------------------------------------------------------------------------------
+
+  #pointer() {
+    const { element, timeline, tooltip } = this;
+    let drag = null;
+    const place = event => { const box = element.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    element.addEventListener("wheel", event => {
+      event.preventDefault();
+      const [x, y] = place(event), { band } = timeline.at(x, y);
+      const unit = event.deltaMode ? 30 : 1, dx = event.deltaX * unit, dy = event.deltaY * unit;
+      if (event.shiftKey && !event.ctrlKey) timeline.zoomRanks(Math.exp((dy || dx) * 0.002), band, y);
+      else if (band && (event.altKey || x < timeline.gutter)) timeline.showRanks(band, band.lo + dy / band.lane, band.count);
+      else if (Math.abs(dx) > Math.abs(dy)) this.#move(dx);
+      else timeline.zoom(Math.exp(dy * (event.ctrlKey ? 0.01 : 0.002)), timeline.time(Math.max(x, timeline.gutter)));
+      tooltip.hide();
+    }, { passive: false });
+    element.addEventListener("pointerdown", event => {
+      if (event.button) return;
+      const [x, y] = place(event);
+      drag = { x, y, t0: timeline.t0, t1: timeline.t1, moved: false, select: event.shiftKey || y < RULER, band: timeline.at(x, y).band };
+      drag.lo = drag.band?.lo;
+      drag.from = timeline.time(x);
+      element.setPointerCapture(event.pointerId);
+    });
+    element.addEventListener("pointermove", event => {
+      const [x, y] = place(event);
+      element.classList.toggle("choosing", drag ? drag.select : event.shiftKey || y < RULER);
+      if (!drag) {
+        timeline.hover = { x, y };
+        timeline.drawOver();
+        tooltip.show(timeline, y < RULER ? null : under(timeline, x, y), event.clientX, event.clientY);
+        return;
+      }
+      if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < 4) return;
+      drag.moved = true;
+      tooltip.hide();
+      if (drag.select) {
+        const times = [drag.from, timeline.time(x)].map(time => limited(time, 0, timeline.end)).sort((a, b) => a - b);
+        this.setInterval(times, false);
+        return;
+      }
+      element.classList.add("moving");
+      const shift = (drag.x - x) / (timeline.width - timeline.gutter) * (drag.t1 - drag.t0);
+      if (drag.band && drag.band.count < drag.band.run.ranks) timeline.showRanks(drag.band, drag.lo + (drag.y - y) / drag.band.lane, drag.band.count);
+      timeline.show(drag.t0 + shift, drag.t1 + shift);
+    });
+    const release = event => {
+      if (!drag) return;
+      element.classList.remove("moving");
+      if (!drag.moved) this.#click(...place(event));
+      else if (drag.select) this.setInterval(timeline.interval);
+      drag = null;
+    };
+    element.addEventListener("pointerup", release);
+    element.addEventListener("pointercancel", () => { drag = null; element.classList.remove("moving"); });
+    element.addEventListener("pointerleave", () => { timeline.hover = null; timeline.drawOver(); tooltip.hide(); });
+    element.addEventListener("dblclick", event => { const [x] = place(event); timeline.zoom(0.25, timeline.time(x)); });
+  }
+
+  #click(x, y) {
+    const { timeline } = this;
+    if (y < RULER) { this.setMoment(limited(timeline.time(x), 0, timeline.end)); return; }
+    const found = under(timeline, x, y), { chosen } = timeline;
+    if (!found) return;
+    if (found.label) this.chooseRank(found.band, found.rank);
+    else if (chosen && found.message >= 0 && chosen.message === found.message && chosen.band === found.band) this.follow();
+    else this.choose(found);
+  }
+
+  #move(pixels) {
+    const { timeline } = this, shift = pixels / (timeline.width - timeline.gutter) * (timeline.t1 - timeline.t0);
+    timeline.show(timeline.t0 + shift, timeline.t1 + shift);
+  }
+
+  setInterval(interval, settled = true) {
+    this.timeline.interval = interval && interval[1] > interval[0] ? interval : null;
+    this.timeline.drawOver();
+    if (settled) this.oninterval?.(this.timeline.interval);
+  }
+
+  // -- keys -----------------------------------------------------------------------------------------------------
+
+  #keys() {
+    const { timeline } = this, flip = id => document.getElementById(id).click();
+    const colour = value => document.querySelector(`input[name=colour][value=${value}]`).click();
+    const rank = step => {
+      const { chosen } = timeline, band = chosen?.band || timeline.bands[0];
+      this.chooseRank(band, limited((chosen ? chosen.rank : -1) + step, 0, band.run.ranks - 1));
+    };
+    const keys = {
+      "+": () => timeline.zoom(1 / 1.5), "=": () => timeline.zoom(1 / 1.5), "-": () => timeline.zoom(1.5), "_": () => timeline.zoom(1.5),
+      ArrowLeft: () => this.#move(-timeline.width / 8), ArrowRight: () => this.#move(timeline.width / 8),
+      ArrowUp: () => rank(-1), ArrowDown: () => rank(1), PageUp: () => rank(-16), PageDown: () => rank(16),
+      "[": () => timeline.zoomRanks(1.5, this.current), "]": () => timeline.zoomRanks(1 / 1.5, this.current),
+      "0": () => this.everything(), Home: () => this.everything(), Enter: () => this.follow(), n: () => this.next(1), p: () => this.next(-1),
+      " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"),
+      1: () => colour("state"), 2: () => colour("call"), 3: () => colour("wait"), d: () => this.swapTheme(),
+      "/": () => document.getElementById("search").focus(), "?": () => document.getElementById("help").showModal(),
+      Escape: () => { this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
+    };
+    addEventListener("keydown", event => {
+      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName) || document.getElementById("help").open;
+      if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
+      if (event.target.getAttribute?.("role") === "tab") return;
+      const act = keys[event.key];
+      if (act) { event.preventDefault(); act(); }
+    });
+  }
+
+  // -- search ---------------------------------------------------------------------------------------------------
+
+  #search() {
+    const input = document.getElementById("search"), output = document.getElementById("hits");
+    let last = "", hits = [], at = -1;
+    input.addEventListener("keydown", event => {
+      if (event.key === "Escape") { input.value = ""; output.textContent = ""; this.element.focus(); }
+      if (event.key !== "Enter") return;
+      const words = input.value.trim().toLowerCase(), band = this.current, { run } = band;
+      const number = /^(?:rank\s*)?(\d+)$/.exec(words);
+      if (!words) { output.textContent = ""; return; }
+      if (number) {
+        const rank = Number(number[1]);
+        output.textContent = rank < run.ranks ? "" : `The ranks are 0 to ${run.ranks - 1}.`;
+        if (rank < run.ranks) this.chooseRank(band, rank);
+        return;
+      }
+      if (words !== last) { hits = searched(run, words); at = -1; last = words; }
+      if (!hits.length) { output.textContent = `Nothing here is called “${input.value.trim()}”.`; return; }
+      at = (at + (event.shiftKey ? hits.length - 1 : 1)) % hits.length;
+      output.textContent = `${whole(at + 1)} of ${whole(hits.length)}`;
+      const hit = hits[at];
+      if (hit.message >= 0) this.chooseMessage(band, hit.message, hit.rank);
+      else {
+        this.choose({ band, ...lookUp(run, hit.rank, hit.start), rank: hit.rank });
+        this.timeline.reveal(band, hit.rank, hit.start, hit.end);
+      }
+    });
+    input.addEventListener("input", () => { last = ""; output.textContent = ""; });
+  }
+
+  // -- play -----------------------------------------------------------------------------------------------------
+
+  #player() {
+    const on = (id, act) => document.getElementById(id).addEventListener("click", act);
+    on("play", () => this.toggle());
+    on("step", () => this.stepTo(1));
+    on("back", () => this.stepTo(-1));
+  }
+
+  setMoment(time) {
+    const { timeline } = this;
+    if (time === null) this.stop();
+    timeline.moment = time;
+    document.getElementById("moment").textContent = time === null ? "" : seconds(time, 5);
+    timeline.drawOver();
+    this.onmoment?.(time);
+  }
+
+  stop() {
+    cancelAnimationFrame(this.playing);
+    this.playing = 0;
+    const button = document.getElementById("play");
+    button.classList.remove("playing");
+    button.ariaLabel = "Play";
+  }
+
+  /** Play what is visible in eight seconds at speed 1. */
+  toggle() {
+    const { timeline } = this, button = document.getElementById("play");
+    if (this.playing) { this.stop(); return; }
+    const end = () => Math.min(timeline.t1, timeline.end), begin = Math.max(timeline.t0, 0);
+    if (timeline.moment === null || timeline.moment >= end() || timeline.moment < begin) this.setMoment(begin);
+    button.classList.add("playing");
+    button.ariaLabel = "Pause";
+    let before = performance.now();
+    const frame = now => {
+      const speed = Number(document.getElementById("speed").value);
+      const time = timeline.moment + (now - before) / 8000 * speed * (timeline.t1 - timeline.t0);
+      before = now;
+      this.setMoment(Math.min(time, end()));
+      if (time < end()) this.playing = requestAnimationFrame(frame); else this.stop();
+    };
+    this.playing = requestAnimationFrame(frame);
+  }
+
+  /** To the next, or the last, moment at which a message starts. */
+  stepTo(way) {
+    this.stop();
+    const { timeline } = this, { run } = this.current, now = timeline.moment ?? (way > 0 ? -Infinity : Infinity);
+    const at = way > 0 ? firstWhere(0, run.messages, i => run.start(i) > now) : run.firstFrom(now) - 1;
+    const time = at >= 0 && at < run.messages ? run.start(at) : way > 0 ? run.time : 0;
+    this.setMoment(time);
+    if (time < timeline.t0 || time > timeline.t1) timeline.show(time - (timeline.t1 - timeline.t0) / 2, time + (timeline.t1 - timeline.t0) / 2);
+  }
+
+  // -- the address ----------------------------------------------------------------------------------------------
+
+  #address() {
+    addEventListener("hashchange", () => { if (location.hash !== this.written) this.readAddress(); });
+    this.timeline.listeners.push(() => {
+      clearTimeout(this.writing);
+      this.writing = setTimeout(() => this.writeAddress(), 250);
+    });
+  }
+
+  readAddress() {
+    const told = new URLSearchParams(location.hash.slice(1)), { timeline } = this, band = timeline.bands[0];
+    const times = /^(.+?)\.\.(.+)$/.exec(told.get("t") || "");
+    if (times && Number(times[2]) > Number(times[1])) timeline.show(Number(times[1]), Number(times[2]));
+    const ranks = /^(\d+)-(\d+)$/.exec(told.get("ranks") || "");
+    if (ranks && Number(ranks[2]) >= Number(ranks[1])) timeline.showRanks(band, Number(ranks[1]), Number(ranks[2]) - Number(ranks[1]) + 1);
+    const rank = told.get("rank");
+    if (rank !== null && /^\d+$/.test(rank) && Number(rank) < band.run.ranks) this.chooseRank(band, Number(rank));
+    return told.get("tab");
+  }
+
+  writeAddress() {
+    const { timeline } = this, parts = [], band = timeline.bands[0];
+    if (timeline.t0 !== 0 || timeline.t1 !== timeline.end) parts.push(`t=${timeline.t0}..${timeline.t1}`);
+    if (band.count < band.run.ranks) parts.push(`ranks=${timeline.element.dataset.ranks.replace(" ", "-")}`);
+    if (timeline.chosen) parts.push(`rank=${timeline.chosen.rank}`);
+    if (this.tab) parts.push(`tab=${this.tab}`);
+    this.written = parts.length ? "#" + parts.join("&") : "";
+    try { history.replaceState(null, "", this.written || location.pathname + location.search); } catch { /* in a frame without an address */ }
+  }
+}
+
+/** Messages, computing and regions that have the words in their call, file or name, in the order of time. */
+function searched(run, words) {
+  const fits = run.calls.map(([name, file, line], i) => i > 0 && `${name} at ${file}:${line} ${file}`.toLowerCase().includes(words));
+  const named = run.names.map(name => name && name.toLowerCase().includes(words));
+  const hits = [], { message, compute, region, times } = run;
+  for (let row = 0; row < region.rank.length; row++) {
+    if (named[region.name[row]] || named[region.algorithm[row]]) {
+      hits.push({ rank: region.rank[row], start: times[region.start[row]], end: Math.min(run.at(region.end[row]), run.end), message: -1 });
+    }
+  }
+  if (!hits.length || fits.some(Boolean)) {
+    for (let i = 0; i < run.messages; i++) {
+      const sends = fits[message.call[i]];
+      if (sends || fits[message.receive_call[i]]) hits.push({ rank: sends ? message.source[i] : message.dest[i], start: run.start(i), end: run.arrived(i), message: i });
+    }
+    for (let row = 0; row < compute.rank.length; row++) {
+      if (fits[compute.call[row]]) hits.push({ rank: compute.rank[row], start: times[compute.start[row]], end: times[compute.end[row]], message: -1 });
+    }
+    for (const stuck of run.stuckOf.values()) {
+      if (`${stuck.call} at ${stuck.site}`.toLowerCase().includes(words)) hits.push({ rank: stuck.rank, start: stuck.since, end: run.end, message: -1 });
+    }
+  }
+  return hits.sort((one, other) => one.start - other.start || one.rank - other.rank);
+}

@@ -1,0 +1,124 @@
+// What is wrong with a run: its findings, or why it did not end, with the graph of who waits for whom.
+
+const APART = 24;  // stuck ranks that are drawn one by one
+
+function drawFindings(run, sheet, choose) {
+  const report = make("div", { id: "findings" }), graph = make("div", { id: "waits" });
+  const lines = text => make("div", { className: "report" }, ...text.split("\n").map(line => make("div", {}, line + "\n")));
+  if (run.ended) report.append(lines(run.ended.text));
+  for (const finding of run.findings) {
+    const [first] = finding.ranks, known = first < run.ranks;
+    report.append(make("div", { className: "finding" },
+      known ? make("button", { type: "button", onclick: () => choose(first) }, `rank ${first}`) : null,
+      lines(finding.text)));
+  }
+  const stuck = run.ended?.stuck || [];
+  const wrong = make("div", { className: "wrong" + (stuck.length ? "" : " alone") }, report);
+  if (stuck.length) {
+    graph.append(waitGraph(run, choose));
+    wrong.append(graph);
+  }
+  sheet.replaceChildren(wrong);
+  if (!run.ended && !run.findings.length) {
+    sheet.append(make("p", { className: "empty" }, run.about.checked === false ? "Nothing was checked in this run." : "Nothing was found to be wrong with this run."));
+  }
+  return report;
+}
+
+/** Nodes and edges: every stuck rank, or, of many, those of the circle and one node for each state the others are in. */
+function waitNodes(run) {
+  const { stuck, cycle = [], misses = [] } = run.ended, nodes = new Map(), edges = [];
+  const inCycle = new Set(cycle), few = stuck.length <= APART;
+  let shown = few ? cycle : cycle.length > 12 ? [...cycle.slice(0, 8), ...cycle.slice(-3)] : cycle;
+  const skipped = cycle.length - shown.length;
+  const nodeOf = new Map();
+  const add = (key, node) => { if (!nodes.has(key)) nodes.set(key, { key, ranks: [], ...node }); return nodes.get(key); };
+  const shownSet = new Set(shown);
+  for (const one of stuck) {
+    const alone = few || shownSet.has(one.rank), hidden = !alone && inCycle.has(one.rank);
+    const key = alone ? `rank ${one.rank}` : hidden ? "…" : `${one.call} at ${one.site}`;
+    const node = add(key, { circle: inCycle.has(one.rank), small: `${one.call} at ${one.site}` });
+    node.ranks.push(one.rank);
+    nodeOf.set(one.rank, node);
+  }
+  for (const one of stuck) {
+    for (const want of one.wants) {
+      for (const rank of want.awaits.slice(0, few ? 8 : 1)) {
+        const to = nodeOf.get(rank) || add(`rank ${rank}`, { over: true, small: "has ended", ranks: [rank] });
+        const at = cycle.indexOf(one.rank), circle = at >= 0 && cycle[(at + 1) % cycle.length] === rank;
+        const edge = edges.find(each => each.from === nodeOf.get(one.rank) && each.to === to);
+        if (edge) edge.circle ||= circle;
+        else if (nodeOf.get(one.rank) !== to || cycle.length === 1) edges.push({ from: nodeOf.get(one.rank), to, circle, title: `${one.call}: ${want.words}` });
+      }
+    }
+  }
+  for (const miss of misses.slice(0, 12)) {
+    const [from, to] = [nodeOf.get(miss.sender) || add(`rank ${miss.sender}`, { over: true, small: "has ended", ranks: [miss.sender] }), nodeOf.get(miss.rank)];
+    if (from && to && from !== to) edges.push({ from, to, miss: true, title: `near miss: a message with tag ${miss.tag}, ${miss.but}` });
+  }
+  const order = shown.map(rank => nodeOf.get(rank)), middle = nodes.get("…");
+  if (middle && skipped) order.splice(8, 0, middle);
+  if (middle) middle.key = `… ${whole(skipped)} more …`;
+  return { ring: order, others: [...nodes.values()].filter(node => !order.includes(node)), edges };
+}
+
+function waitGraph(run, choose) {
+  // Those of the circle stand in a circle; all others in columns left of it, or by themselves if there is none.
+  const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 8;
+  const [w, h] = words ? [150, 42] : [84, 26], columns = Math.ceil(others.length / 8), rows = Math.ceil(others.length / Math.max(columns, 1));
+  const side = columns * (w + 44), radius = ring.length > 1 ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
+  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 ? 74 : 34) + h + 12, rows * (h + 14) + 10);
+  const [cx, cy] = [side + radius + w / 2 + 8, H / 2];
+  const turn = ring.length === 2 ? Math.PI : -Math.PI / 2;
+  ring.forEach((node, i) => {
+    const angle = 2 * Math.PI * i / ring.length + turn;
+    [node.x, node.y] = [cx + radius * Math.cos(angle), cy + (cy - h / 2 - 6) * Math.sin(angle)];
+  });
+  others.forEach((node, i) => {
+    const column = Math.floor(i / rows), here = Math.min(rows, others.length - column * rows);
+    [node.x, node.y] = [w / 2 + 8 + column * (w + 44), (i % rows + 0.5) * H / here];
+  });
+  const svg = parseSvg(`<svg viewBox="0 0 ${W} ${H}" role="img"></svg>`);
+  const cycle = run.ended.cycle || [];
+  svg.setAttribute("aria-label", cycle.length ? `Ranks wait in a circle: ${cycle.slice(0, 12).join(", ")}${cycle.length > 12 ? ", …" : ""}, ${cycle[0]}` : "Who waits for whom; there is no circle");
+  const draw = (tag, attributes, text, title) => {
+    const made = document.createElementNS(svg.namespaceURI, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    if (text) made.textContent = text;
+    if (title) { const told = document.createElementNS(svg.namespaceURI, "title"); told.textContent = title; made.append(told); }
+    svg.append(made);
+    return made;
+  };
+  for (const { from, to, circle, miss, title } of edges) {
+    const kind = circle ? "circle" : miss ? "miss" : "", [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy) || 1;
+    const bend = edges.some(other => other.from === to && other.to === from) || miss ? 26 : 10;
+    const [mx, my] = [(from.x + to.x) / 2 - dy / length * bend, (from.y + to.y) / 2 + dx / length * bend];
+    const edgePoint = (node, x, y) => {  // where the line from there meets the node's box
+      const [ex, ey] = [x - node.x, y - node.y], t = Math.min(w / 2 / Math.abs(ex || 1e-9), h / 2 / Math.abs(ey || 1e-9));
+      return [node.x + ex * Math.min(t, 1), node.y + ey * Math.min(t, 1)];
+    };
+    const [sx, sy] = edgePoint(from, mx, my), [tx, ty] = edgePoint(to, mx, my), angle = Math.atan2(ty - my, tx - mx);
+    draw("path", { class: kind, d: `M${sx} ${sy}Q${mx} ${my} ${tx} ${ty}` }, "", title);
+    const side = turn => `${tx - 10 * Math.cos(angle + turn)} ${ty - 10 * Math.sin(angle + turn)}`;
+    draw("path", { class: `head ${kind}`, d: `M${tx} ${ty}L${side(0.4)}L${side(-0.4)}Z` });
+  }
+  for (const node of all) {
+    const label = node.ranks.length > 1 && !node.key.startsWith("…") ? rankWords(node.ranks) : node.key;
+    const kind = node.circle ? " circle" : node.over ? " over" : "";
+    const box = draw("rect", { class: "node" + kind, x: node.x - w / 2, y: node.y - h / 2, width: w, height: h, rx: 8 }, "", `${rankWords(node.ranks)}: ${node.small}`);
+    box.addEventListener("click", () => choose(node.ranks[0]));
+    const fit = (text, letters) => text.length > letters ? text.slice(0, letters - 1) + "…" : text;
+    draw("text", { x: node.x, y: node.y + (words ? -3 : 4) }, words ? fit(label, 21) : fit(label, 12));
+    if (words) draw("text", { class: "small", x: node.x, y: node.y + 12 }, fit(node.small, 26));
+  }
+  const key = make("p", { className: "quiet" }, cycle.length ? "Who waits for whom: the thick arrows are the circle." : "Who waits for whom: there is no circle.",
+    run.ended.misses?.length ? " Dashed: a message that would have fitted but for one thing." : "");
+  return make("figure", {}, svg, key);
+}
+
+/** An svg element without its namespace's address, which would look like something from the network. */
+function parseSvg(text) {
+  const holder = document.createElement("div");
+  holder.innerHTML = text;
+  return holder.firstElementChild;
+}

@@ -1,0 +1,200 @@
+// Puts it all together: reads the data, makes the timeline, its controls, and the sheets.
+
+const SHEETS = [["summary", "Summary"], ["waits", "Wait states"], ["matrix", "Matrix"], ["blocks", "Blocks"], ["critical", "Critical path"], ["findings", "Findings"]];
+const element = id => document.getElementById(id);
+
+async function main() {
+  const root = document.documentElement;
+  root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const runs = [];
+  for (const data of document.querySelectorAll("script.run")) {
+    runs.push(new Run(...columnsOf(await unpack(data.textContent))));
+    data.remove();
+  }
+  const [run] = runs, { first } = run;
+  if (first.compact) root.dataset.compact = "";
+  element("loading").remove();
+  element("app").hidden = false;
+  document.querySelector("main").classList.toggle("trouble", Boolean(run.ended));
+  writeHead(runs);
+  const timeline = new Timeline(runs, element("timeline"));
+  timeline.resize();
+  const tooltip = new Tooltip(element("tooltip")), controls = new Controls(timeline, tooltip);
+  const sheets = makeSheets(runs, timeline, controls);
+  timeline.onshares = (shares, drawn) => writeLegend(shares, drawn, timeline);
+  timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
+  const overview = new Overview(timeline, element("overview"));
+  timeline.listeners.push(() => overview.draw());
+  if (first.window) timeline.show(...first.window);
+  if (first.ranks) timeline.showRanks(timeline.bands[0], first.ranks[0], first.ranks[1] - first.ranks[0] + 1);
+  const tab = controls.readAddress();
+  sheets.open(SHEETS.some(([name]) => name === tab) ? tab : first.tab || (run.ended || run.findings.some(one => !one.note) ? "findings" : "summary"));
+  timeline.changed();
+  addEventListener("resize", () => { overview.draw(); sheets.draw(); });
+  // On paper: always light.
+  let before = "";
+  addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
+  addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
+  timeline.draw();
+  root.dataset.ready = "";
+}
+
+function writeHead(runs) {
+  const [run] = runs, { about } = run;
+  element("title").textContent = runs.map(each => each.title).filter(Boolean).join(" and ") || "A run of fakempi";
+  const gist = runs.map(each => `${many(each.ranks, "rank")} · ${seconds(each.time)} · ${many(each.messages, "message")}`).join("   and   ");
+  element("gist").append(gist);
+  if (run.ended) element("gist").append(" · ", make("b", {}, run.ended.headline));
+  const versions = Object.entries(about.versions || {}).map(([name, version]) => `${name} ${version}`).join(", ");
+  element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
+}
+
+function writeLegend(shares, drawn, timeline) {
+  const { scheme, sums } = shares, all = sums[sums.length - 1] || 1, items = [];
+  const item = (colour, name, share) => items.push(make("span", {}, make("i", { style: `background:${css(colour)}` }), make("b", {}, name), make("em", {}, percent(share))));
+  scheme.classes.forEach((one, i) => { if (one.name && sums[i] > 1e-6) item(one.colour, one.name, sums[i] / all); });
+  const busy = scheme.classes.reduce((sum, _, i) => sum + sums[i], 0);
+  if (scheme.idle && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
+  if (scheme.note) items.push(make("span", {}, scheme.note));
+  if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
+  const { fold, stride } = timeline.bands[0];
+  if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
+  items.push(make("span", {}, "shares of what is visible"));
+  element("legend").replaceChildren(...items);
+}
+
+/** Tabs and what is under them; drawn when looked at. */
+function makeSheets(runs, timeline, controls) {
+  const [run] = runs, tabs = document.querySelector(".tabs"), holder = document.querySelector(".sheets"), matrix = {};
+  const sheets = {}, buttons = {};
+  const chooseRank = rank => {
+    const band = timeline.bands[0], stuck = run.stuckOf.get(rank);
+    controls.chooseRank(band, rank);
+    if (stuck) controls.choose({ band, ...lookUp(run, rank, stuck.since) });
+  };
+  for (const [name, words] of SHEETS) {
+    sheets[name] = make("div", { className: "sheet", id: `sheet-${name}`, role: "tabpanel", hidden: true, tabIndex: -1, "aria-labelledby": `tab-${name}` });
+    buttons[name] = make("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": `sheet-${name}`, onclick: () => open(name) }, words);
+    holder.append(sheets[name]);
+    tabs.append(buttons[name]);
+  }
+  const wrong = (run.ended ? 1 : 0) + run.findings.length;
+  if (wrong) {
+    buttons.findings.textContent = run.ended ? "What is wrong" : `Findings (${wrong})`;
+    buttons.findings.classList.toggle("alarm", Boolean(run.ended) || run.findings.some(one => !one.note));
+  }
+  drawFindings(run, sheets.findings, chooseRank);
+  let current = "summary";
+  const drawers = {
+    summary: () => drawSummary(runs, sheets.summary, timeline, timeline.interval),
+    waits: () => drawWaits(controls.current.run, sheets.waits, timeline.interval),
+    matrix: () => drawMatrix(controls.current.run, sheets.matrix, timeline.interval, matrix),
+    blocks: () => drawBlocks(controls.current.run, sheets.blocks, timeline.moment),
+    critical: () => drawPath(controls.current.run, sheets.critical, controls),
+    findings: () => {},
+  };
+  const draw = () => drawers[current]();
+  function open(name) {
+    current = controls.tab = name;
+    for (const [each, sheet] of Object.entries(sheets)) {
+      sheet.hidden = each !== name;
+      buttons[each].setAttribute("aria-selected", each === name);
+      buttons[each].tabIndex = each === name ? 0 : -1;
+    }
+    draw();
+    for (const listener of timeline.listeners) listener();
+  }
+  tabs.addEventListener("keydown", event => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], at = SHEETS.findIndex(([name]) => name === current);
+    if (!step) return;
+    const [name] = SHEETS[(at + step + SHEETS.length) % SHEETS.length];
+    open(name);
+    buttons[name].focus();
+  });
+  const note = element("interval");
+  note.querySelector("button").addEventListener("click", () => controls.setInterval(null));
+  controls.oninterval = interval => {
+    note.hidden = !interval;
+    if (interval) note.querySelector("span").textContent = `Only ${seconds(interval[0], 4)} to ${seconds(interval[1], 4)}`;
+    draw();
+  };
+  controls.onmoment = () => { if (current === "blocks") draw(); };
+  let theme = "";
+  timeline.listeners.push(() => {  // colours of the sheets follow the theme; tables the run that is looked at
+    const now = document.documentElement.dataset.theme + runs.indexOf(controls.current.run);
+    if (theme && now !== theme) draw();
+    theme = now;
+  });
+  return { open, draw };
+}
+
+/** The whole run in a strip, with the window that is seen. */
+class Overview {
+  constructor(timeline, canvas) {
+    Object.assign(this, { timeline, canvas });
+    const move = event => {
+      const box = canvas.getBoundingClientRect(), { gutter, end, t0, t1 } = timeline;
+      const time = (event.clientX - box.left - gutter) / (box.width - gutter) * end;
+      timeline.show(time - (t1 - t0) / 2, time + (t1 - t0) / 2, false);
+    };
+    canvas.addEventListener("pointerdown", event => { canvas.setPointerCapture(event.pointerId); move(event); });
+    canvas.addEventListener("pointermove", event => { if (event.buttons) move(event); });
+  }
+
+  /** Shares of computing and communicating over time, of all ranks together. */
+  shares(run, bins, end) {
+    const found = [new Float64Array(bins + 2), new Float64Array(bins + 2)], { span, times } = run, scale = bins / end;
+    for (let i = 0; i < span.first[run.ranks]; i++) {
+      const plane = found[span.kind[i]];
+      for (const [x, sign] of [[times[span.from[i]] * scale, 1], [times[span.to[i]] * scale, -1]]) {
+        const at = x | 0;
+        plane[at] += sign * (1 - x + at);
+        plane[at + 1] += sign * (x - at);
+      }
+    }
+    for (const plane of found) for (let x = 1; x < bins; x++) plane[x] += plane[x - 1];
+    return found.map(plane => plane.map(each => each / run.ranks));
+  }
+
+  draw() {
+    const { timeline, canvas } = this, ratio = window.devicePixelRatio || 1, { gutter, end, t0, t1 } = timeline;
+    const width = canvas.clientWidth, height = 40, theme = readTheme(), wide = Math.max(Math.round(width - gutter), 1);
+    [canvas.width, canvas.height] = [width * ratio, height * ratio];
+    const c = canvas.getContext("2d");
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (this.wide !== wide) { this.wide = wide; this.parts = this.shares(timeline.runs[0], wide, end); }
+    const { run } = timeline.bands[0], last = Math.round(wide * run.time / end), room = height - 8;
+    c.fillStyle = theme.idle;
+    c.fillRect(gutter, 4, last, room);
+    for (let x = 0; x < wide; x++) {
+      const comm = this.parts[0][x] * room, comp = this.parts[1][x] * room;
+      c.fillStyle = theme.comm;
+      c.fillRect(gutter + x, 4 + room - comm, 1, comm);
+      c.fillStyle = theme.comp;
+      c.fillRect(gutter + x, 4 + room - comm - comp, 1, comp);
+    }
+    if (run.stuckOf.size) {
+      c.fillStyle = theme.stuck;
+      c.fillRect(gutter + last, 4, wide - last, room * run.stuckOf.size / run.ranks);
+    }
+    const [x0, x1] = [t0, t1].map(time => gutter + limited(time / end, 0, 1) * wide);
+    c.fillStyle = theme.ground;
+    c.globalAlpha = 0.72;
+    c.fillRect(gutter, 0, x0 - gutter, height);
+    c.fillRect(x1, 0, width - x1, height);
+    c.globalAlpha = 1;
+    c.strokeStyle = theme.quiet;
+    c.strokeRect(x0 + 0.5, 1.5, Math.max(x1 - x0 - 1, 3), height - 3);
+    c.fillStyle = theme.quiet;
+    c.font = timeline.font(11);
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    c.fillText("all", gutter - 10, height / 2);
+  }
+}
+
+main().catch(error => {
+  const told = document.getElementById("loading") || document.body.appendChild(make("p", { className: "notice" }));
+  told.textContent = `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
+  throw error;
+});

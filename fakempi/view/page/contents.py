@@ -1,0 +1,97 @@
+"""What of a trace goes into the page: a head of words and facts, and columns. Times are kept once and meant by number."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fakempi.trace.columns import Columns, Rows
+from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT
+from fakempi.trace.measures import Measures
+from fakempi.trace.waits import ENDED_EARLY, MEANINGS, STATES, wait_rows
+from fakempi.view.summary import EXPLAINED, facts
+
+Column = npt.NDArray[Any]
+
+_MESSAGE = ("call", "receive_call", "source", "dest", "tag", "context", "region", "nbytes")
+_TIMES = {
+    "message": ("posted", "start", "sent", "arrived", "awaited"),
+    "compute": ("start", "end"),
+    "region": ("start", "end"),
+    "wait": ("start", "end"),
+    "path": ("start", "end"),
+}
+_OTHERS = {
+    "message": _MESSAGE,
+    "compute": ("rank", "call"),
+    "region": ("rank", "name", "algorithm", "call", "lane", "parent", "nbytes", "root"),
+    "wait": ("rank", "state", "call"),
+    "path": ("kind", "rank", "source", "dest", "nbytes", "call"),
+}
+_PATH = np.dtype([("start", "f8"), ("end", "f8"), *((name, "i8") for name in _OTHERS["path"])])
+_KINDS = (COMPUTE, TRANSFER, WAIT)
+
+
+def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str, Column]]:
+    """The head, and the columns by name."""
+    found = Measures(trace)
+    transfers, computes = trace.transfer_rows, trace.compute_rows
+    tables: dict[str, Rows] = {
+        "message": transfers[np.argsort(transfers["start"], kind="stable")],
+        "compute": computes[np.lexsort((computes["start"], computes["rank"]))],
+        "region": trace.region_rows,
+        "wait": _waits(trace),
+        "path": _path(found),
+    }
+    columns = _numbered(tables, trace.clocks)
+    for table, rows in tables.items():
+        for name in _OTHERS[table]:
+            column = rows[name]
+            wide = name == "nbytes" and len(column) > 0 and int(column.max()) >= 2**31
+            columns[f"{table}.{name}"] = column.astype(float) if wide else column
+    head = {
+        "title": title,
+        "ranks": trace.ranks,
+        "time": trace.time,
+        "calls": [[call.name, os.path.basename(call.file), call.line] for call in trace.calls],
+        "names": trace.names,
+        "states": [[state, MEANINGS[state]] for state in STATES],
+        "facts": [[name, value, EXPLAINED.get(name, "")] for name, value in facts(found)],
+        "about": {key: told for key, told in trace.about.items() if key not in ("ended", "findings")},
+        "ended": trace.about.get("ended"),
+        "findings": trace.about.get("findings", []),
+    }
+    return head, columns
+
+
+def _numbered(tables: dict[str, Rows], clocks: list[float]) -> dict[str, Column]:
+    """All times there are, in order, and every column of times as numbers in that; what never happened is -1."""
+    parts = [(f"{table}.{name}", rows[name]) for table, rows in tables.items() for name in _TIMES[table]]
+    parts.append(("clocks", np.asarray(clocks)))
+    every = np.concatenate([column for _, column in parts])
+    finite = np.isfinite(every)
+    times, numbers = np.unique(every[finite], return_inverse=True)
+    column = np.full(len(every), -1, np.int64)
+    column[finite] = numbers
+    bounds = np.cumsum([len(one) for _, one in parts])[:-1]
+    named = {name: one for (name, _), one in zip(parts, np.split(column, bounds), strict=True)}
+    return {"times": times, **named}
+
+
+def _waits(trace: Columns) -> Rows:
+    """Without what comes after a stuck rank's last call, which looks as if it had ended."""
+    rows = wait_rows(trace)
+    stuck = [one["rank"] for one in (trace.about.get("ended") or {}).get("stuck", [])]
+    return rows[(rows["state"] != STATES.index(ENDED_EARLY)) | ~np.isin(rows["rank"], stuck)] if stuck else rows
+
+
+def _path(found: Measures) -> Rows:
+    steps = found.critical_path
+    rows = np.zeros(len(steps), _PATH)
+    for index, step in enumerate(steps):
+        kind = _KINDS.index(step.kind)
+        rows[index] = (step.start, step.end, kind, step.rank, step.source, step.dest, step.nbytes, step.call)
+    return rows

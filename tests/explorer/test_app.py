@@ -1,0 +1,164 @@
+"""The explorer, driven by keys and mouse as textual's pilot presses them, at 80 columns and 24 rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import Hockney, phantom
+from fakempi.cli import main
+from fakempi.trace.record import Trace
+
+app = pytest.importorskip("fakempi.explorer.app", reason="there is no textual: pip install textual", exc_type=ImportError)
+
+
+def ring(comm: Any) -> None:
+    """Each computes and hands 800 bytes to the next."""
+    fakempi.compute(1e-6 * (1 + comm.rank % 3))
+    comm.Sendrecv(phantom(800), (comm.rank + 1) % comm.size, 7, phantom(800), (comm.rank - 1) % comm.size, 7)
+    comm.Barrier()
+
+
+def traced(ranks: int = 8) -> Trace:
+    """The trace of that."""
+    trace = fakempi.run(ring, ranks, cost=Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace
+    assert trace is not None
+    return trace
+
+
+def piloted(trace: Trace, act: Callable[[Any, Any], Awaitable[None]], size: tuple[int, int] = (80, 24)) -> None:
+    """Start it, do something, and leave."""
+
+    async def driven() -> None:
+        explorer = app.Explorer(trace, "ring.npz")
+        async with explorer.run_test(size=size) as pilot:
+            await pilot.pause()
+            await act(explorer, pilot)
+
+    asyncio.run(driven())
+
+
+def words(explorer: Any, name: str) -> str:
+    """What a part of the screen says."""
+    return str(explorer.query_one(name).render())
+
+
+def test_all_is_seen_at_first() -> None:
+    """Times, ranks, a lane for each, and what is under the cursor."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        assert words(explorer, "#head").startswith("ring.npz: 0 s to ")
+        assert "ranks 0 to 7 of 8" in words(explorer, "#head")
+        lines = words(explorer, "#timeline").splitlines()
+        assert [line.split()[0] for line in lines[1:9]] == list("01234567")
+        assert max(map(len, lines)) <= 80
+        assert "rank 0 computes for 1 µs" in words(explorer, "#details")
+        assert "compute at test_app.py:" in words(explorer, "#details")
+        assert "fakempi.compute(1e-6" in words(explorer, "#details")  # the line of the program
+
+    piloted(traced(), act)
+
+
+def test_keys_zoom_move_fold_and_follow() -> None:
+    """The cursor's message is told, and Enter goes to its other end and back."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        whole = explorer.lanes.glass
+        await pilot.press("plus")
+        assert explorer.lanes.glass.end < whole.end
+        await pilot.press("minus")
+        assert explorer.lanes.glass.end == pytest.approx(whole.end)
+        await pilot.press("right_square_bracket")
+        assert explorer.lanes.glass.count == 4
+        await pilot.press("0", "down", "down", *["right"] * 34)
+        assert explorer.found.message >= 0
+        assert "800 bytes, tag 7" in words(explorer, "#details")
+        await pilot.press("enter")
+        assert explorer.lanes.glass.rank in (1, 3)
+        await pilot.press("enter")
+        assert explorer.lanes.glass.rank == 2
+
+    piloted(traced(), act)
+
+
+def test_the_mouse_points_and_zooms() -> None:
+    """A click moves the cursor to its lane."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        await pilot.click("#timeline", offset=(40, 4))
+        assert explorer.lanes.glass.rank == 3
+        assert 0 < explorer.lanes.glass.at < explorer.trace.time
+
+    piloted(traced(), act)
+
+
+def test_search_finds_ranks_and_words() -> None:
+    """And says so if there is none."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        await pilot.press("slash", "5", "enter")
+        assert explorer.lanes.glass.rank == 5
+        await pilot.press("slash", *"barrier", "enter")
+        assert len(explorer.hits) > 1
+        first = explorer.lanes.glass
+        await pilot.press("n")
+        assert explorer.lanes.glass != first
+        await pilot.press("slash", *"joy", "enter")
+        assert words(explorer, "#details") == "Nothing here is called 'joy'."
+
+    piloted(traced(), act)
+
+
+def test_sheets_and_help() -> None:
+    """Every one at 80 columns."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        sheets = {"2": "rounds", "3": "Wait states", "4": "from", "5": "Critical path", "6": "blocks of ranks"}
+        for key, told in sheets.items():
+            await pilot.press(key)
+            assert told in words(explorer, "#words")
+        await pilot.press("7")
+        assert words(explorer, "#words") == "Nothing was found to be wrong with this run."
+        await pilot.press("question_mark")
+        assert "follow the message" in words(explorer, "#words")
+        await pilot.press("escape")
+        assert explorer.query_one("ContentSwitcher").current == "timeline"
+
+    piloted(traced(), act)
+
+
+def test_many_ranks_are_folded() -> None:
+    """As many a lane as it takes, and fewer when unfolded."""
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        lanes = len(explorer.lanes.groups())
+        assert lanes <= 16
+        assert len(explorer.lanes.groups()[0]) > 1
+        await pilot.press(*["right_square_bracket"] * 5)
+        assert len(explorer.lanes.groups()[0]) == 1
+
+    piloted(traced(200), act)
+
+
+def test_a_deadlock_begins_with_its_report() -> None:
+    """And the lanes say who waits for what."""
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(lambda comm: comm.recv(source=(comm.rank + 1) % comm.size), 3, trace=True)
+
+    async def act(explorer: Any, pilot: Any) -> None:
+        assert words(explorer, "#words").startswith("deadlock at t = 0 s")
+        await pilot.press("1")
+        assert "rank 0 waits for ever, for a message from rank 1" in words(explorer, "#details")
+
+    piloted(caught.value.trace, act)
+
+
+def test_wrong_use_is_told(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """One trace, and no files."""
+    traced().save(tmp_path / "t.npz")
+    assert main(["view", "-i", str(tmp_path / "t.npz"), "--html", str(tmp_path / "x.html")]) == 2
+    assert "-i shows one trace, in the terminal" in capsys.readouterr().err

@@ -1,0 +1,303 @@
+"""The page in a real browser: it draws, zooms, moves, finds, follows, and says what is wrong.
+
+It takes a Chromium of the distribution and the package playwright; where there is none the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import Hockney, phantom
+from fakempi.view.page.assemble import page as assembled
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium here: apt-get install chromium", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+
+LOCAL = ("file:", "data:", "blob:")
+COST, SLOW = Hockney(t_s=1e-6, t_w=1e-9, eager_limit=0), Hockney(t_s=2e-6, t_w=1e-9, eager_limit=0)
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+def ring(comm: Any) -> None:
+    """Each rank computes and hands 8,000 bytes to the next."""
+    for turn in range(3):
+        fakempi.compute(1e-6 * (1 + (comm.rank + turn) % 3))
+        comm.Sendrecv(phantom(8000), (comm.rank + 1) % comm.size, 7, phantom(8000), (comm.rank - 1) % comm.size, 7)
+    comm.Barrier()
+
+
+def knot(comm: Any) -> None:
+    """All wait for their neighbour; one message has the wrong tag."""
+    fakempi.compute(1e-6 * comm.rank)
+    if comm.rank == 0:
+        comm.send(None, 1, tag=3)
+    comm.recv(source=(comm.rank - 1) % comm.size, tag=4)
+
+
+def many(comm: Any) -> None:
+    """A hundred messages a rank."""
+    for turn in range(100):
+        fakempi.compute(1e-7 * ((comm.rank * 7 + turn * 3) % 11))
+        comm.Sendrecv(phantom(64), (comm.rank + 1) % comm.size, 0, phantom(64), (comm.rank - 1) % comm.size, 0)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The files: a sound run, a deadlock, a finding, two runs, many messages."""
+    folder = tmp_path_factory.mktemp("pages")
+    traces = {"ring": fakempi.run(ring, 8, cost=COST, trace=True).trace, "many": fakempi.run(many, 1000, trace=True).trace}
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(knot, 4, trace=True)
+    traces["knot"] = caught.value.trace
+    slow = fakempi.run(ring, 8, cost=SLOW, trace=True).trace
+    assert slow is not None
+    assert traces["ring"] is not None
+    (folder / "both.html").write_text(assembled(traces["ring"], slow, titles=["fast", "slow"]), encoding="utf-8")
+    for name, trace in traces.items():
+        assert trace is not None
+        trace.save(folder / f"{name}.html")
+    return {path.stem: path for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def browser(pages: dict[str, Path]) -> Iterator[Any]:
+    """One for all tests here."""
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, pages: dict[str, Path]) -> Iterator[Open]:
+    """A page that is drawn; whatever goes wrong in it fails the test, and so does asking the network for anything."""
+    complaints: list[str] = []
+
+    def opened(name: str, fragment: str = "", **options: Any) -> Any:
+        page = browser.new_page(viewport={"width": 1280, "height": 800}, **options)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda asked: complaints.extend([asked.url] * (not asked.url.startswith(LOCAL))))
+        page.goto(pages[name].as_uri() + fragment)
+        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        return page
+
+    yield opened
+    assert complaints == []
+
+
+def seen(page: Any) -> tuple[float, float]:
+    """The times that the timeline goes from and to, once it is drawn."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    start, end = page.get_attribute("#timeline", "data-range").split()
+    return float(start), float(end)
+
+
+def middle(page: Any, x: float = 0.5, y: float = 0.5) -> tuple[float, float]:
+    """A point of the timeline, by shares of its width and height."""
+    box = page.locator("#timeline").bounding_box()
+    return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+
+def test_all_of_a_run_is_seen_at_first(opened: Open, pages: dict[str, Path]) -> None:
+    """From 0 to its end, with all ranks, a legend, and nothing wrong."""
+    page = opened("ring")
+    trace = fakempi.run(ring, 8, cost=COST, trace=True).trace
+    assert trace is not None
+    assert seen(page) == (0, trace.time)
+    assert page.get_attribute("#timeline", "data-ranks") == "0 7"
+    assert page.get_attribute("#timeline", "data-selected") == ""
+    assert page.inner_text("#legend").startswith("communicating")
+    assert page.text_content("#findings") == ""
+    assert not page.is_visible("#tooltip")
+
+
+def test_wheel_drag_and_keys_zoom_and_move(opened: Open) -> None:
+    """In time; plus and minus are each other's opposite."""
+    page = opened("ring")
+    whole = seen(page)
+    page.mouse.move(*middle(page))
+    page.mouse.wheel(0, -400)
+    near = seen(page)
+    assert whole[0] < near[0] < near[1] < whole[1]
+    page.mouse.down()
+    x, y = middle(page)
+    page.mouse.move(x - 200, y, steps=4)
+    page.mouse.up()
+    moved = seen(page)
+    assert moved[0] > near[0]
+    assert moved[1] - moved[0] == pytest.approx(near[1] - near[0])
+    page.focus("#timeline")
+    page.keyboard.press("+")
+    closer = seen(page)
+    assert closer[1] - closer[0] < moved[1] - moved[0]
+    page.keyboard.press("-")
+    assert seen(page) == pytest.approx(moved)
+    page.keyboard.press("0")
+    assert seen(page) == whole
+
+
+def test_shift_and_wheel_unfolds_ranks(opened: Open) -> None:
+    """Fewer of them are seen, each higher."""
+    page = opened("many")
+    page.mouse.move(*middle(page))
+    page.keyboard.down("Shift")
+    page.mouse.wheel(0, -600)
+    page.keyboard.up("Shift")
+    seen(page)
+    first, last = map(int, page.get_attribute("#timeline", "data-ranks").split())
+    assert 0 < first < last < 999
+
+
+def test_the_tooltip_tells_of_a_message(opened: Open) -> None:
+    """What was called and where, from whom to whom, how many bytes; and it goes away."""
+    page = opened("ring")
+    x, y = middle(page, 0.3, 0.5)
+    page.mouse.move(x, y)
+    for step in range(60):
+        if "bytes" in page.inner_text("#tooltip"):
+            break
+        page.mouse.move(x + 4 * step, y)
+    words = page.inner_text("#tooltip")
+    assert "Sendrecv at test_browser.py:" in words
+    assert "8000 bytes, tag 7" in words
+    assert "rank " in words
+    page.mouse.move(5, 5)
+    assert not page.is_visible("#tooltip")
+
+
+def test_search_finds_ranks_and_words(opened: Open) -> None:
+    """A number is a rank; Enter goes from one hit to the next; what is not there is said."""
+    page = opened("ring")
+    page.fill("#search", "5")
+    page.press("#search", "Enter")
+    seen(page)
+    assert page.get_attribute("#timeline", "data-selected") == "5"
+    page.fill("#search", "barrier")
+    page.press("#search", "Enter")
+    assert page.inner_text("#hits").startswith("1 of ")
+    page.press("#search", "Enter")
+    assert page.inner_text("#hits").startswith("2 of ")
+    page.fill("#search", "joy")
+    page.press("#search", "Enter")
+    assert page.inner_text("#hits") == "Nothing here is called “joy”."
+    page.fill("#search", "99")
+    page.press("#search", "Enter")
+    assert page.inner_text("#hits") == "The ranks are 0 to 7."
+
+
+def test_a_click_chooses_and_another_follows_the_message(opened: Open) -> None:
+    """From one end to the other, and back by Enter."""
+    page = opened("ring")
+    page.fill("#search", "sendrecv")
+    page.press("#search", "Enter")
+    page.focus("#timeline")
+    seen(page)
+    first = page.get_attribute("#timeline", "data-selected")
+    page.keyboard.press("Enter")
+    seen(page)
+    other = page.get_attribute("#timeline", "data-selected")
+    assert abs(int(first) - int(other)) in (1, 7)
+    page.keyboard.press("Enter")
+    seen(page)
+    assert page.get_attribute("#timeline", "data-selected") == first
+
+
+def test_a_link_holds_the_view(opened: Open) -> None:
+    """Times and rank in the fragment are what is seen; and what is seen is in the fragment."""
+    page = opened("ring", "#t=1e-5..2e-5&rank=7")
+    assert seen(page) == (1e-5, 2e-5)
+    assert page.get_attribute("#timeline", "data-selected") == "7"
+    page.focus("#timeline")
+    page.keyboard.press("+")
+    page.wait_for_function("() => location.hash.includes('t=') && !location.hash.includes('t=0.00001..')")
+    start, _ = seen(page)
+    assert float(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('t').split('..')[0]")) == start
+
+
+def test_a_deadlock_is_drawn(opened: Open) -> None:
+    """Its report is open, with the cycle; the graph has every rank; the timeline goes on for ever."""
+    page = opened("knot")
+    words = page.inner_text("#findings")
+    assert "deadlock at t = " in words
+    assert "cycle: " in words
+    assert "near miss: " in words
+    drawn = page.inner_text("#waits")
+    assert all(f"rank {rank}" in drawn for rank in range(4))
+    assert "Ranks wait in a circle" in page.get_attribute("#waits svg", "aria-label")
+    assert page.locator("#waits path.circle:not(.head)").count() == 4
+    assert page.locator("#waits path.miss:not(.head)").count() == 1
+    assert "waits for ever" in page.inner_text("#legend")
+    page.mouse.move(*middle(page, 0.98, 0.9))
+    assert "waits for ever" in page.inner_text("#tooltip")
+
+
+def test_an_interval_has_its_own_tables(opened: Open) -> None:
+    """Dragging along the ruler chooses it; Escape lets go of it."""
+    page = opened("ring", "#tab=waits")
+    x, y = middle(page, 0.3, 0)
+    before = page.inner_text("#sheet-waits")
+    page.mouse.move(x, y + 10)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 10, steps=3)
+    page.mouse.up()
+    assert page.inner_text("#interval").startswith("Only ")
+    assert page.inner_text("#sheet-waits") != before
+    page.focus("#timeline")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#interval")
+    assert page.inner_text("#sheet-waits") == before
+
+
+def test_every_sheet_draws(opened: Open) -> None:
+    """And the switches, and both themes."""
+    page = opened("ring")
+    for name, words in {
+        "summary": "rounds", "waits": "Idle for", "matrix": "Who sends to whom", "blocks": "100% of all blocks",
+        "critical": "What decided when the run ended", "findings": "Nothing was found to be wrong",
+    }.items():  # fmt: skip
+        page.click(f"#tab-{name}")
+        assert words in page.inner_text(f"#sheet-{name}")
+    page.focus("#timeline")
+    for key in "23c1md":
+        page.keyboard.press(key)
+        seen(page)
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    assert page.inner_text("#moment").endswith("s")
+
+
+def test_two_runs_are_on_one_scale(opened: Open) -> None:
+    """Which is that of the longer one; the summary has both."""
+    page = opened("both")
+    slow = fakempi.run(ring, 8, cost=SLOW).time
+    assert seen(page) == (0, slow)
+    assert page.inner_text("h1") == "fast and slow"
+    assert "fast" in page.inner_text("#sheet-summary")
+    assert "slow" in page.inner_text("#sheet-summary")
+
+
+def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:
+    """A thousand ranks and a hundred thousand messages, in the page's own measure."""
+    page = opened("many")
+    page.focus("#timeline")
+    spent = []
+    for key in "+++++-----":
+        page.keyboard.press(key)
+        seen(page)
+        spent.append(float(page.get_attribute("#timeline", "data-frame")))
+    assert min(spent) < 100  # the least, since the machine may be busy with other tests
