@@ -16,7 +16,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import isfinite
 from numbers import Real
 from time import perf_counter, thread_time
 from types import FunctionType
@@ -33,6 +32,7 @@ from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import Message
 from fakempi.mpi.windows.win import Win
+from fakempi.wire.cost import MOST
 
 KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win)
 """Classes whose methods, and those of the classes that they are made of, are calls of ours."""
@@ -42,7 +42,7 @@ def checked(computing: Any) -> float:
     """The factor that is meant; 0 charges nothing."""
     if isinstance(computing, bool) or not isinstance(computing, Real):
         raise MPITypeError(ERR_ARG, f"run: computing must be a factor such as 1.0, not {computing!r}.")
-    if not (float(computing) >= 0 and isfinite(computing)):
+    if not 0 <= computing <= MOST:  # type: ignore[operator]  # a Real has no order for mypy
         raise MPIValueError(ERR_ARG, f"run: computing must be a factor of at least 0, not {computing!r}.")
     return float(computing)
 

@@ -8,6 +8,7 @@ a bug in fakempi itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -125,6 +126,22 @@ class Died(RuntimeError):
 
     def __init__(self, time: float) -> None:
         super().__init__(f"it died at t = {float(time):.6g} s, and no other rank took notice")
+
+
+KEEP = "\n\t"
+"""Of control characters, those that texts of several lines are made of."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, keep: str = "") -> str:
+    """A text that does nothing to a terminal but be read: control characters are written out, but for those to keep."""
+    if text.isprintable():
+        return text
+    found = _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    for char in KEEP:
+        found = found if char in keep else found.replace(char, char.encode("unicode_escape").decode())
+    return found
 
 
 class RunError(RuntimeError):

@@ -23,9 +23,9 @@ from typing import Any
 
 from collectives.loading import is_path
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
+from fakempi.errors import MPIError, MPIValueError
 from fakempi.own_models import own_model
-from fakempi.wire.cost import CostModel
+from fakempi.wire.cost import MOST_PROCESSES, CostModel, many
 from fakempi.wire.models.dragonfly import Dragonfly
 from fakempi.wire.models.fat_tree import FatTree
 from fakempi.wire.models.free import Free
@@ -41,6 +41,9 @@ MODELS: Mapping[str, Callable[..., CostModel]] = {
     "dragonfly": Dragonfly, "two_groups": TwoGroups, **PRESETS,
 }  # fmt: skip
 """Cost models and machines, by the names that people type."""
+
+MOST_BYTES = 2**40
+"""Of a message that is compared."""
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
@@ -90,7 +93,12 @@ def cost_model(text: str) -> CostModel:
     for part, numbers in within.items():
         base: Hockney = getattr(defaults, part)
         given[part] = Hockney(**{"t_s": base.t_s, "t_w": base.t_w, **numbers})
-    return model(**given)
+    try:
+        return model(**given)
+    except (TypeError, AttributeError, OverflowError) as error:
+        if isinstance(error, MPIError):
+            raise
+        raise wrong(f"{text}: {error}.") from error
 
 
 def _parameters(model: Callable[..., Any]) -> list[str]:
@@ -103,11 +111,15 @@ def _parameters(model: Callable[..., Any]) -> list[str]:
 
 
 def _pairs(text: str, rest: str) -> Iterable[tuple[str, str]]:
-    for part in filter(None, _split(rest)):
-        key, equals, value = part.partition("=")
+    seen = set()
+    for part in _split(rest) if rest.strip() else ():
+        key, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not value:
             raise wrong(f"{text}: {part!r} should be a parameter and its value, such as t_s=1e-6.")
-        yield key.strip(), value.strip()
+        if key in seen:
+            raise wrong(f"{text}: {key} is given twice.")
+        seen.add(key)
+        yield key, value
 
 
 def _split(text: str) -> list[str]:
@@ -120,13 +132,17 @@ def number(text: str) -> Any:
     low = text.strip().lower()
     if low in ("true", "yes", "on", "false", "no", "off"):
         return low in ("true", "yes", "on")
-    match = re.fullmatch(r"([+-]?\d+)([kmg]?)(?:i?b)?", low)
+    match = re.fullmatch(r"([+-]?[0-9]{1,99})([kmg]?)(?:i?b)?", low)
     if match:
         return int(match[1]) * _UNITS[match[2]]
     try:
         return Fraction(low) if "/" in low else float(low)
     except (ValueError, ZeroDivisionError):
-        raise wrong(f"{text!r} is not a number.") from None
+        raise wrong(f"{_shown(text)} is not a number.") from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:40]}...")
 
 
 def numbers_or_one(text: str) -> Any:
@@ -137,17 +153,25 @@ def numbers_or_one(text: str) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def whole(text: str) -> int:
+def whole(text: str, what: str = "bytes: say 0, 1500, 64k or 1M") -> int:
     """A whole number that is not negative, with k, M or G for powers of 1024."""
     found = number(text)
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise wrong(f"{text!r} is not a number of bytes: say 0, 1500, 64k or 1M.")
+        raise wrong(f"{_shown(text)} is not a number of {what}.")
     return found
+
+
+def count(text: str) -> int:
+    """A number of ranks."""
+    return whole(text, "ranks: say 4 or 1k")
 
 
 def sizes(text: str) -> list[int]:
     """Sizes in bytes: `0,1k,64k`, or `1k..1M` for every power of two between."""
-    return _several(text, whole)
+    found = _several(text, whole)
+    if max(found, default=0) > MOST_BYTES:
+        raise wrong(f"{_shown(text)}: {many(max(found))} bytes are too many; there can be at most {MOST_BYTES:,}.")
+    return found
 
 
 def groups(text: str) -> list[tuple[int, int]]:
@@ -156,14 +180,14 @@ def groups(text: str) -> list[tuple[int, int]]:
     for part in _split(text):
         first, plus, second = part.partition("+")
         if plus:
-            found.append((whole(first), whole(second)))
+            found.append((count(first), count(second)))
         else:
-            found += [(size, 0) for size in _several(part, whole)]
+            found += [(size, 0) for size in _several(part, count)]
     for p, q in found:
         if p < 1:
             raise wrong(f"{text!r}: {p} ranks are too few; there must be at least 1.")
-        if q < 0:
-            raise wrong(f"{text!r}: {q} ranks are too few.")
+        if max(p, q) > MOST_PROCESSES:
+            raise wrong(f"{text!r}: {many(max(p, q))} ranks are too many; there can be at most {MOST_PROCESSES:,}.")
     return found
 
 
@@ -195,8 +219,8 @@ def ranks(text: str, size: int) -> list[int]:
     found: dict[int, None] = {}
     for part in _split(text):
         first, dash, last = part.partition("-")
-        low = whole(first)
-        high = whole(last) if dash else low
+        low = count(first)
+        high = count(last) if dash else low
         if not low <= high < size:
             raise wrong(f"{part!r} is not among the ranks 0-{size - 1}.")
         found.update(dict.fromkeys(range(low, high + 1)))

@@ -16,6 +16,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from fakempi.errors import FindingsError
 from fakempi.trace.measures import Measures
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as load_record
@@ -62,14 +63,22 @@ def told(cost: object, findings: Iterable[Any] = (), error: BaseException | None
     """What is told of a run beside what happened, in plain values: see `Columns.about`."""
     about: dict[str, Any] = {
         "command": _command(),
-        "cost": str(cost),
+        "cost": _model(cost),
         "date": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
         "versions": {"fakempi": _version(), "Python": platform.python_version()},
         "findings": [{**one.as_record(), "text": str(one)} for one in findings],
     }
-    if error is not None:
+    if error is not None and not isinstance(error, FindingsError):  # which says no more than its findings
         about["ended"] = _ended(error)
     return about
+
+
+def _model(cost: object) -> str:
+    """A cost model in words; one of somebody's own may not be able to say."""
+    try:
+        return str(cost)
+    except Exception:
+        return type(cost).__name__
 
 
 def _ended(error: Any) -> dict[str, Any]:

@@ -6,17 +6,17 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from inspect import iscoroutinefunction, isgeneratorfunction
-from numbers import Real
 from random import Random
 from threading import Lock
 from types import FrameType
 from typing import Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
+from fakempi import arguments
 from fakempi import computing as metering
+from fakempi.arguments import NOT_BEGUN, has_not_begun, no_thread, out_of, without_thread
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIError, MPITypeError, MPIValueError, RankError, RunError
+from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
@@ -27,6 +27,7 @@ from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
+from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.point.arrival import matched
 from fakempi.mpi.point.mismatch import note_calls
@@ -39,8 +40,7 @@ from fakempi.traces import shown, told
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
-from fakempi.wire.guard import Guard, examine, failed, trusted
-from fakempi.wire.models.hockney import Hockney
+from fakempi.wire.guard import Guard, trusted
 
 
 class Run:
@@ -107,6 +107,7 @@ def run(
     kill: Mapping[int, float] | None = None,
     detection: float = DETECTION,
     buffers: bool | None = None,
+    poll: float = 1e-6,
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -134,6 +135,8 @@ def run(
     detection : modelled seconds from a rank's death until the others know
     buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
         microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
+    poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
+        as long as anything else can, it takes none
 
     Raises
     ------
@@ -142,10 +145,10 @@ def run(
     RunTimeout : it was not done in time; it says where every rank was
     FindingsError : the run was strict, and something is wrong
     """
-    model = _checked(main, nprocs, cost)
+    model = arguments.checked(main, nprocs, cost)
     watched = progress is not False or timeout is not None
     if watched:
-        _check_watch(progress, timeout)
+        arguments.check_watch(progress, timeout)
     loop = Loop(make_carrier(carrier))
     recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, model, recorder), model, algorithms, strict)
@@ -156,12 +159,16 @@ def run(
         note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
     if strict if buffers is None else buffers:
-        universe.watch = Watch(universe, matched)
-        universe.wire.matched = universe.watch.matched
+        universe.pins = Watch(universe, matched)
+        universe.wire.matched = universe.pins.matched
+    loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
-    for process in new_world(universe, nprocs):
-        universe.launch(process, lambda comm: main(comm, *args))
+    try:
+        for process in new_world(universe, nprocs):
+            universe.launch(process, lambda comm: main(comm, *args))
+    except MemoryError as error:
+        raise out_of(error, nprocs) from None
     universe.detection, universe.excuse = detection, partial(excuse, universe)
     if kill is not None:
         schedule(universe, kill)
@@ -183,9 +190,11 @@ def run(
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
         raise
+    except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
+        raise out_of(error, nprocs) from error
     finally:
-        if universe.watch is not None:
-            universe.watch.end()
+        if universe.pins is not None:
+            universe.pins.end()
         here.loop = before
         if outer is not None:
             outer.universe.inner = None
@@ -204,46 +213,6 @@ def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None
 def _not_the_program(frame: FrameType) -> bool:
     """Whether a frame is ours, or the bottom of a thread, which a greenlet does not have."""
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
-
-
-def _checked(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
-    """Complain about arguments that do not fit; the cost model that is meant."""
-    if not callable(main):
-        raise MPITypeError(ERR_ARG, f"run: main must be a function that takes a communicator, not {main!r}.")
-    if iscoroutinefunction(main) or isgeneratorfunction(main):
-        raise MPITypeError(ERR_ARG, f"run: calling {main.__name__} only makes a coroutine or generator, and runs nothing.")
-    if isinstance(nprocs, bool) or not hasattr(nprocs, "__index__"):
-        raise MPITypeError(ERR_ARG, f"run: nprocs must be a whole number, not {nprocs!r}.")
-    if nprocs < 1:
-        raise MPIValueError(ERR_ARG, f"run: nprocs is {nprocs}; there must be at least 1 rank.")
-    if cost is None:
-        return Hockney()
-    if isinstance(cost, str):
-        from fakempi.options import cost_model  # not before it is needed
-
-        cost = cost_model(cost)
-    if not isinstance(cost, CostModel):
-        raise MPITypeError(ERR_ARG, f"run: cost must be a cost model such as Hockney(...), not {cost!r}.")
-    examine(cost)
-    try:
-        cost.node(nprocs - 1)  # a placement must name everybody's node
-    except MPIError:
-        raise
-    except Exception as error:
-        raise MPIValueError(ERR_ARG, failed(cost, f"node({nprocs - 1})", error)) from error
-    return cost
-
-
-def _check_watch(progress: Any, timeout: Any) -> None:
-    """Complain about what cannot be shown or waited for."""
-    if progress not in (False, True, "always"):
-        raise MPIValueError(ERR_ARG, f"run: progress must be True, False or 'always', not {progress!r}.")
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, Real):
-        raise MPITypeError(ERR_ARG, f"run: timeout must be a number of seconds, not {timeout!r}.")
-    if not float(timeout) > 0:
-        raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
 
 
 def _watch(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
@@ -316,6 +285,9 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
             result = main(process.comm_world)
             if process.number < len(returns):
                 returns[process.number] = result
+                if isinstance(result, NOT_BEGUN) and (words := has_not_begun(process.name, result)):
+                    universe.end(MPITypeError(ERR_ARG, words))
+                    raise Ended
             if process.threads:
                 finish(process)
         except Ended:
@@ -364,6 +336,9 @@ def _drive(universe: Universe) -> None:
         (process, error), *others = universe.failures
         if isinstance(error, KeyboardInterrupt):
             raise error
+        if without_thread(error):
+            begun = sum(one.task.handle is not None for one in universe.processes)
+            raise RunError(no_thread(len(universe.processes), begun)) from error
         names = {one.number: one.name for one, _ in universe.failures}
         raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
 

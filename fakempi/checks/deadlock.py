@@ -75,14 +75,20 @@ def report(
     unreceived: Sequence[Unreceived] = (),
     polling: bool = False,
     names: Names | None = None,
+    rounds: int = 0,
 ) -> DeadlockError:
-    """The error to raise: a text for people, and the records for programs."""
+    """The error to raise: a text for people, and the records for programs.
+
+    If ranks poll and it is not known that they go round in a circle, `rounds` is how often each has looked in vain.
+    """
     words = Words(names or Names())
     verdict, kind = ("livelock", LivelockError) if polling else ("deadlock", DeadlockError)
     count = len({one.rank for one in stuck})
     s = "s" if count == 1 else ""
     what = f"poll{s} in vain or wait{s}" if polling else f"wait{s}"
-    lines = [f"{verdict} at t = {float(time):.6g} s: {count} of {nprocs} ranks {what}, and nothing else can happen."]
+    known = f": {rounds:,} polls in a row found nothing, and nobody else can do anything" if rounds else ""
+    known = known or ", and nothing else can happen"
+    lines = [f"{verdict} at t = {float(time):.6g} s: {count} of {nprocs} ranks {what}{known}."]
     lines += _shortened([f"  {line}" for line in words.states(stuck)], "more states")
     cycle = find_cycle(stuck)
     if cycle:

@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import StringIO
 
 from fakempi.cli.parser import make_parser
-from fakempi.errors import MPIError, RunError, TraceError
+from fakempi.errors import KEEP, MPIError, RunError, TraceError, printable
 
+FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -18,6 +20,11 @@ BROKEN_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say, or, without any, say what there is; returns the exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if sys.stderr is None:  # it was closed: what is said there is lost
+        sys.stderr = StringIO()
+    if sys.stdout is None:
+        sys.stderr.write("fakempi: standard output is closed.\n")
+        return WRONG_USE
     try:
         options = make_parser().parse_args(words or ["--help"])
     except SystemExit as error:
@@ -32,8 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             return _quiet()
         words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
-        sys.stderr.write(f"fakempi {options.command_name}: {words}\n")
+        sys.stderr.write(f"fakempi {options.command_name}: {printable(words, keep=KEEP)}\n")
         return WRONG_USE
+    except MemoryError as error:
+        sys.stderr.write(f"fakempi {options.command_name}: {str(error) or 'there is not enough memory.'}\n")
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
 

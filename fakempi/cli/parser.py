@@ -61,6 +61,9 @@ after Ctrl-C.
 
 COMPUTING = "charge CPU time between two MPI calls, times F, to the rank's clock: measured, so not the same in each run"
 
+MOST_JOBS = 1024
+POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
+
 LIST = """\
 examples:
   fakempi list                   all operations and their algorithms
@@ -74,6 +77,7 @@ examples:
   fakempi run -n 16 --trace t.json work.py
   fakempi view t.json                      summary, timeline and wait states
   fakempi view t.json --what critical,matrix
+  fakempi view t.json --by call            coloured by what the program called
   fakempi view t.json --what replay        messages travel, in six seconds
   fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
   fakempi view -i t.json                   to look around in, in the terminal
@@ -162,11 +166,13 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--cost", metavar="MODEL", default="hockney", help="what messages cost; see below")
     run.add_argument("--carrier", choices=("auto", "greenlets", "threads"), default="auto", help="what ranks run on")
     run.add_argument("--algorithms", metavar="LIST", help="plain, mpich, openmpi, operation=name, operation=./file.py")
-    run.add_argument("--trace", metavar="FILE", help="record it: .json for fakempi view and Perfetto, .npz for large ones")
+    run.add_argument("--trace", metavar="FILE", help="record it: .json (view, Perfetto), .npz (large ones), .html (browser)")
+    run.add_argument("-i", "--interactive", action="store_true", help="look around in the run when it is over; ? says how")
     run.add_argument("--seed", type=int, metavar="S", help="break ties by chance, the same way for the same seed")
     run.add_argument("--strict", action="store_true", help="findings make it fail, with exit code 3; more is looked for")
     run.add_argument("--findings", type=_manner, metavar="text|json", default="text", help="how to list them; json:FILE too")
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
+    run.add_argument("--poll", type=_time, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
     run.add_argument("--kill", type=_death, metavar="R@T", action="append", help="rank R dies at T modelled seconds")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
@@ -187,7 +193,8 @@ def _add_view(view: ArgumentParser) -> None:
     view.add_argument("--ranks", metavar="LIST", help="only these: 0-7,12")
     view.add_argument("--window", metavar="FROM..TO", help="only this time: 20us..50us")
     view.add_argument("--width", type=int, metavar="N", help="columns; those of the terminal unless given")
-    view.add_argument("--height", type=int, metavar="N", default=24, help="rows for ranks (default 24)")
+    view.add_argument("--height", type=int, metavar="N", help="rows for ranks; as many as fit the terminal unless given")
+    view.add_argument("--by", choices=("state", "call"), default="state", help="what colours the timeline")
     view.add_argument("--svg", metavar="FILE", help="write a picture")
     view.add_argument("--html", metavar="FILE", help="write a page for browsers, to look around in: one file")
 
@@ -260,9 +267,13 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _time(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)
+
+
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    if not text.isdecimal() or not 1 <= float(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number of at most {MOST_JOBS:,}")
     return int(text)
 
 

@@ -10,14 +10,26 @@ import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import reduce
+from math import inf
 from operator import or_
 from pathlib import Path
 from typing import Any
 
 from fakempi import options as typed
 from fakempi.checks.findings import Finding, headline, lines
-from fakempi.cli.watching import TIMED_OUT, Interrupts
-from fakempi.errors import Aborted, DeadlockError, FindingsError, Left, MPIError, RankError, RunTimeout
+from fakempi.cli.exploring import explorer
+from fakempi.cli.watching import INTERRUPTED, TIMED_OUT, Interrupts
+from fakempi.errors import (
+    KEEP,
+    Aborted,
+    DeadlockError,
+    FindingsError,
+    Left,
+    MPIError,
+    RankError,
+    RunTimeout,
+    printable,
+)
 from fakempi.script import Program, program
 from fakempi.view.numbers import amount, seconds
 from fakempi.world import Run, run
@@ -25,25 +37,28 @@ from fakempi.world import Run, run
 FAILED = 1
 FOUND = 3  # a strict run in which something is wrong
 KILLED = 9  # what MPICH's mpiexec ends with when a rank has left with 0 and it has killed the others
-INTERRUPTED = 130
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def run_script(options: Namespace) -> int:
     """Run it; returns the exit code."""
     command = _command(options)
-    nprocs = typed.whole(options.ranks)
+    nprocs = typed.count(options.ranks)
     if nprocs < 1:
         raise typed.wrong(f"-n {options.ranks}: there must be at least 1 rank.")
     arguments: dict[str, Any] = {
         "cost": typed.cost_model(options.cost),
         "algorithms": typed.algorithms(options.algorithms) if options.algorithms else None,
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
-        "progress": "always" if options.progress else not options.quiet, "timeout": options.timeout,
-        "computing": options.computing, "kill": dict(options.kill) if options.kill else None,
+        "progress": "always" if options.progress else not options.quiet,
+        "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
+        "computing": options.computing, "poll": options.poll,
+        "kill": dict(options.kill) if options.kill else None,
     }  # fmt: skip
-    if options.trace and not options.trace.endswith((".json", ".npz")):
-        raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json or .npz.")
+    arguments["trace"] = bool(options.trace or options.interactive)
+    explore = explorer() if options.interactive else None
+    if options.trace and not options.trace.endswith((".json", ".npz", ".html")):
+        raise typed.wrong(f"--trace {options.trace}: the file's name must end in .json, .npz or .html.")
     if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # better now than after the run
         raise typed.wrong(f"--trace {options.trace}: there is no folder {os.path.dirname(options.trace)!r}.")
     try:
@@ -63,11 +78,15 @@ def run_script(options: Namespace) -> int:
         _save(error.trace, options.trace)
         code = _unsuccessful(error, nprocs, script)
         _tell(error.findings, options)
+        if explore is not None:
+            explore(error.trace, " ".join(command))
         return code
     _save(result.trace, options.trace)
     _tell(result.findings, options)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _say(_summary(result))
+    if explore is not None:
+        explore(result.trace, " ".join(command))
     return reduce(or_, script.codes.values(), 0)
 
 
@@ -103,7 +122,7 @@ def _tell(findings: Sequence[Finding], options: Namespace) -> None:
 
 def _save(trace: Any, path: str) -> None:
     """Write what happened, to the end or as far as it went."""
-    if trace is not None:
+    if trace is not None and path:
         trace.save(path)
 
 
@@ -135,7 +154,7 @@ def _summary(result: Run) -> str:
 
 def _say(text: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text, keep=KEEP)}\n")
     sys.stderr.flush()
 
 

@@ -50,7 +50,7 @@ def tour(options: Namespace, make_parser: Callable[[], ArgumentParser]) -> int:
 
 
 def _number(word: str, stations: dict[int, Page]) -> int:
-    number = typed.whole(word)
+    number = typed.whole(word, "stations: say 1 or 2")
     if number not in stations:
         raise typed.wrong(f"there is no station {word}: there are 1 to {len(stations)}, see fakempi tour --list.")
     return number

@@ -24,7 +24,7 @@ HOLDS, BROKEN = 0, 1
 def verify(options: Namespace) -> int:
     """Print the verdict; returns the exit code."""
     algorithm = asked_for(options.algorithm)
-    ranks = None if options.ranks is None else typed.whole(options.ranks)
+    ranks = None if options.ranks is None else typed.count(options.ranks)
     if ranks is not None and ranks < (least := 2 if algorithm.kind == "inter" else 1):
         raise typed.wrong(f"--ranks {options.ranks}: there must be at least {least}.")
     verdict = _watched(algorithm, ranks, options.seconds)

@@ -14,6 +14,8 @@ from rich.live import Live
 
 from fakempi import options as typed
 from fakempi.cli.console import console
+from fakempi.cli.exploring import explorer
+from fakempi.errors import printable
 from fakempi.trace.record import Trace, load
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
 from fakempi.view.export import to_svg
@@ -50,6 +52,7 @@ def view(options: Namespace) -> int:
         return _explore(traces[0], options)
     out = console()
     width = options.width or out.width
+    options.height = options.height or (max(out.height - 8, 8) if out.is_terminal else 24)
     if len(traces) == 2:
         things: list[RenderableType] = [compare(*traces, titles=_titles(options.files), width=width)]
     else:
@@ -69,11 +72,7 @@ def view(options: Namespace) -> int:
 def _explore(trace: Trace, options: Namespace) -> int:
     if len(options.files) > 1 or options.svg or options.html:
         raise typed.wrong("-i shows one trace, in the terminal: leave out --svg, --html and the second file.")
-    try:
-        from fakempi.explorer.app import explore  # an extra, and not before it is needed
-    except ImportError as error:
-        raise typed.wrong("-i needs the package textual, which is not installed: pip install 'fakempi[tui]'.") from error
-    explore(trace, os.path.basename(options.files[0]))
+    explorer()(trace, os.path.basename(options.files[0]))
     return 0
 
 
@@ -87,6 +86,7 @@ def _page(traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> 
         tab=tabs[0] if tabs else "",
         window=typed.window(options.window, traces[0].time) if options.window else None,
         ranks=(min(ranks), max(ranks)) if ranks else None,
+        by=options.by,
     )
 
 
@@ -98,8 +98,8 @@ def _there(file: str) -> str:
 
 def _titles(files: Sequence[str]) -> tuple[str, str]:
     """File names, with their folders if they are called the same."""
-    one, other = (os.path.basename(file) for file in files)
-    return (one, other) if one != other else (files[0], files[1])
+    one, other = (printable(os.path.basename(file)) for file in files)
+    return (one, other) if one != other else (printable(files[0]), printable(files[1]))
 
 
 def _drawn(things: list[Any], traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> list[Any]:
@@ -110,10 +110,9 @@ def _drawn(things: list[Any], traces: Sequence[Trace], names: Sequence[str], opt
         return [things[0].renderables[0], *(timeline_drawing(trace, end=end, title=title) for trace, title in pairs)]
     ranks = typed.ranks(options.ranks, traces[0].ranks) if options.ranks else None
     start, end = typed.window(options.window, traces[0].time) if options.window else (0.0, traces[0].time)
-    makers = {
-        "timeline": lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks),
-        "matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks),
-    }
+    makers = {"matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks)}
+    if options.by == "state":
+        makers["timeline"] = lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks)
     return [makers[name]() if name in makers else thing for name, thing in zip(names, things, strict=True)]
 
 
@@ -131,7 +130,7 @@ def _pictures(trace: Trace, names: list[str], options: Namespace, width: int) ->
     if "replay" in names and (len(names) > 1 or options.svg or options.html):
         raise typed.wrong("a replay is played alone, in a terminal: say --what replay.")
     shown = [name for name in names if name != "replay"]
-    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=(start, end))
+    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=(start, end), by=options.by)
 
 
 def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:

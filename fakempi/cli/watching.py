@@ -6,17 +6,21 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any
 
 from fakempi.mpi.evidence.waits import whereabouts
 from fakempi.script import Program
+from fakempi.threads.raw import start_new_thread
 from fakempi.view.numbers import seconds
+from fakempi.watch.ending import may_end
 from fakempi.watch.words import have_ended
 
 TIMED_OUT = 124
+INTERRUPTED = 130
 PATIENCE = 10
-"""Seconds for ranks to end after a time-out; a program that never ends when told to is killed then."""
+"""Seconds for ranks to end after a time-out or Ctrl-C; a program that never ends when told to is killed then."""
 
 
 class Interrupts:
@@ -32,17 +36,20 @@ class Interrupts:
         self.places: list[str] = []
         self.handler: Any = None
         self.killer: threading.Timer | None = None
+        self.over = threading.Event()
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             self.handler = signal.signal(signal.SIGINT, self._interrupted)
         if self.timeout is not None and self.timeout + PATIENCE < threading.TIMEOUT_MAX:
-            self.killer = threading.Timer(self.timeout + PATIENCE, self._kill, (sys.stderr,))
+            why = f"not done after {self.timeout:g} s"
+            self.killer = threading.Timer(self.timeout + PATIENCE, self._kill, (sys.stderr, why, TIMED_OUT))
             self.killer.daemon = True
             self.killer.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.over.set()
         if self.killer is not None:
             self.killer.cancel()
         if self.handler is not None:
@@ -56,12 +63,27 @@ class Interrupts:
         return f" at t = {seconds(universe.loop.now)}, {have_ended(ended, len(universe.processes))}"
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        """The signal, in the main thread: before anything is unwound, see where ranks are."""
-        if not self.places and self.program.universe is not None:
-            self.places = whereabouts(self.program.universe, frame)
-        raise KeyboardInterrupt
+        """The signal, in the main thread: before anything is unwound, see where ranks are.
 
-    def _kill(self, stream: Any) -> None:
-        stream.write(f"fakempi: not done after {self.timeout:g} s, and told to end in vain{self.how_far()}\n")
-        stream.flush()
-        os._exit(TIMED_OUT)
+        The run ends, whatever they make of it. If it is a rank that was interrupted, it is told where it is, as in a process
+        of its own; not in the midst of what must be whole.
+        """
+        universe = self.program.universe
+        if universe is None or universe.watch is None:
+            raise KeyboardInterrupt
+        if not self.places:
+            self.places = whereabouts(universe, frame)
+            start_new_thread(self._kill_later, (sys.stderr,))
+        universe.watch.interrupt()
+        if may_end(frame):
+            raise KeyboardInterrupt
+
+    def _kill_later(self, stream: Any) -> None:
+        if not self.over.wait(PATIENCE):
+            self._kill(stream, "interrupted", INTERRUPTED)
+
+    def _kill(self, stream: Any, why: str, code: int) -> None:
+        with suppress(OSError, ValueError):  # nobody reads it
+            stream.write(f"fakempi: {why}, and told to end in vain{self.how_far()}\n")
+            stream.flush()
+        os._exit(code)

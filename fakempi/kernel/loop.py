@@ -15,8 +15,7 @@ from fakempi.kernel.agenda import COMPACT, Agenda, Time
 from fakempi.kernel.task import Task
 
 PATIENCE = 1000
-"""Rounds in which all that could run only polled, in vain, before they count as starved. It is a guess: a program that polls
-more often than that, with nothing going on anywhere, and then does something else after all, is called starved."""
+"""Rounds in which all that could run only polled, in vain, before they count as starved, unless `vain` knows better."""
 
 REFUSALS = 100
 """How often a task may catch the order to end and go on before it is left where it stands."""
@@ -60,6 +59,8 @@ class Loop(Agenda):
         self.pollers: list[Task] = []
         self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
+        # When those who polled in vain look again, if nothing is booked; None is never.
+        self.vain: Callable[[], Time | None] = lambda: self.now if self.idle_rounds <= PATIENCE else None
 
     def spawn(self, body: Callable[[], None], owner: Any = None, prepare: Any = None) -> Task:
         """A new task that starts now, after everything that is booked for now already; it runs as `prepare` says."""
@@ -139,10 +140,11 @@ class Loop(Agenda):
 
     def _time_moves(self) -> bool:
         """Nothing is left to do now: book the pollers for the next moment; False if there will be none."""
-        at = self.times[0] if self.times else self.now
-        if not self.times:
+        at = self.times[0] if self.times else None
+        if at is None:
             self.idle_rounds = self.idle_rounds + 1 if len(self.today) + self.cut_off == self.idlers else 0
-            if self.idle_rounds > PATIENCE:
+            at = self.vain()
+            if at is None:
                 self.starved = True
                 return False
             self.today.clear()

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fakempi.errors import printable
+
 Rows = npt.NDArray[Any]
 
 NEVER = float("inf")
@@ -114,9 +116,9 @@ class Columns:
         regions: Rows,
         about: dict[str, Any] | None = None,
     ) -> None:
-        self.clocks = [float(clock) for clock in clocks]
-        self.calls = [Call(*call) for call in calls]
-        self.names = list(names)
+        self.clocks = list(map(float, clocks))
+        self.calls = [Call(printable(name), printable(file), line) for name, file, line in calls]
+        self.names = list(map(printable, names))
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
         self.time = max(self.clocks, default=0.0)
         self.about: dict[str, Any] = about or {}

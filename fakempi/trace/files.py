@@ -7,18 +7,27 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fakempi.errors import TraceError
+from fakempi.errors import TraceError, printable
 from fakempi.trace.chrome import events
 from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, Rows, Table
+from fakempi.trace.sound import check, check_head
 
 FORMAT = 1
 """Counted up whenever the columns change."""
+
+LARGE = 2**28
+"""Bytes that any file may be when it is unpacked."""
+
+BAD_ZIP = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+"""What reading one may raise: broken, in a way of packing that is not known, encrypted."""
 
 TABLES = {"transfers": TRANSFERS, "computes": COMPUTES, "regions": REGIONS}
 
@@ -32,14 +41,21 @@ def write(trace: Columns, path: str | os.PathLike[str]) -> None:
 def read(path: str | os.PathLike[str]) -> Columns:
     """Read a trace; errors say what is wrong with the file."""
     path = Path(path)
-    head, tables = {".json": _read_json, ".npz": _read_npz}[_suffix(path)](path)
-    if head.get("format") != FORMAT:
-        raise TraceError(f"{path}: the trace has format {head.get('format')!r}; this fakempi reads format {FORMAT}.")
+    reader = {".json": _read_json, ".npz": _read_npz}[_suffix(path)]
     try:
-        trace = Columns(head["clocks"], [tuple(call) for call in head["calls"]], head["names"], **tables, about=_about(head))
-    except (KeyError, TypeError, ValueError) as error:
-        raise TraceError(f"{path}: the trace is damaged: {type(error).__name__}: {error}.") from error
-    _check(path, trace)
+        head, tables = reader(path)
+        if head.get("format") != FORMAT:
+            known = f"this fakempi reads format {FORMAT}"
+            raise TraceError(f"{path}: the trace has format {repr(head.get('format'))[:80]}; {known}.")
+        try:
+            check_head(head)
+            calls = [tuple(call) for call in head["calls"]]
+            trace = Columns(head["clocks"], calls, head["names"], **tables, about=_about(head))
+            check(trace)
+        except (TraceError, OverflowError) as error:
+            raise TraceError(f"{path}: the trace is damaged: {error}.") from error
+    except (MemoryError, RecursionError) as error:
+        raise TraceError(f"{path}: this is not a trace, or there is not enough memory for it.") from error
     return trace
 
 
@@ -59,8 +75,18 @@ def _about(head: dict[str, Any]) -> dict[str, Any]:
     """What is told of the run; files of earlier versions tell nothing."""
     about = head.get("about", {})
     if not isinstance(about, dict):
-        raise TypeError(f"about is a {type(about).__name__}")
-    return about
+        raise TraceError(f"what is told of the run is a {type(about).__name__}, not a table")
+    cleaned: dict[str, Any] = _cleaned(about)
+    return cleaned
+
+
+def _cleaned(told: Any) -> Any:
+    """The same without control characters in texts, which are shown."""
+    if isinstance(told, dict):
+        return {printable(str(key)): _cleaned(value) for key, value in told.items()}
+    if isinstance(told, list):
+        return [_cleaned(value) for value in told]
+    return printable(told, keep="\n") if isinstance(told, str) else told
 
 
 def _rows(trace: Columns) -> dict[str, Rows]:
@@ -77,15 +103,27 @@ def _write_npz(trace: Columns, path: Path) -> None:
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     try:
+        _refuse_bombs(path)
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             tables = {name: file[name] for name in TABLES}
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise TraceError(f"{path}: this is not a trace: {error}.") from error
+    except BAD_ZIP as error:
+        raise TraceError(f"{path}: this is not a trace: {_short(error)}.") from error
+    if not isinstance(head, dict):
+        raise TraceError(f"{path}: this is not a trace: it has no head.")
     for name, table in TABLES.items():
-        if head.get("format") == FORMAT and tables[name].dtype != table.dtype:
+        if head.get("format") == FORMAT and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
             raise TraceError(f"{path}: the trace is damaged: {name} have columns {tables[name].dtype.names}.")
     return head, tables
+
+
+def _refuse_bombs(path: Path) -> None:
+    """A file that is small and would be enormous: what a trace holds is not that much alike."""
+    with zipfile.ZipFile(path) as file:
+        unpacked = sum(member.file_size for member in file.infolist())
+    size = path.stat().st_size
+    if unpacked > max(LARGE, 300 * size):
+        raise ValueError(f"its {size:,} bytes would be {unpacked:,}")
 
 
 # -- json -------------------------------------------------------------------------------------------------------------
@@ -110,12 +148,14 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
             content = json.load(file)
         head = content["otherData"]["fakempi"]
         if head["format"] != FORMAT:
-            return head, {}
+            return {"format": head["format"]}, {}
         return head, {name: _table(path, name, table, head[name]) for name, table in TABLES.items()}
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise TraceError(f"{path}: this is not JSON: {error}.") from error
-    except (KeyError, TypeError) as error:
-        raise TraceError(f"{path}: this is JSON, but not a trace that fakempi wrote: {error} is missing.") from error
+    except TraceError:
+        raise
+    except ValueError as error:  # no JSON, no text, or a number of too many digits
+        raise TraceError(f"{path}: this is not JSON: {_short(error)}.") from error
+    except (LookupError, TypeError) as error:
+        raise TraceError(f"{path}: this is JSON, but not a trace that fakempi wrote: {_short(error)} is missing.") from error
 
 
 def _listed(rows: Rows) -> dict[str, list[Any]]:
@@ -125,32 +165,24 @@ def _listed(rows: Rows) -> dict[str, list[Any]]:
 
 
 def _table(path: Path, name: str, table: Table, columns: dict[str, list[Any]]) -> Rows:
+    if not all(isinstance(columns[column], list) for column in table.names):
+        raise TraceError(f"{path}: the trace is damaged: {name} should have columns.")
     lengths = {len(columns[column]) for column in table.names}
     if len(lengths) > 1:
         raise TraceError(f"{path}: the trace is damaged: {name} have columns of {sorted(lengths)} rows.")
     rows = np.empty(lengths.pop(), table.dtype)
     for column in table.names:
+        kinds = {int} if rows.dtype[column].kind == "i" else {int, float, type(None)}
         try:
+            if not set(map(type, columns[column])) <= kinds:
+                raise TypeError("there is something other than numbers")
             rows[column] = [NEVER if item is None else item for item in columns[column]]
         except (ValueError, OverflowError, TypeError) as error:
-            raise TraceError(f"{path}: the trace is damaged: {column} of {name}: {error}.") from error
+            raise TraceError(f"{path}: the trace is damaged: {column} of {name}: {_short(error)}.") from error
     return rows
 
 
-# -- either -----------------------------------------------------------------------------------------------------------
-
-
-def _check(path: Path, trace: Columns) -> None:
-    """Numbers that mean something elsewhere must mean something that is there."""
-    if not trace.clocks:
-        raise TraceError(f"{path}: the trace is damaged: it has no ranks.")
-    limits = {
-        "transfers": {"call": len(trace.calls), "receive_call": len(trace.calls), "region": len(trace.region_rows)},
-        "computes": {"call": len(trace.calls)},
-        "regions": {"name": len(trace.names), "algorithm": len(trace.names), "call": len(trace.calls)},
-    }
-    for name, rows in _rows(trace).items():
-        for column, limit in limits[name].items():
-            if len(rows) and not -1 <= int(rows[column].min()) <= int(rows[column].max()) < limit:
-                worst = int(rows[column].max())
-                raise TraceError(f"{path}: the trace is damaged: {column} {worst} of {name} is not below {limit}.")
+def _short(error: Exception) -> str:
+    """What it says, which may be all that a file holds."""
+    words = str(error).rstrip(".")
+    return words if len(words) <= 200 else f"{words[:200]}..."

@@ -49,7 +49,7 @@ def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Sp
     starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
     ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
     order = np.argsort(whose, kind="stable")
-    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2))
+    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2)).tolist()
     first_compute = 2 * len(transfers)
     for rank in ranks:
         mine = order[bounds[rank] : bounds[rank + 1]]
@@ -95,14 +95,14 @@ def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Fl
         trace.kept["busy"] = all_busy(trace)
         trace.kept["work"] = unions(computes["rank"], computes["start"], computes["end"])
     sizes = np.array([max(len(group), 1) for group in groups])[:, None]
-    either, computing = (_covered(trace.kept[kind], edges, group_of, len(groups)) / sizes for kind in ("busy", "work"))
+    either, computing = (covered(trace.kept[kind], edges, group_of, len(groups)) / sizes for kind in ("busy", "work"))
     lived = np.diff(np.minimum(edges, trace.time)) / np.diff(edges)  # the part of a stretch before the end
     found = np.stack((either - computing, lived - either, computing), axis=-1)
     result: Floats = np.clip(found / np.where(lived > 0, lived, 1)[:, None], 0, 1)
     return result
 
 
-def _covered(spans: tuple[Any, Floats, Floats], edges: Floats, group_of: Any, groups: int) -> Floats:
+def covered(spans: tuple[Any, Floats, Floats], edges: Floats, group_of: Any, groups: int) -> Floats:
     """By group and stretch of time between edges: how much of that, of all its ranks together, the stretches cover.
 
     What a stretch covers is added as differences at its two ends, which are then summed from left to right.

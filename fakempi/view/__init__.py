@@ -6,6 +6,7 @@ numbers     numbers for people, and the ticks of an axis
 plot        lines over numbers
 rows        ranks folded to as many rows as there is room for
 timeline    what every rank does when; two runs side by side
+calls       the same by what the program called
 matrix      who sends how much to whom
 blocks      who holds which block, by rounds
 critical    the path that decided when the run ended

@@ -89,7 +89,7 @@ def _lines(
     labels: bool,
 ) -> list[Text]:
     end = trace.time if end is None else end
-    _check(width, height, start, end)
+    check(width, height, start, end)
     groups = fold(chosen(trace, ranks, "timeline"), height)
     margin = label_width(groups) if labels else 0
     columns = width - margin - 5
@@ -107,7 +107,7 @@ def _lines(
         _append_cells(line, row)
         line.append(f"{percent(total[IDLE]):>5}")
         lines.append(line)
-    lines.append(Text(" " * margin + _axis(start, end, columns)))
+    lines.append(Text(" " * margin + axis(start, end, columns)))
     lines += _legend(overall, width)
     return lines
 
@@ -133,7 +133,7 @@ def _append_cells(line: Text, row: Floats) -> None:
     line.append(run, style)
 
 
-def _axis(start: float, end: float, columns: int) -> str:
+def axis(start: float, end: float, columns: int) -> str:
     """Times below the rows."""
     below = [" "] * (columns + 5)
     reached = 0
@@ -168,7 +168,8 @@ def label_width(groups: Sequence[Sequence[int]]) -> int:
     return 1 + max(4, *map(len, names(groups)))
 
 
-def _check(width: int, height: int, start: float, end: float) -> None:
+def check(width: int, height: int, start: float, end: float) -> None:
+    """Complain of what cannot be drawn."""
     if start > end or start < 0:
         raise TraceError(f"timeline: there is no time from {seconds(start)} to {seconds(end)}.")
     if width < 24 or height < 1:

@@ -13,6 +13,7 @@ thread to itself is left behind then. One that shares the caller's thread cannot
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -99,9 +100,11 @@ class Left(Told):
     """Leaves a rank where it stands, which hands the baton on and never gets it again."""
 
     def act(self, loop: Loop, task: Any) -> None:
-        """Be refused for the last time."""
-        stay_behind(loop, task)
-        loop.refuse(task)
+        """Be refused for the last time. Who has gone on meanwhile to what must be whole, as an import, is not left there."""
+        frame = sys._getframe(2)
+        if frame.f_code is Knocks._signalled.__code__ or may_end(frame):
+            stay_behind(loop, task)
+            loop.refuse(task)
 
 
 class Knocks:
@@ -162,7 +165,7 @@ class Knocks:
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""
-        if not _may_end(current_frames().get(thread)):
+        if not may_end(current_frames().get(thread)):
             return False
         if self.catches and thread == threading.main_thread().ident:
             self.order = order
@@ -193,13 +196,13 @@ class Knocks:
         if order is None:
             if callable(self.before):
                 self.before(number, frame)
-        elif _may_end(frame):
+        elif may_end(frame):
             raise order
         else:
             self.missed = True
 
 
-def _may_end(frame: FrameType | None) -> bool:
+def may_end(frame: FrameType | None) -> bool:
     """Whether a rank may be told to end there: not in the middle of what must be whole, nor while we import something."""
     imports, caller = False, frame
     while caller is not None and is_library(caller):

@@ -7,6 +7,7 @@ import sys
 import threading
 from typing import Any
 
+from fakempi.errors import printable
 from fakempi.script.output import Input
 
 ALWAYS = "always"
@@ -54,7 +55,7 @@ class LiveLine:
                 return
             self.asked = False
             width = shutil.get_terminal_size().columns - 1
-            self.stream.write(f"\r\x1b[2K{text[:width]}")
+            self.stream.write(f"\r\x1b[2K{printable(text)[:width]}")
             self.stream.flush()
             self.shown = True
 
@@ -117,7 +118,7 @@ class PlainLines:
 
     def show(self, text: str) -> None:
         """One more line."""
-        self.stream.write(f"fakempi: {text}\n")
+        self.stream.write(f"fakempi: {printable(text)}\n")
         self.stream.flush()
 
 

@@ -43,8 +43,11 @@ class Watch:
         self.stream = sys.stderr
         self.line = line_for(progress, self.stream)
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
+        self.stir = threading.Event()  # set when there is something to do at once
         self.knocks, self.baton = Knocks(self.over), Baton()
-        self.error: RunTimeout | None = None
+        self.error: RunTimeout | KeyboardInterrupt | None = None  # why it has to end
+        self.leaving = False
+        universe.watch = self
 
     def __enter__(self) -> None:
         if isinstance(self.line, LiveLine) and not _one_line.acquire(blocking=False):
@@ -71,10 +74,25 @@ class Watch:
             if isinstance(self.line, LiveLine):
                 _one_line.release()
 
+    def interrupt(self) -> None:
+        """In the thread that carries out the run, by a signal at any moment: somebody wants it to end now.
+
+        Whatever its ranks make of that, this is why it has ended.
+        """
+        if self.leaving:  # it has ended, and may be in the midst of saying so to the other thread
+            return
+        if self.error is None:
+            self.error = KeyboardInterrupt()
+            self.universe.decide(self.error)
+            halt(self.universe, lambda: KeyboardInterrupt())
+            self.stir.set()
+
     def _join(self) -> None:
+        self.leaving = True
         while True:
             try:
                 self.over.set()
+                self.stir.set()
                 acquire(self.looks)
                 try:
                     return self.knocks.close()
@@ -93,8 +111,11 @@ class Watch:
                 pause = self.timeout - elapsed
                 if self.line is not None:
                     pause = min(pause, max(self.line.pause(elapsed), 50 * took))  # with many ranks, a look takes its time
-                if self.over.wait(min(pause, threading.TIMEOUT_MAX)):
+                self.stir.wait(min(pause, threading.TIMEOUT_MAX))
+                if self.over.is_set():
                     return
+                if self.error is not None:
+                    break
                 elapsed = monotonic() - start
                 if self.line is not None and elapsed < self.timeout:
                     with suppress(OSError, ValueError):  # nobody reads it any more
@@ -121,9 +142,9 @@ class Watch:
             if not self.knocks.look(inner, monotonic()) and not told:
                 told = True
                 with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it
-                    self.stream.write(f"fakempi: {self.error}\n  {OUT_OF_REACH}\n")
+                    self.stream.write(f"fakempi: {str(self.error) or 'interrupted'}\n  {OUT_OF_REACH}\n")
 
-    def _report(self, frame: FrameType | None) -> RunTimeout:
+    def _report(self, frame: FrameType | None) -> RunTimeout | KeyboardInterrupt:
         """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""
         with self.lock:
             if self.error is None:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from numbers import Real
+from math import inf
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 
 Time = float
+
+MOST = 1e100
+"""More seconds than anything takes, so that sums and products of what is given are finite, too."""
+
+
+MOST_PROCESSES = 10_000_000
+"""Each takes some kilobytes."""
+
+
+def many(count: int) -> str:
+    """A number that may be any."""
+    return f"{count:,}" if count < 10**18 else "more than 10^18"
 
 
 class Link(NamedTuple):
@@ -96,11 +109,25 @@ class CostModel:
         check(type(self).__name__, minimum=1, ports=self.ports, network_ports=self.network_ports)
 
 
-def check(model: str, minimum: float = 0, **numbers: Any) -> None:
-    """Complain about numbers that are too small, by their names."""
+def check(model: str, minimum: int = 0, **numbers: Any) -> None:
+    """Complain about numbers that make no sense, by their names. Where the least is 1 they count things, and are whole."""
     for name, number in numbers.items():
-        if not isinstance(number, Real):
+        if isinstance(number, bool) or not isinstance(number, Real):
             raise MPITypeError(ERR_ARG, f"{model}: {name}={number!r} is not a number.")
-        if not float(number) >= minimum:
-            what = "is not a number" if number != number else "is negative" if minimum == 0 else f"is less than {minimum}"
-            raise MPIValueError(ERR_ARG, f"{model}: {name}={number!r} {what}.")
+        what = _wrong(number, minimum, name == "eager_limit")
+        if what:
+            value = f"{name}={number!r}" if isinstance(number, float) or abs(number) < MOST else name  # type: ignore[operator]
+            raise MPIValueError(ERR_ARG, f"{model}: {value} {what}.")
+
+
+def _wrong(number: Any, minimum: int, limit: bool) -> str:
+    """What is wrong with a number; a limit may be infinite."""
+    if number != number:
+        return "is not a number"
+    if number < minimum:
+        return "is negative" if minimum == 0 else f"is less than {minimum}"
+    if minimum and not isinstance(number, Integral):
+        return "is not a whole number"
+    if number <= MOST or (limit and number == inf):
+        return ""
+    return "is not finite" if number == inf else f"is more than {MOST:g}"

@@ -14,8 +14,8 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
-from fakempi.wire.cost import CostModel, Link, Time, check
+from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.wire.cost import MOST, CostModel, Link, Time, check
 
 ENDS = ("its ports are free", "its sender is done", "all has arrived")
 
@@ -31,10 +31,15 @@ def trusted(model: CostModel) -> bool:
 def examine(model: CostModel) -> None:
     """Refuse one that can be seen to make no sense before it is asked anything."""
     model.validate()
+    name = type(model).__name__
+    if model.places is not None:
+        check(name, minimum=1, places=model.places)
     if model.linear is not None:
-        check(type(model).__name__, t_s=model.linear[0], t_w=model.linear[1])
+        if not isinstance(model.linear, tuple) or len(model.linear) != 2:
+            raise MPITypeError(ERR_ARG, f"{name}: linear={model.linear!r} should be two numbers, (t_s, t_w).")
+        check(name, t_s=model.linear[0], t_w=model.linear[1])
     elif getattr(model.transfer, "__func__", None) is CostModel.transfer:
-        raise MPIValueError(ERR_ARG, f"{type(model).__name__} must say what a transfer costs: override transfer().")
+        raise MPIValueError(ERR_ARG, f"{name} must say what a transfer costs: override transfer().")
 
 
 class Guard:
@@ -51,12 +56,13 @@ class Guard:
             self.refuse(failed(self.model, f"transfer({source}, {dest}, {nbytes})", error), error)
         try:
             hold, sent, arrived = given
-            fine = 0 <= hold < inf and 0 <= sent < inf and 0 <= arrived < inf
+            fine = 0 <= hold <= MOST and 0 <= sent <= MOST and 0 <= arrived <= MOST
         except (TypeError, ValueError):
             self._refuse(source, dest, nbytes, f"{given!r}, and not three numbers: the seconds until {', '.join(ENDS)}.")
         if not fine:
-            time, end = next(each for each in zip((hold, sent, arrived), ENDS, strict=True) if not 0 <= each[0] < inf)
-            self._refuse(source, dest, nbytes, f"{time} seconds until {end}.")
+            time, end = next(each for each in zip((hold, sent, arrived), ENDS, strict=True) if not 0 <= each[0] <= MOST)
+            seconds = f"more than {MOST:g}" if MOST < time < inf else time
+            self._refuse(source, dest, nbytes, f"{seconds} seconds until {end}.")
         return hold, sent, arrived
 
     def _refuse(self, source: int, dest: int, nbytes: int, what: str) -> NoReturn:

@@ -220,7 +220,7 @@ def test_a_seed_gives_another_order_and_always_the_same(capsys: Capture) -> None
         (["-n", "4", "pytest", "-q"], "there is no file 'pytest'. A module is run by -m pytest."),
         (["-n", "0", "-c", "1"], "-n 0: there must be at least 1 rank."),
         (["-n", "x", "-c", "1"], "'x' is not a number."),
-        (["-n", "4", "--trace", "t.txt", "-c", "1"], "--trace t.txt: the file's name must end in .json or .npz."),
+        (["-n", "4", "--trace", "t.txt", "-c", "1"], "--trace t.txt: the file's name must end in .json, .npz or .html."),
         (["-n", "4", "--trace", "no/t.npz", "-c", "1"], "--trace no/t.npz: there is no folder 'no'."),
         (["-n", "4", "-m"], "program: -m needs a module after it."),
         (["-n", "4", "--algorithms", "mpic", "-c", "1"], "algorithms: there is no table 'mpic'; there are plain, mpich "),

@@ -34,6 +34,8 @@ _simple = st.one_of(
     st.tuples(st.sampled_from(["send", "ssend"]), st.integers(0, RANKS - 1), st.integers(0, 1)),
     st.tuples(st.just("recv"), st.sampled_from([MPI.ANY_SOURCE, *range(RANKS)]), st.integers(0, 1)),
     st.tuples(st.just("probe"), st.integers(0, 1)),
+    st.tuples(st.sampled_from(["barrier", "ibarrier", "allreduce", "fail", "nested", "poll"])),
+    st.tuples(st.sampled_from(["isend", "irecv"]), st.integers(0, RANKS - 1), st.integers(0, 1), st.booleans()),
     st.tuples(st.just("start"), st.integers(1, THREADS - 1)),
     st.tuples(st.just("join"), st.integers(1, THREADS - 1), _seconds),
 )
@@ -124,6 +126,47 @@ class Player:
     def do_probe(self, part: int, tag: int) -> Any:
         """Look whether there is one."""
         return self.comm.iprobe(tag=tag)
+
+    def do_barrier(self, part: int) -> None:
+        """All ranks meet, or not."""
+        self.comm.Barrier()
+
+    def do_ibarrier(self, part: int) -> Any:
+        """The same in the background."""
+        request = self.comm.Ibarrier()
+        return request.Test()
+
+    def do_allreduce(self, part: int) -> Any:
+        """A sum over all ranks."""
+        return self.comm.allreduce(part)
+
+    def do_fail(self, part: int) -> None:
+        """A rank raises, or one of its threads leaves."""
+        raise SystemExit if part else ZeroDivisionError("on purpose")
+
+    def do_nested(self, part: int) -> Any:
+        """A run within the run, which may fail."""
+        try:
+            return fakempi.run(lambda comm: comm.allreduce(1) // (1 - part), 2, carrier="threads").returns
+        except fakempi.RankError as error:
+            return str(error)
+
+    def do_poll(self, part: int) -> Any:
+        """Look for a message until a time is up."""
+        end = MPI.Wtime() + 1e-4
+        while MPI.Wtime() < end and not self.comm.Iprobe(tag=1):
+            pass
+        return self.comm.Iprobe(tag=1)
+
+    def do_isend(self, part: int, dest: int, tag: int, wait: bool) -> Any:
+        """In the background; waited for, or looked at once."""
+        request = self.comm.isend(part, dest % self.comm.size, tag)
+        return request.wait() if wait else request.test()[0]
+
+    def do_irecv(self, part: int, source: int, tag: int, wait: bool) -> Any:
+        """Likewise."""
+        request = self.comm.irecv(source=source % self.comm.size, tag=tag)
+        return request.wait() if wait else request.test()
 
     def do_start(self, part: int, other: int) -> Any:
         """Start a thread that nobody has started."""

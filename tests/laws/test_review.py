@@ -134,8 +134,8 @@ def test_a_communicator_ends_with_its_run(carrier: str) -> None:
         comm.send(1, 0)
 
 
-def test_waiting_for_a_clock_that_nobody_moves_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking at the clock takes no time."""
+def test_waiting_for_a_clock_that_nobody_else_moves_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at the clock takes no time at first; when nothing else can happen, it does."""
     monkeypatch.setattr("fakempi.mpi.base.environment.GLANCES", 1000)
 
     def main(comm: Any) -> None:
@@ -143,7 +143,19 @@ def test_waiting_for_a_clock_that_nobody_moves_is_a_livelock(monkeypatch: pytest
         while MPI.Wtime() - start < 1:
             pass
 
-    with pytest.raises(fakempi.LivelockError, match=r"Wtime\(\)"):
+    assert 1 <= fakempi.run(main, 2).time < 1.001
+
+
+def test_whoever_only_looks_at_the_clock_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does nothing else, however late it is."""
+    monkeypatch.setattr("fakempi.mpi.base.environment.GLANCES", 100)
+    monkeypatch.setattr("fakempi.mpi.evidence.polling.MOST", 2000)
+
+    def main(comm: Any) -> None:
+        while MPI.Wtime() >= 0:
+            pass
+
+    with pytest.raises(fakempi.LivelockError, match=r": 2,000 polls in a row found nothing.*\n.*Wtime\(\)"):
         fakempi.run(main, 2)
 
 

@@ -51,18 +51,18 @@ assert date.today() > day
 
 
 def test_time_outs_end(tmp_path: Path, carrier: str) -> None:
-    """Those who sleep in between, at once; those who only poll, when it is time, and that is no livelock."""
+    """Those who sleep in between, at once, and so do those who only poll: that is no livelock."""
     script = """
     import time
     deadline = time.monotonic() + 1e6
     while time.monotonic() < deadline:
         time.sleep(1e5)
-    end = time.time() + 0.02
+    end = time.time() + 100
     while time.time() < end:
         assert not comm.Iprobe()
     comm.Barrier()
     """
-    assert 9e5 <= play(tmp_path, script, 2, carrier).time <= 1e6 + 1  # real time counts, too
+    assert 9e5 <= play(tmp_path, script, 2, carrier).time <= 1e6 + 102  # real time counts, too
 
 
 def test_computing_is_seen_by_the_clocks(tmp_path: Path, carrier: str) -> None:

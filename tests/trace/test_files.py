@@ -157,11 +157,11 @@ def test_bad_files_are_refused_with_a_reason(tmp_path: Path) -> None:
         load(rewritten(path, lambda head: head.update(format=7)))
     with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: transfers have columns of \[\d+, \d+\] rows\.$"):
         load(rewritten(path, lambda head: head["transfers"]["tag"].pop()))
-    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: call 99 of computes is not below \d+\.$"):
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: call 99 of computes is not from -1 to"):
         load(rewritten(path, lambda head: head["computes"]["call"].__setitem__(0, 99)))
     with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: tag of transfers: "):
         load(rewritten(path, lambda head: head["transfers"]["tag"].__setitem__(0, "x")))
-    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: KeyError: 'names'\.$"):
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: clocks, calls and names should be lists\.$"):
         load(rewritten(path, lambda head: head.pop("names")))
     with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: it has no ranks\.$"):
         load(rewritten(path, lambda head: head.update(clocks=[])))

@@ -161,11 +161,23 @@ def test_a_deadlock_of_many_stays_small() -> None:
 def test_findings_are_in_the_page() -> None:
     """As records with their sentence."""
 
-    trace = runs.traced(lambda comm: None, 2)
-    trace.about["findings"] = [{"kind": "message-lost", "ranks": [0], "note": False, "text": "message-lost: rank 0"}]
-    text = page(trace)
-    assert data_of(text)[0][0]["findings"][0]["text"] == "message-lost: rank 0"
-    assert "<pre>message-lost: rank 0</pre>" in text  # for those without scripts
+
+    def main(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.send(None, 1)
+
+    run = fakempi.run(main, 2, trace=True)
+    assert run.trace is not None
+    with pytest.raises(fakempi.FindingsError) as caught:
+        fakempi.run(main, 2, trace=True, strict=True)
+    for trace in (run.trace, caught.value.trace):
+        text = page(trace)
+        ((head, _),) = data_of(text)
+        assert head["ended"] is None
+        (told,) = head["findings"]
+        assert (told["kind"], told["ranks"], told["note"]) == ("message-lost", [0], False)
+        assert told["text"] == str(run.findings[0])
+        assert f"<pre>{told['text']}</pre>" in text  # for those without scripts
 
 
 def test_a_run_tells_how_it_came_about(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from fakempi.errors import Aborted, DeadlockError
 from fakempi.kernel.task import Task
-from fakempi.mpi.alone.loop import AloneLoop, advice
+from fakempi.mpi.alone.loop import PATIENCE, AloneLoop, advice
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.point.arrival import matched
@@ -44,7 +44,7 @@ class AloneUniverse(Universe):
 
     def __init__(self) -> None:
         cost = Host()
-        loop = AloneLoop(self._diagnose, lambda: self.wire.out[0].sent)
+        loop = AloneLoop(self._diagnose, lambda: (self.wire.out[0].sent, self.glances))
         super().__init__(loop, Delivery(loop, cost, matched), cost, None, False)
         (process,) = new_world(self, 1)
         loop.spawned = 1
@@ -65,6 +65,7 @@ class AloneUniverse(Universe):
     def _diagnose(self) -> DeadlockError:
         from fakempi.mpi.evidence.waits import diagnose  # not before it is needed
 
+        self.polled_in_vain = PATIENCE if self.loop.starved else 0
         found = diagnose(self)
         self.reported.clear()
         for port in self.ports.values():

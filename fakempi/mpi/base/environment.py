@@ -7,17 +7,22 @@ from time import perf_counter
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
 from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.info import INFO_NULL, Info
+from fakempi.wire.cost import MOST
 
 
 def compute(seconds: float) -> None:
     """Let the running rank compute for so many seconds of virtual time."""
-    if not seconds >= 0:
+    try:
+        sensible = 0 <= seconds <= MOST
+    except TypeError:
+        raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPITypeError) from None
+    if not sensible:
         raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
     process = running_process()
     if process.meter is None:
@@ -49,6 +54,7 @@ def Wtime() -> float:
     """
     process = running_process()
     loop = process.loop
+    process.universe.glances += 1
     if process.universe.alone:
         return perf_counter() + float(loop.now)
     if process.meter is not None:
@@ -58,8 +64,9 @@ def Wtime() -> float:
         process.glanced_at, process.glances = loop.now, 0
     process.glances += 1
     if process.glances > GLANCES:
-        process.task.reason = None
+        loop.running.reason = None
         loop.poll()
+        process.glanced_at = loop.now  # it waits for more of it
     return float(loop.now)
 
 

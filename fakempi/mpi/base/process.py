@@ -41,10 +41,13 @@ class Universe:
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
-        self.watch: Any = None  # over memory that is in use, if there is to be one
+        self.pins: Any = None  # what watches over memory that is in use, if anything does
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
+        self.glances = 0  # how often any of them has read a clock
+        self.polled_in_vain = 0  # rounds in which all that could run polled in vain, if that is why the run has ended
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
+        self.watch: Any = None  # what looks after the run, if anything does
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
@@ -161,7 +164,7 @@ class Universe:
     def add_process(self, rank: int) -> Process:
         """A new process, which is `rank` in its own world."""
         process = Process(self, self.wire.ports.add_process(), rank)
-        process.pins = None if self.watch is None else self.watch.of(process)
+        process.pins = None if self.pins is None else self.pins.of(process)
         self.processes.append(process)
         return process
 

@@ -56,8 +56,8 @@ def _receives(universe: Universe, boxes: list[Mailbox]) -> None:
     for call, place, words, group in _by_origin(boxes, Mailbox.patterns):
         tags = {one.tag for one in group}
         for one in group:
-            if (origin := getattr(one, "origin", None)) is not None and origin.open:
-                origin.open -= 1
+            if one.origin.open:
+                one.origin.open -= 1
             senders = () if one.source < 0 else (other_side(one.box.name).members[one.source],)
             source = "{others}" if senders else "anybody"
             sentence = f"no message came from {source}: {_tags(tags)}{words}; and nobody waited for it"
@@ -67,13 +67,16 @@ def _receives(universe: Universe, boxes: list[Mailbox]) -> None:
 def _by_origin(
     boxes: list[Mailbox], items: Callable[[Mailbox], Iterable[Any]]
 ) -> Iterator[tuple[str, str, str, list[Any]]]:
-    """What lies in mailboxes by call and place, with the communicator in words."""
+    """What lies in mailboxes by call and place, with the communicator in words.
+
+    What has no origin is of a thread that was in a blocking call when its rank ended, and has been told of then.
+    """
     groups: dict[tuple[str, str, str], list[Any]] = {}
     for box in boxes:
         for one in items(box):
             origin = getattr(one, "origin", None)
-            call, place = ("MPI", "?") if origin is None else (origin.call, origin.place)
-            groups.setdefault((call, place, where(box.name)), []).append(one)
+            if origin is not None:
+                groups.setdefault((origin.call, origin.place, where(box.name)), []).append(one)
     for key, group in groups.items():
         yield *key, group
 

@@ -40,6 +40,7 @@ def diagnose(universe: Universe) -> DeadlockError:
         list(_unreceived(boxes)),
         polling=loop.starved,
         names=universe.names,
+        rounds=universe.polled_in_vain,
     )
 
 

@@ -140,8 +140,17 @@ class Timeline {
 
   changed() {
     this.moving = performance.now();
+    this.#tell();
     if (!this.pending) this.pending = requestAnimationFrame(() => { this.pending = 0; this.draw(); });
     for (const listener of this.listeners) listener();
+  }
+
+  /** What is seen, for tests and for scripts of others: times, ranks, and the rank that is chosen. */
+  #tell() {
+    const { lo, count, run } = this.bands[0], last = Math.min(Math.ceil(lo + count - 1e-9), run.ranks) - 1;
+    Object.assign(this.element.dataset, {
+      range: `${this.t0} ${this.t1}`, ranks: `${Math.floor(lo + 1e-9)} ${last}`, selected: this.chosen ? this.chosen.rank : "",
+    });
   }
 
   // -- drawing --------------------------------------------------------------------------------------------------
@@ -162,11 +171,8 @@ class Timeline {
     this.#drawRuler(c);
     this.drawOver();
     this.spent = performance.now() - started;
-    this.element.dataset.range = `${this.t0} ${this.t1}`;
-    const seen = this.bands[0];
-    this.element.dataset.ranks = `${Math.floor(seen.lo + 1e-9)} ${Math.min(Math.ceil(seen.lo + seen.count - 1e-9), seen.run.ranks) - 1}`;
-    this.element.dataset.selected = this.chosen ? this.chosen.rank : "";
     this.element.dataset.frame = this.spent.toFixed(1);
+    this.#tell();
     this.onshares?.(this.shares, this.drawn);
     if (coarse) {  // once it rests, all of it
       clearTimeout(this.rest);

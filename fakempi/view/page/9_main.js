@@ -25,6 +25,7 @@ async function main() {
   timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
   const overview = new Overview(timeline, element("overview"));
   timeline.listeners.push(() => overview.draw());
+  if (first.by !== "state") document.querySelector(`input[name=colour][value=${first.by}]`).click();
   if (first.window) timeline.show(...first.window);
   if (first.ranks) timeline.showRanks(timeline.bands[0], first.ranks[0], first.ranks[1] - first.ranks[0] + 1);
   const tab = controls.readAddress();

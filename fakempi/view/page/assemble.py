@@ -24,18 +24,20 @@ def page(
     tab: str = "",
     window: tuple[float, float] | None = None,
     ranks: tuple[int, int] | None = None,
+    by: str = "state",
     compact: bool = False,
 ) -> str:
     """A trace, or two on one scale of time, as the text of an HTML file.
 
-    `tab`, `window` and `ranks` (the first and the last) are what it shows at first. `compact` is for a frame in a notebook.
+    `tab`, `window`, `ranks` (the first and the last) and `by` (what colours it: state, call or wait) are what it shows at
+    first. `compact` is for a frame in a notebook.
     """
     if not 1 <= len(traces) <= 2:
         raise TraceError(f"page: {len(traces)} traces were given; it shows one, or two on one scale.")
     if tab and tab not in TABS:
         raise TraceError(f"page: there is no tab {tab!r}; there are {', '.join(TABS)}.")
     runs = [contents(trace, title) for trace, title in zip(traces, [*titles, "", ""], strict=False)]
-    first = {"tab": tab, "window": window, "ranks": ranks, "compact": compact}
+    first = {"tab": tab, "window": window, "ranks": ranks, "by": by, "compact": compact}
     data = "".join(
         f'<script type="application/octet-stream" class="run">{packed({**head, "first": first}, columns)}</script>\n'
         for head, columns in runs

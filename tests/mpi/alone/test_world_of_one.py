@@ -8,6 +8,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -188,6 +189,16 @@ def test_polling_for_ever_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None
         any(request.test()[0] for _ in range(200))
     WORLD.send("after all", 0)
     assert request.wait() == "after all"
+
+
+@pytest.mark.parametrize("clock", [MPI.Wtime, time.time, time.monotonic], ids=["Wtime", "time", "monotonic"])
+def test_polling_until_a_time_is_no_livelock(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside a run all clocks go on by themselves."""
+    monkeypatch.setattr(loop, "PATIENCE", 100)
+    end = clock() + 0.005
+    while clock() < end:
+        assert not WORLD.Iprobe()
+    assert sys.getprofile() is None
 
 
 def test_a_computing_loop_tests_and_time_moves() -> None:

@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -235,7 +235,7 @@ def expected(main: Callable[..., Any]) -> list[tuple[str, int, str]]:
     return sorted(said)
 
 
-def told(findings: list[fakempi.Finding]) -> list[tuple[str, int, str]]:
+def told(findings: Sequence[fakempi.Finding]) -> list[tuple[str, int, str]]:
     """The same of findings; a place is in this file."""
     found = []
     for one in findings:
@@ -262,7 +262,7 @@ def requests_that_are_looked_after(comm: Any) -> None:
     tested = comm.Irecv(room, left, 1)
     while not tested.Test():
         pass
-    MPI.Request.Waitall([comm.Irecv(room, left, 2), comm.Irecv(room, left, 3)])
+    MPI.Request.Waitall([comm.Irecv(room, left, 2), comm.Irecv(np.zeros(2), left, 3)])
     MPI.Request.Waitany([comm.Irecv(room, left, 4)])
     MPI.Request.Waitsome([comm.Irecv(room, left, 5)])
     copy = MPI.Request(comm.Irecv(room, left, 6))
@@ -319,6 +319,11 @@ def message_taken_and_received(comm: Any) -> None:
     request.wait()
 
 
+def thread_that_ends_with_its_rank(comm: Any) -> None:
+    threading.Thread(target=comm.recv, daemon=True).start()  # which is told when it ends
+    fakempi.compute(1)
+
+
 def everything_finalized(comm: Any) -> None:
     comm.Barrier()
     MPI.Attach_buffer(bytearray(100))
@@ -329,7 +334,7 @@ def everything_finalized(comm: Any) -> None:
 
 RIGHT = [
     requests_that_are_looked_after, persistent_requests_that_are_looked_after, groups_that_are_freed_as_often,
-    message_taken_and_received, everything_finalized,
+    message_taken_and_received, thread_that_ends_with_its_rank, everything_finalized,
 ]  # fmt: skip
 
 

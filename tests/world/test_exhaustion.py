@@ -1,0 +1,128 @@
+"""When memory or threads run out there is a sentence, and the process can run again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+
+ROOT = Path(__file__).parents[2]
+BEGINNING = """
+import resource, sys, threading
+import numpy as np
+import fakempi
+
+def again():
+    return fakempi.run(lambda comm: comm.allreduce(1), 3, carrier=carrier).returns
+
+def limited(main, ranks, megabytes):
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
+    try:
+        fakempi.run(main, ranks, carrier=carrier)
+    except BaseException as error:
+        said = f"{type(error).__name__}: {error}"
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(said, again(), threading.active_count())
+
+def takes_all(comm):
+    comm.barrier()
+    keep = []
+    while comm.rank == 2:
+        keep.append(np.ones(10**6))
+    comm.recv(source=2)
+
+def sends_all(comm):
+    while comm.rank == 0:
+        comm.send(bytes(30_000), 1)
+    comm.recv(source=0, tag=7)
+
+carrier = sys.argv[1]
+again()
+limited(lambda comm: comm.barrier(), 400_000, 40)
+limited(takes_all, 4, 100)
+limited(sends_all, 2, 60)
+"""
+THREADS = """
+if carrier == "threads":
+    limited(lambda comm: comm.barrier(), 2000, 150)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited here as Linux does it")
+def test_memory_that_ends_ends_a_run_and_not_the_process(carrier: str) -> None:
+    """Too many ranks, one that takes all, messages that nobody receives; and threads, which are memory, too."""
+    words = [sys.executable, "-c", BEGINNING + THREADS, carrier]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == "MemoryError: run: there is not enough memory for 400,000 ranks and what they hold. [3, 3, 3] 1"
+    assert lines[1].startswith("RankError: rank 2 failed with MemoryError: Unable to allocate ")
+    assert lines[2] == "RankError: rank 0 failed with MemoryError() [3, 3, 3] 1"
+    if carrier == "threads":
+        assert lines[3].startswith("RunError: run: the system gives no more threads; ")
+        assert lines[3].endswith(
+            " of 2,000 ranks have begun. On carrier='greenlets' ranks need none; or take fewer of them. [3, 3, 3] 1"
+        )
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_thread_that_cannot_be_started_is_no_ranks_fault(monkeypatch: pytest.MonkeyPatch, watched: bool) -> None:
+    """Whoever had the baton when it was to be."""
+
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        if watched:
+            patch.setattr("fakempi.watch.watching.start_new_thread", refuse)
+        else:
+            patch.setattr("threading.Thread.start", refuse)
+        with pytest.raises(fakempi.RunError, match=r"^run: the system gives no more threads.*; or take fewer of them\.$"):
+            fakempi.run(lambda comm: None, 2, carrier="threads", timeout=10 if watched else None)
+    assert fakempi.run(lambda comm: comm.rank, 2, carrier="threads").returns == [0, 1]
+
+
+def generator(comm: Any) -> Any:
+    """Makes one."""
+    yield comm.barrier()
+
+
+async def coroutine(comm: Any) -> None:
+    """Makes one."""
+    comm.barrier()
+
+
+async def agenerator(comm: Any) -> Any:
+    """Makes one."""
+    yield comm.barrier()
+
+
+@pytest.mark.parametrize("main", [generator, coroutine, agenerator])
+def test_a_main_that_returns_what_has_not_begun_is_told(main: Any, carrier: str) -> None:
+    """Nothing has run, though it looks as if all was well."""
+    kind = "async generator" if main is agenerator else main.__name__
+    place = rf"test_exhaustion\.py:{main.__code__.co_firstlineno}"
+    words = rf"^run: rank 0 returned the {kind} {main.__name__} \({place}\), of which nothing has run: let main run it"
+    with pytest.raises(MPI.Exception, match=words):
+        fakempi.run(lambda comm: main(comm), 3, carrier=carrier)
+
+
+def test_what_may_be_meant_is_returned() -> None:
+    """A generator that has begun or ended, one in parentheses; and what has run."""
+
+    def main(comm: Any) -> Any:
+        begun = generator(comm)
+        next(begun)
+        return begun, (each for each in range(comm.rank))
+
+    found = fakempi.run(main, 2).returns
+    assert [list(squares) for _, squares in found] == [[], [0]]
+    assert fakempi.run(lambda comm: main(comm)[0], 2).returns
