@@ -21,7 +21,6 @@ from fakempi.kernel.loop import Carrier, Ended, Loop
 from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
-from fakempi.mpi.base.parking import unpark
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
@@ -29,6 +28,7 @@ from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
+from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
 from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads

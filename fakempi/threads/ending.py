@@ -10,8 +10,8 @@ import sys
 from typing import Any
 
 from fakempi.kernel.loop import Loop
-from fakempi.mpi.base.parking import park
 from fakempi.mpi.evidence.waits import calls_in_words
+from fakempi.mpi.failures.parking import park
 from fakempi.threads import pools
 from fakempi.threads.foreign import strangers
 from fakempi.threads.waiting import PATIENCE, desk_of, waiting

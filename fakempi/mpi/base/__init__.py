@@ -7,7 +7,6 @@ identity, status, info,        small objects that programs hold: handles as inte
 errhandler, attributes         error handlers, things hung on communicators and datatypes
 foreign, callbacks             memory that is shown by DLPack or CUDA's interface; functions of the program's that fail
 waiting, meeting, child        how a rank waits: for messages, for other ranks; work in its background
-failure, parking               what ends with an error because somebody has died; tasks that are left where they stand
 agreement                      whether all ranks make the same collective call
 environment, region, threads   clock, node and version; names for parts of a run; threads that a rank starts
 """

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.parking import park
 from fakempi.mpi.base.process import Process, Universe
+from fakempi.mpi.failures.parking import park
 from fakempi.mpi.failures.trouble import Trouble
 
 DETECTION = 1e-3

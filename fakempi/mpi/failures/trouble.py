@@ -9,8 +9,8 @@ from typing import Any
 from fakempi.error_classes import ERR_PROC_FAILED, ERR_PROC_FAILED_PENDING, ERR_REVOKED
 from fakempi.errors import MPIError
 from fakempi.mpi.base.context import Context, Side
-from fakempi.mpi.base.failure import Failure
 from fakempi.mpi.base.meeting import Meeting
+from fakempi.mpi.failures.failure import Failure
 from fakempi.wire.envelope import Envelope
 
 ENDLESS = (1 << 62) + 1

@@ -14,9 +14,9 @@ from numpy import ndarray
 from fakempi.error_classes import ERR_TRUNCATE
 from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.failure import Failure
 from fakempi.mpi.base.origin import Notes, noted
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.point.mismatch import compare, compare_object
 from fakempi.wire.envelope import Envelope, Pattern
 
