@@ -32,15 +32,11 @@ from pathlib import Path
 from typing import Any
 
 LATER = {
-    "one-sided communication": "test_rma test_rma_nb test_win test_util_sync",
     "files": "test_io test_file",
-    "sessions": "test_session",
-    "partitioned communication": "test_p2p_buf_part",
-    "fault tolerance": "test_ulfm",
 }
 """Modules that are left out, by what they are about."""
 
-LATER_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup"
+LATER_TESTS = r"File"
 """The same in other modules: tests whose class or name says so."""
 
 LONG = [

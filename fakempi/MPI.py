@@ -165,12 +165,6 @@ from fakempi.mpi.base.errhandler import (
     Remove_error_string,
 )  # fmt: skip
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
-from fakempi.mpi.base.not_emulated import (
-    SESSION_NULL,
-    WIN_NULL,
-    Session,
-    Win,
-)  # fmt: skip
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
 from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer
@@ -310,7 +304,9 @@ from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.point.request import REQUEST_NULL, Request
+from fakempi.mpi.sessions.session import SESSION_NULL, Session
 from fakempi.mpi.topologies.topology import Compute_dims
+from fakempi.mpi.windows.win import WIN_NULL, Win
 
 __all__ = [  # noqa: RUF022  in full, for type checkers, which take every other name for private
     "AINT", "ANY_SOURCE", "ANY_TAG", "APPNUM", "Add_error_class", "Add_error_code", "Add_error_string", "Aint_add",

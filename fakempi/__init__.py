@@ -30,6 +30,7 @@ _HOMES = {
     "OutcomesDiffer": "fakempi.errors",
     "load": "fakempi.traces",
     "compute": "fakempi.mpi.base.environment",
+    "die": "fakempi.mpi.failures.death",
     "phantom": "fakempi.mpi.buffers.phantom",
     "region": "fakempi.mpi.base.region",
     "CostModel": "fakempi.wire.cost",
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region
     from fakempi.mpi.buffers.phantom import phantom as phantom
+    from fakempi.mpi.failures.death import die as die
     from fakempi.traces import load as load
     from fakempi.wire.cost import CostModel as CostModel
     from fakempi.wire.cost import Link as Link

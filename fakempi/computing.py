@@ -31,9 +31,10 @@ from fakempi.mpi.comms.topocomm import Cartcomm, Distgraphcomm, Graphcomm
 from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import Message
+from fakempi.mpi.windows.win import Win
 from fakempi.wire.cost import MOST
 
-KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message)
+KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win)
 """Classes whose methods, and those of the classes that they are made of, are calls of ours."""
 
 

@@ -121,6 +121,13 @@ class Left(Aborted):
     call = "os._exit"
 
 
+class Died(RuntimeError):
+    """A rank has died (`run(..., kill=...)`, `fakempi.die()`), and no other took notice: then that is the run's end."""
+
+    def __init__(self, time: float) -> None:
+        super().__init__(f"it died at t = {float(time):.6g} s, and no other rank took notice")
+
+
 KEEP = "\n\t"
 """Of control characters, those that texts of several lines are made of."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from random import Random
@@ -30,10 +30,12 @@ from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
 from fakempi.mpi.evidence.polling import Vain
+from fakempi.mpi.failures.death import DETECTION, schedule
+from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
 from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
-from fakempi.threads.ending import finish, helped_from_outside, unpark
+from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.threads.granting import chosen_grants
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import Recorder
@@ -107,6 +109,8 @@ def run(
     progress: bool | str = False,
     timeout: float | None = None,
     computing: float = 0.0,
+    kill: Mapping[int, float] | None = None,
+    detection: float = DETECTION,
     buffers: bool | None = None,
     poll: float = 1e-6,
     decisions: str | Choices | None = None,
@@ -133,6 +137,8 @@ def run(
     timeout : seconds of real time after which the run is ended
     computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
         so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
+    kill : ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED
+    detection : modelled seconds from a rank's death until the others know
     buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
         microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
     poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
@@ -177,6 +183,9 @@ def run(
             universe.launch(process, lambda comm: main(comm, *args))
     except MemoryError as error:
         raise out_of(error, nprocs) from None
+    universe.detection, universe.excuse = detection, partial(excuse, universe)
+    if kill is not None:
+        schedule(universe, kill)
     if seed is not None:
         loop.shuffle = Random(seed).shuffle
         loop.shuffle(loop.today)
@@ -332,6 +341,8 @@ def _drive(universe: Universe) -> None:
         universe.close()
         unpark(universe)
         _unwind(loop)
+        for process, time in universe.dead.values():
+            process.task.clock = time
     if universe.verdict is not None:
         raise universe.verdict
     if universe.failures:

@@ -192,6 +192,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
     run.add_argument("--poll", type=_time, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
+    run.add_argument("--kill", type=_death, metavar="R@T", action="append", help="rank R dies at T modelled seconds")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
     run.add_argument("--private", metavar="NAME", action="append", default=[], help="one that each rank has a copy of")
@@ -285,6 +286,14 @@ def _factor(text: str) -> float:
     if not 0 <= factor < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: it must be a factor of at least 0, such as 1.0")
     return factor
+
+
+def _death(text: str) -> tuple[int, float]:
+    rank, _, time = text.partition("@")
+    try:
+        return int(rank), float(time)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a rank and a time, like 3@2.5e-3") from None
 
 
 def _seconds(text: str) -> float:

@@ -53,6 +53,7 @@ def run_script(options: Namespace) -> int:
         "progress": "always" if options.progress else not options.quiet,
         "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
         "computing": options.computing, "poll": options.poll, "decisions": options.decisions,
+        "kill": dict(options.kill) if options.kill else None,
     }  # fmt: skip
     arguments["trace"] = bool(options.trace or options.interactive)
     explore = explorer() if options.interactive else None

@@ -99,15 +99,12 @@ class Finder:
         return _copy(spec)
 
     def _found(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        of_mpi4py = name.startswith("mpi4py.")
-        if of_mpi4py:
-            missing(name)
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
                 return spec
-        if of_mpi4py:
-            missing(name, installed=False)
+        if name.startswith("mpi4py."):
+            raise missing(name)
         return None
 
     def _share_what_is_loaded(self, spec: ModuleSpec) -> bool:

@@ -9,17 +9,10 @@ from fakempi.mpi4py.names import names
 from fakempi.mpi4py.package import modules
 from fakempi.script.place import Place
 
-REFUSED = {
-    "mpi4py.util.sync": "its counters, mutexes and semaphores live in windows (MPI.Win), which are not emulated",
-}
 
-
-def missing(name: str, installed: bool = True) -> None:
-    """Refuse what is not emulated, and say what is not there."""
-    if name in REFUSED:
-        raise ModuleNotFoundError(f"{name} is not emulated: {REFUSED[name]}.", name=name)
-    if not installed:
-        raise ModuleNotFoundError(f"No module named {name!r} in fakempi's mpi4py.", name=name)
+def missing(name: str) -> ModuleNotFoundError:
+    """What is not there."""
+    return ModuleNotFoundError(f"No module named {name!r} in fakempi's mpi4py.", name=name)
 
 
 def make(who: Callable[[], Place | None]) -> dict[str, Any]:

@@ -7,12 +7,11 @@ are told that no more work comes. When the run is over, all end as whoever waits
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any
 
 from fakempi.kernel.loop import Loop
-from fakempi.kernel.task import Task
 from fakempi.mpi.evidence.waits import calls_in_words
+from fakempi.mpi.failures.parking import park
 from fakempi.threads import pools
 from fakempi.threads.foreign import strangers
 from fakempi.threads.waiting import PATIENCE, desk_of, waiting
@@ -32,30 +31,7 @@ def finish(process: Any) -> None:
         head = "fakempi: a daemon thread ends with its rank, in the middle of a call."
         sys.stderr.write("\n  ".join([head, *lines]) + "\n")
     for task in daemons:
-        _park(process.universe, task)
-
-
-def _park(universe: Any, task: Task) -> None:
-    """Leave a task where it stands: whoever resumes it resumes the next."""
-    loop: Loop = universe.loop
-    universe.parked.append((task, task.resume))
-    loop.tasks.pop(task.number, None)
-    if task in loop.pollers:
-        loop.pollers.remove(task)
-    task.resume = partial(_pass_on, loop)
-
-
-def _pass_on(loop: Loop) -> Any:
-    to = loop.next()
-    return loop.carrier.to_hub() if to is None else to.resume()
-
-
-def unpark(universe: Any) -> None:
-    """The run is over: those that were left are ended with the others."""
-    for task, resume in universe.parked:
-        task.resume = resume
-        universe.loop.tasks[task.number] = task
-    universe.parked.clear()
+        park(process.universe, task)
 
 
 def helped_from_outside(loop: Loop) -> bool:

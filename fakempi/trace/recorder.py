@@ -148,6 +148,11 @@ class Recorder:
         """The number of the call that the program has made: its name, and the file and line."""
         return self._find(sys._getframe(1), 0)
 
+    def here(self) -> tuple[int, int]:
+        """The region in which the running task is, and the call."""
+        region, call = self._inside.get(self.clock.running, NOWHERE)
+        return region, call or self._find(sys._getframe(1), 0)
+
     def _locate(self, frame: Any, depth: int) -> int:
         """The call in which the caller is, from a frame that is so deep below this one and may not be the program's.
 

@@ -21,6 +21,7 @@ from fakempi.trace.states import all_busy
 
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
 BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
+FENCE, LATE_POST, CONTENTION = "wait at fence", "late post", "lock contention"
 BUSY_PORT, ENDED_EARLY, OTHER = "busy port", "ended early", "other"
 MEANINGS = {
     LATE_SENDER: "the receive was posted, the send was not",
@@ -29,6 +30,9 @@ MEANINGS = {
     N_TO_N: "in a call where everybody needs everybody's data, until the last rank came",
     LATE_BROADCAST: "in a bcast or scatter, until the root came",
     EARLY_REDUCE: "the root of a reduce or gather, until the first of the others came",
+    FENCE: "in a fence of a window, until the last rank came",
+    LATE_POST: "an operation on a window was begun, its target had not called Post",
+    CONTENTION: "an operation on a window was begun, its target's lock was not there: others had it, or it was on its way",
     BUSY_PORT: "both sides were ready, but one of them was still busy with another message",
     ENDED_EARLY: "the rank had ended, the run had not",
     OTHER: "none of these: a rank that waits for others to make a communicator, or that polls",
@@ -37,6 +41,9 @@ STATES = tuple(MEANINGS)
 
 _FROM_ROOT = {"bcast", "scatter", "scatterv"}
 _TO_ROOT = {"reduce", "gather", "gatherv"}
+_AT = {"barrier": BARRIER, "fence": FENCE}
+_BY_PERMIT = {"Lock": CONTENTION, "Lock_all": CONTENTION, "Start": LATE_POST}
+"""What a rank waits for that is to have a lock, or a Post: in the trace it receives that since the call that asked."""
 _PREFIX = {"scan", "exscan", "neighbors"}
 
 
@@ -153,9 +160,13 @@ def _by_transfer(trace: Columns, rank: Any, begin: Any, end: Any, ready: Any) ->
     own = np.where(receives, row["awaited"], row["posted"])
     other = np.where(receives, row["posted"], np.where(row["awaited"] > ready, own, row["awaited"]))  # eager: no matter
     call = np.where(receives, row["receive_call"], row["call"])
+    permits = np.array([_BY_PERMIT.get(one.name, "") for one in trace.calls])
+    lets_go = np.where(receives, permits[row["receive_call"]], "")
     cuts = [begin, np.clip(own, begin, end), np.clip(np.maximum(own, other), begin, end), end]
     for first, last, state in zip(cuts, cuts[1:], (OTHER, None, BUSY_PORT), strict=False):
-        for which, name in ((receives, LATE_SENDER), (~receives, LATE_RECEIVER)) if state is None else ((True, state),):
+        named = [(receives & (lets_go == ""), LATE_SENDER), (~receives, LATE_RECEIVER)]
+        named += [(lets_go == name, name) for name in (LATE_POST, CONTENTION)]
+        for which, name in named if state is None else ((True, state),):
             real = (last > first) & which
             yield _rows(rank[real], first[real], last[real], name, 0 if state == OTHER else call[real])
 
@@ -165,8 +176,8 @@ def _collectives(trace: Columns) -> list[list[tuple[float, float, str, int]]]:
     found: list[list[tuple[float, float, str, int]]] = [[] for _ in range(trace.ranks)]
     for name, rows in instances(trace):
         entered, roots = rows["start"], rows["root"] == rows["rank"]
-        if name == "barrier":
-            until, state = np.full(len(rows), entered.max()), BARRIER
+        if name in _AT:
+            until, state = np.full(len(rows), entered.max()), _AT[name]
         elif name in _FROM_ROOT:
             until, state = np.full(len(rows), entered[roots].max(initial=0)), LATE_BROADCAST
         elif name in _TO_ROOT:

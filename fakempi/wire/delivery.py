@@ -82,6 +82,15 @@ class Delivery:
             envelope.pattern = pattern
             self._depart(envelope)
 
+    def carry(self, envelope: Envelope, pattern: Any) -> None:
+        """An envelope and its pattern belong together from the start, and no mailbox is asked: it departs now."""
+        envelope.pattern = pattern
+        self._depart(envelope)
+
+    def at_once(self, out: Port, into: Port, nbytes: int) -> Time | None:
+        """Let so many bytes travel that no envelope is needed for, if that is possible; when they are there."""
+        return None
+
     def clear_at(self, box: Mailbox) -> Time:
         """When all that travels to a mailbox is there; with costs that keep the order, to any mailbox of its process."""
         if not self.in_order:
@@ -95,7 +104,7 @@ class Delivery:
         def refuse(*_: Any) -> None:
             refusal()
 
-        for door in ("send", "expect", "join"):
+        for door in ("send", "expect", "join", "carry", "at_once"):
             setattr(self, door, refuse)
 
     # -- on the way -----------------------------------------------------------------------------------------------

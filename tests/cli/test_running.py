@@ -358,3 +358,13 @@ def test_a_rank_that_leaves_is_named(capsys: Capture) -> None:
     """And why that is the end of all."""
     execute("import os\ncomm.Barrier()\ncomm.rank == 2 and os._exit(3)\ncomm.Barrier()")
     assert capsys.readouterr().err == "fakempi: rank 2 called os._exit(3) without MPI.Finalize, which ended the run\n"
+
+
+def test_a_rank_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """At a modelled time; the others are told."""
+    monkeypatch.chdir(tmp_path)
+    Path("work.py").write_text(f"{BEGINNING}import time\ntime.sleep(1)\ncomm.Barrier()\n")
+    assert main(["run", "-q", "-n", "3", "--kill", "1@0.5", "work.py"]) == 1
+    assert "Barrier on rank 0: rank 1 has died." in capsys.readouterr().err
+    assert main(["run", "-n", "3", "--kill", "x", "work.py"]) == 2
+    assert "x is not a rank and a time, like 3@2.5e-3" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 """The contract: every class, call, attribute and constant of mpi4py's stub file is here, with its arguments and defaults.
 
-The stub file is read as text, so no MPI is started. What is not here yet, or never will be, is listed below.
+The stub file is read as text, so no MPI is started. What never will be here is listed below.
 """
 
 from __future__ import annotations
@@ -14,25 +14,12 @@ from typing import Any
 import pytest
 
 from fakempi import MPI
-from fakempi.mpi.base import not_emulated
-
-NOT_YET: dict[str, str] = {}
-"""By class, "" for the namespace itself. Once they are here they are compared like all else."""
 
 INSIDE = """
     _set_abort_status _comm_lock _comm_lock_table _commctx_intra _commctx_inter _typecode _typealign _datatype_create
     _datatype_decode _sizeof _addressof _handleof __pyx_capi__ _typedict _typedict_c _typedict_f
 """
 """What mpi4py has for itself and its C interface."""
-
-REFUSED = {
-    "Comm": "Revoke Is_revoked Get_failed Ack_failed Agree Iagree Shrink Ishrink Psend_init Precv_init",
-    "Intracomm": "Create_from_group",
-    "Intercomm": "Create_from_groups",
-    "Prequest": "Pready Pready_range Pready_list Parrived",
-    "": "Register_datarep",
-}
-"""What is there to say that it is not emulated. Of Win, File and Session that is everything."""
 
 DIFFERENT = {
     "Alloc_mem": "None stands for INFO_NULL",
@@ -56,13 +43,8 @@ def stub_file() -> Path | None:
 FILE = stub_file()
 STUB = ast.parse("" if FILE is None else FILE.read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
-ABSENT_CLASSES = ("Win", "File", "Session")
 
 needs_mpi4py = pytest.mark.skipif(FILE is None, reason="mpi4py is not installed")
-
-
-def listed(table: dict[str, str], owner: str) -> set[str]:
-    return set(table.get(owner, "").split())
 
 
 def calls(body: list[ast.stmt]) -> dict[str, list[ast.FunctionDef]]:
@@ -101,7 +83,7 @@ def theirs(node: ast.FunctionDef) -> list[tuple[str | None, Any]]:
     nameless = 0 if not arguments.posonlyargs else len(arguments.posonlyargs)
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults: list[Any] = [...] * (len(plain) - len(arguments.defaults))
-    defaults += [eval(ast.unparse(default), vars(MPI)) for default in arguments.defaults]
+    defaults += [eval(ast.unparse(default), {**vars(MPI), "COMM_SELF": MPI.COMM_SELF}) for default in arguments.defaults]
     found: list[tuple[str | None, Any]] = [
         (None if index < nameless else argument.arg, default)
         for index, (argument, default) in enumerate(zip(plain, defaults, strict=True))
@@ -136,7 +118,7 @@ EXPECTED = [
     (owner, name)
     for owner, body in [("", STUB.body), *((name, node.body) for name, node in CLASSES.items())]
     for name in calls(body)
-    if owner not in ABSENT_CLASSES and name not in listed(REFUSED, owner) and name not in INSIDE.split()
+    if name not in INSIDE.split()
     if name != "__buffer__"  # which pure Python has from 3.12 on
 ]
 HERE = [(owner, name) for owner, name in EXPECTED if has(owner, name)]
@@ -165,66 +147,15 @@ def test_nothing_is_missing_but_what_is_listed() -> None:
     missing |= {("", name) for name in CLASSES if not has("", name)}
     missing |= {("", name) for name in values(STUB.body) if not has("", name)}
     for owner, node in CLASSES.items():
-        if owner not in ABSENT_CLASSES:
-            missing |= {(owner, name) for name in values(node.body) if not has(owner, name)}
-    excused = {(owner, name) for owner, names in NOT_YET.items() for name in names.split()}
-    excused |= {("", name) for name in INSIDE.split()}
-    late = listed(NOT_YET, "")
-    assert {(owner, name) for owner, name in missing - excused if owner not in late} == set()
+        missing |= {(owner, name) for name in values(node.body) if not has(owner, name)}
+    assert missing - {("", name) for name in INSIDE.split()} == set()
 
 
 @needs_mpi4py
 def test_the_lists_name_only_what_mpi4py_has() -> None:
     """Lest a misspelt name excuses nothing."""
-    unknown = []
-    for table in (NOT_YET, REFUSED):
-        for owner, names in table.items():
-            body = CLASSES[owner].body if owner else STUB.body
-            known = {*calls(body), *values(body), *(CLASSES if not owner else ())}
-            unknown += [f"{owner}.{name}" for name in names.split() if name not in known]
     known = {*calls(STUB.body), *values(STUB.body)}
-    assert unknown + [name for name in INSIDE.split() if name not in known] == []
-
-
-@needs_mpi4py
-@pytest.mark.parametrize("owner", ABSENT_CLASSES)
-def test_classes_that_are_not_emulated_refuse_every_call(owner: str) -> None:
-    """Of which none is missing; their null handles can be made and compared."""
-    kind = getattr(MPI, owner)
-    null = getattr(MPI, f"{owner.upper()}_NULL")
-    assert null == kind() == kind(null)
-    assert not null
-    assert null != MPI.COMM_NULL
-    for name in calls(CLASSES[owner].body):
-        if name.startswith("__") or name in {"free", "fromhandle", "toint", "fromint", "py2f", "f2py"}:
-            continue
-        with pytest.raises(NotImplementedError, match=rf"^MPI\.{owner}\.{name} is not emulated: fakempi has no "):
-            getattr(kind, name)()
-        with pytest.raises(NotImplementedError):
-            getattr(null, name)(1, key=2)
-
-
-@pytest.mark.parametrize("owner", REFUSED)
-def test_calls_that_are_not_emulated_refuse(owner: str) -> None:
-    """Whatever they are given, and by name."""
-    for name in REFUSED[owner].split():
-        call = getattr(getattr(MPI, owner) if owner else MPI, name)
-        assert call.__module__ == not_emulated.__name__
-        assert (call.__name__, call.__doc__[:12]) == (name, "Not emulated")
-        with pytest.raises(NotImplementedError, match=rf"^MPI\.{f'{owner}.' if owner else ''}{name} is not emulated: "):
-            call(1, key=2)
-
-
-def test_what_is_emulated_does_not_refuse() -> None:
-    """The tables of refusals shadow nothing: they come last."""
-    refusing = [
-        f"{kind.__name__}.{name}"
-        for kind in (MPI.Comm, MPI.Intracomm, MPI.Intercomm, MPI.Request, MPI.Prequest, MPI.Grequest, MPI.Message)
-        for name in dir(kind)
-        if getattr(getattr(kind, name), "__module__", "") == not_emulated.__name__
-        if not any(name in listed(REFUSED, base.__name__) for base in kind.__mro__)
-    ]
-    assert refusing == []
+    assert [name for name in INSIDE.split() if name not in known] == []
 
 
 @needs_mpi4py

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import tests.real_mpi.file_programs  # noqa: F401  which puts them in the table
+from tests.real_mpi import file_programs, window_programs  # noqa: F401  which put theirs in the table, too
 from tests.real_mpi.asking import answer, plain
 from tests.real_mpi.programs import PROGRAMS
 

@@ -1,6 +1,6 @@
 """What everything else in `mpi` stands on.
 
-constants, not_emulated        MPI's named numbers; names that are there and refuse
+constants                      MPI's named numbers
 process, context, members      what a rank has of its own, what a communicator's handles share, who is in a group
 current, complain              who is running; errors that say where they happened
 identity, status, info,        small objects that programs hold: handles as integers, what a receive tells, hints,

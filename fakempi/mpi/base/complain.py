@@ -128,10 +128,12 @@ def site_of(frame: FrameType | None) -> str:
     return site
 
 
-def out_of_step(plan: str, who: str | None, other_plan: str, other_site: str) -> MPIError:
+def out_of_step(
+    plan: str, who: str | None, other_plan: str, other_site: str, what: str = "communicator"
+) -> MPIError:
     """The complaint of a rank that calls one thing where another rank of its communicator called something else."""
     return complaint(
         ERR_NOT_SAME,
-        f"this rank calls {plan} at {call_site()}, but {who} of the same communicator called {other_plan} at "
+        f"this rank calls {plan} at {call_site()}, but {who} of the same {what} called {other_plan} at "
         f"{other_site}: collective calls must come in the same order everywhere.",
     )

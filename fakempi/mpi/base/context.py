@@ -42,7 +42,7 @@ class Side:
 class Context:
     """The shared part of a communicator: its number, its sides, and the meetings under way on it."""
 
-    __slots__ = ("__weakref__", "_everybody", "freed", "meetings", "number", "sides", "twin", "universe")
+    __slots__ = ("__weakref__", "_everybody", "freed", "meetings", "number", "sides", "trouble", "twin", "universe")
 
     def __init__(self, universe: Universe, *groups: Members) -> None:
         universe.contexts += 1
@@ -51,6 +51,7 @@ class Context:
         self.sides = [Side(self, members) for members in groups]
         self.meetings: dict[Any, Any] = {}
         self._everybody: Any = None
+        self.trouble: Any = None  # members that have died, or that it was revoked
         self.twin: Context | None = None  # the hidden one for collectives, once there is one
         self.freed: dict[int, str] = {}  # by place: where those have freed it who have, unless all have
 
@@ -93,6 +94,7 @@ class Context:
         """The one that collective calls work on; of two groups, each has one of its own besides (`Side.alone`)."""
         if self.twin is None:
             self.twin = self.new_twin()
+            self.twin.trouble = self.trouble
             for side, twin in zip(self.sides, self.twin.sides, strict=True):
                 twin.original = side
                 if self.is_inter:

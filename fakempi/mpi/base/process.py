@@ -54,6 +54,14 @@ class Universe:
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
+        self.windows: list[Any] = []  # that have been made and not freed
+        self.meetings: dict[Any, Any] = {}  # of groups that have no communicator
+        self.node_members: dict[Any, Any] = {}  # by world and node, if somebody has asked
+        self.dead: dict[int, tuple[Process, Any]] = {}  # processes that have died, by number, and when
+        self.detection: Any = 1e-3  # seconds until the others know
+        self.watches_the_dead = False  # whether messages are looked at for that
+        self.resilient = False  # whether any process has learned of it, or asked
+        self.excuse: Callable[[int], None] = lambda number: None  # nobody waits for a process to part: given by `world`
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.datareps: dict[int, set[str]] = {}  # by process: representations of data in files that it knows
         self.file_queue: Any = None  # at the file server, if the cost model has one

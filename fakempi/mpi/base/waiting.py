@@ -33,6 +33,20 @@ class Completion:
             self.waiter.settled(end)
 
 
+class Reason:
+    """Why something takes its time, for a report: what a `Completion` is part of, if others have to do something."""
+
+    __slots__ = ()
+
+    def in_words(self) -> str:
+        """What has to happen."""
+        raise NotImplementedError
+
+    def awaits(self) -> tuple[int, ...]:
+        """The process that has to do it, if it is one."""
+        raise NotImplementedError
+
+
 class Awaited:
     """Something that is not MPI's, for which a task waits in the loop: a lock, an item of a queue, another thread."""
 

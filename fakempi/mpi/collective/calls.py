@@ -184,8 +184,10 @@ class CollectiveCalls(CommState):
         """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
         side, rank, size = self._local(), self._rank, self._reach
         self._check_caller()
-        side.calls[rank] = call = side.calls.get(rank, 0) + 1
         there, context = self._there, side.context
+        if context.trouble is not None:
+            self._check_trouble(together=True)
+        side.calls[rank] = call = side.calls.get(rank, 0) + 1
         if there is not side:
             rank, size = context.place(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]

@@ -25,7 +25,6 @@ from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.meeting import Check, Conclude, meet
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.not_emulated import CommRefusals
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.collective.blocking import Collectives
 from fakempi.mpi.collective.nonblocking import NonblockingCollectives
@@ -36,6 +35,8 @@ from fakempi.mpi.comms.disconnect import part
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.port import meet_at_socket
 from fakempi.mpi.comms.properties import Furnished
+from fakempi.mpi.comms.resilient import Resilient
+from fakempi.mpi.partitions.calls import Partitioned
 from fakempi.mpi.point.buffers import PointToPoint
 from fakempi.mpi.point.objects import PointToPointObjects
 from fakempi.mpi.point.persistent import Persistent
@@ -55,9 +56,10 @@ class Comm(
     PointToPointObjects,
     Probes,
     Persistent,
+    Partitioned,
     Furnished,
     Handled,
-    CommRefusals,
+    Resilient,
 ):
     """A communicator handle. Without an argument, the null one; with one, another handle of the same communicator."""
 
@@ -331,6 +333,8 @@ class Comm(
         side = self._local()
         self._check_caller()
         context = side.context
+        if context.trouble is not None:
+            self._check_trouble(together=True)
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
         place = context.place(side, self._rank)
         return meet(context.meetings, call, plan, context.everybody(), conclude, place, value, self._loop.now, check)

@@ -76,11 +76,11 @@ class Group(Handled):
 
     def Get_size(self) -> int:
         """How many processes are in the group."""
-        return len(_members_of(self))
+        return len(members_of(self))
 
     def Get_rank(self) -> int:
         """The calling process's place in the group, or UNDEFINED if it is not a member."""
-        _members_of(self)
+        members_of(self)
         rank = self._my_rank()
         return UNDEFINED if rank is None else rank
 
@@ -89,8 +89,8 @@ class Group(Handled):
 
     def Translate_ranks(self, ranks: Sequence[int] | None = None, group: Group | None = None) -> list[int]:
         """The places that members of this group have in another (COMM_WORLD's by default), UNDEFINED if none."""
-        mine = _members_of(self)
-        theirs = _world() if group is None else _members_of(group)
+        mine = members_of(self)
+        theirs = _world() if group is None else members_of(group)
         chosen = range(len(mine)) if ranks is None else _integers(ranks)
         translated = []
         for rank in chosen:
@@ -103,7 +103,7 @@ class Group(Handled):
 
     def Compare(self, group: Group) -> int:
         """IDENT if both have the same members in the same order, SIMILAR if in another order, else UNEQUAL."""
-        mine, theirs = _members_of(self), _members_of(group)
+        mine, theirs = members_of(self), members_of(group)
         if mine == theirs:
             return IDENT
         alike = len(mine) == len(theirs) and all(number in theirs for number in mine)
@@ -113,17 +113,17 @@ class Group(Handled):
 
     def Dup(self) -> Self:
         """Another group of the same members."""
-        return self._new(_members_of(self))
+        return self._new(members_of(self))
 
     @classmethod
     def Union(cls, group1: Group, group2: Group) -> Self:
         """All of the first group, then those of the second that are not in the first."""
-        return cls._new(_members_of(group1).union(_members_of(group2)))
+        return cls._new(members_of(group1).union(members_of(group2)))
 
     @classmethod
     def Intersection(cls, group1: Group, group2: Group) -> Self:
         """Those of the first group that are in the second too, in the order of the first."""
-        return cls._new(_members_of(group1).intersection(_members_of(group2)))
+        return cls._new(members_of(group1).intersection(members_of(group2)))
 
     @classmethod
     def Intersect(cls, group1: Group, group2: Group) -> Self:
@@ -133,36 +133,36 @@ class Group(Handled):
     @classmethod
     def Difference(cls, group1: Group, group2: Group) -> Self:
         """Those of the first group that are not in the second, in the order of the first."""
-        return cls._new(_members_of(group1).difference(_members_of(group2)))
+        return cls._new(members_of(group1).difference(members_of(group2)))
 
     def Incl(self, ranks: Sequence[int]) -> Self:
         """The members with these ranks, in that order."""
-        members = _members_of(self)
+        members = members_of(self)
         return self._new(members.take(_distinct(_integers(ranks), len(members))))
 
     def Excl(self, ranks: Sequence[int]) -> Self:
         """All members but those with these ranks."""
-        members = _members_of(self)
+        members = members_of(self)
         return self._new(_without(members, _distinct(_integers(ranks), len(members))))
 
     def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Self:
         """The members whose ranks the ranges (first, last, stride) run through, in that order."""
-        members = _members_of(self)
+        members = members_of(self)
         return self._new(members.take(_spread(ranks, len(members))))
 
     def Range_excl(self, ranks: Sequence[tuple[int, int, int]]) -> Self:
         """All members but those whose ranks the ranges (first, last, stride) run through."""
-        members = _members_of(self)
+        members = members_of(self)
         return self._new(_without(members, _spread(ranks, len(members))))
 
     @classmethod
     def Create_from_session_pset(cls, session: Any, pset_name: str) -> Self:
-        """Not here: there are no sessions."""
-        raise NotImplementedError("Create_from_session_pset: fakempi has no sessions")
+        """The group of a set of processes that a session knows by name."""
+        return cls(session.Create_group(pset_name))
 
     def Free(self) -> None:
         """Let go of the group: this object becomes null."""
-        _members_of(self)
+        members_of(self)
         self.free()
 
     def free(self) -> None:
@@ -175,7 +175,7 @@ class Group(Handled):
         return None if self._members is None or self._me is None else self._members.index(self._me)
 
 
-def _members_of(group: Group) -> Members:
+def members_of(group: Group) -> Members:
     """The members of what must be a group and not the null one."""
     if not isinstance(group, Group):
         raise complaint(ERR_GROUP, f"{group!r} is not a Group.", MPITypeError)

@@ -10,15 +10,18 @@ from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.agreement import TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context, Side
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.errhandler import Errhandler
+from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.not_emulated import IntercommRefusals
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.comms.colours import by_colour, check_alike
 from fakempi.mpi.comms.comm import Comm, check_made
+from fakempi.mpi.comms.from_groups import check_leader, furnish, meet_as_groups
 from fakempi.mpi.comms.group import Group
 
 
-class Intercomm(Comm, IntercommRefusals):
+class Intercomm(Comm):
     """A communicator between a local and a remote group. Ranks in calls are those of the remote group."""
 
     __slots__ = ()
@@ -29,6 +32,21 @@ class Intercomm(Comm, IntercommRefusals):
         if self and self.Is_intra():
             raise complaint(ERR_COMM, "expecting an intercommunicator, not an intracommunicator.", MPITypeError)
         return self
+
+    @classmethod
+    def Create_from_groups(
+        cls, local_group: Group, local_leader: int, remote_group: Group, remote_leader: int,
+        stringtag: str = "org.mpi4py", info: Info = INFO_NULL, errhandler: Errhandler | None = None,
+    ) -> Any:  # fmt: skip
+        """An intercommunicator between two groups, all of whose ranks call this with the same tag. Free in modelled time."""
+        check_leader("local", local_leader, local_group)
+        check_leader("remote", remote_leader, remote_group)
+        context = meet_as_groups("Create_from_groups", stringtag, local_group, remote_group)
+        process = running_process()
+        mine = int(process.number in context.sides[1].members)
+        here, there = context.sides[mine], context.sides[1 - mine]
+        rank: Any = here.members.index(process.number)
+        return furnish(cls._make(process, here, there, rank), info, errhandler)
 
     def Get_remote_group(self) -> Group:
         """The other group."""

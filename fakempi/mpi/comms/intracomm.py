@@ -10,14 +10,17 @@ from fakempi.errors import InternalError, MPIError, MPITypeError
 from fakempi.mpi.base.agreement import MAKING, TAGS
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.errhandler import Errhandler
+from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.meeting import Meeting, meet
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.not_emulated import IntracommRefusals
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.collective.scans import Scans
 from fakempi.mpi.comms.colours import Forms, by_colour, check_alike, forms_said, plain, written_colour, written_key
 from fakempi.mpi.comms.comm import Comm, check_made
+from fakempi.mpi.comms.from_groups import furnish, meet_as_groups
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.ports import Connecting
@@ -25,7 +28,7 @@ from fakempi.mpi.comms.spawning import Spawning
 from fakempi.mpi.comms.topology_makers import TopologyMakers
 
 
-class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
+class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
     """A communicator of one group: everybody can send to everybody, oneself included."""
 
     __slots__ = ()
@@ -78,6 +81,15 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans, IntracommRefusals):
             found = make(*self._twins(), arrival.result.number, place=place, tag=MAKING + tag % TAGS)
             check_made(found, arrival.result.number)
         return self._join(arrival.result)
+
+    @classmethod
+    def Create_from_group(
+        cls, group: Group, stringtag: str = "org.mpi4py", info: Info = INFO_NULL, errhandler: Errhandler | None = None
+    ) -> Any:
+        """A communicator of a group, all of whose ranks call this with the same tag. Free in modelled time."""
+        process, side = running_process(), meet_as_groups("Create_from_group", stringtag, group).sides[0]
+        rank: Any = side.members.index(process.number)
+        return furnish(cls._make(process, side, side, rank), info, errhandler)
 
     def Create_intercomm(
         self, local_leader: int, peer_comm: Comm, remote_leader: int, tag: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fakempi.errors import RunError
+from fakempi.errors import Died, RunError
 from fakempi.mpi.base.child import Child
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.evidence.loose import look
@@ -17,7 +17,12 @@ def conclude(universe: Universe) -> RunError | None:
     """
     if any(not isinstance(task.body, Child) for task in universe.loop.tasks.values()):
         return diagnose(universe)
+    if universe.dead and not universe.resilient:
+        universe.failures += [(process, Died(time)) for process, time in universe.dead.values()]
+        return None
     look(universe)
+    for window in universe.windows:
+        window.tell_leak()
     findings = universe.ledger.findings()
     if universe.loop.tasks and all(one.kind != "collective-unfinished" for one in findings):
         return diagnose(universe)

@@ -16,7 +16,7 @@ from fakempi.mpi.base.complain import library_call, program_frame, public_call, 
 from fakempi.mpi.base.context import Side
 from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.process import Universe
-from fakempi.mpi.base.waiting import AllOf, Awaited, Completion
+from fakempi.mpi.base.waiting import AllOf, Awaited, Completion, Reason
 from fakempi.mpi.comms.port import Visit
 from fakempi.wire.envelope import Envelope, Pattern
 from fakempi.wire.matching import Mailbox
@@ -139,6 +139,8 @@ def _want(universe: Universe, operation: Any) -> Want | None:
         return missing
     if isinstance(operation, Completion) and isinstance(operation.why, Visit):
         return Want("other", where=operation.why.in_words())
+    if isinstance(operation, Completion) and isinstance(operation.why, Reason):
+        return Want("other", where=operation.why.in_words(), awaits=operation.why.awaits())
     if isinstance(operation, Awaited):
         words = operation.in_words()
         return Want("other", where=words, awaits=operation.awaits()) if words else None

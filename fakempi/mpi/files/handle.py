@@ -29,7 +29,7 @@ from fakempi.wire.envelope import Envelope
 class Access:
     """An access to a file: it ends at a time that is known at once, and a request waits for it as for a message."""
 
-    __slots__ = ("capacity", "content", "end", "envelope", "origin", "waiter")
+    __slots__ = ("capacity", "content", "end", "envelope", "origin", "told", "waiter")
 
     def __init__(self, end: Any, nbytes: int) -> None:
         self.end = end

@@ -18,6 +18,7 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.origin import Notes, noted
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into, snapshot
+from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.point.mismatch import compare, compare_object
 from fakempi.wire.envelope import Envelope, Pattern
 
@@ -46,6 +47,8 @@ def matched(envelope: Envelope, pattern: Pattern) -> None:
 def secure(envelope: Envelope) -> None:
     """The send is over: if nobody has received the content yet, keep a copy of it."""
     if envelope.content is not None:
+        if type(envelope.content) is Failure:
+            raise envelope.content.complaint()
         envelope.content = snapshot(envelope.content)
 
 
@@ -54,6 +57,8 @@ def leave(envelope: Envelope, notes: Notes | None, depth: int) -> None:
 
     That is the program's so many calls above this one, in most cases.
     """
+    if type(envelope.content) is Failure:
+        raise envelope.content.complaint()
     envelope.content = snapshot(envelope.content)
     box = envelope.box
     if notes is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
@@ -76,8 +81,10 @@ def taken_out(pattern: Pattern, is_object: bool, place: Any, pickle: Any) -> tup
 
 
 def truncation(pattern: Pattern) -> MPIError:
-    """The complaint about a message that is longer than the buffer."""
+    """The complaint about a message that is longer than the buffer, or that cannot come any more."""
     envelope = pattern.envelope
+    if type(envelope.content) is Failure:
+        return envelope.content.complaint()
     return complaint(
         ERR_TRUNCATE,
         f"message truncated, {envelope.nbytes} bytes arrived from rank {envelope.source} (tag {envelope.tag}) but the "

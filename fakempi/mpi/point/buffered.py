@@ -75,22 +75,22 @@ class Buffered(CommState):
     def Attach_buffer(self, buf: Any) -> None:
         """Attach memory for this communicator's buffered sends."""
         self._check_alive()
-        _attach(self._process, self._context, buf)
+        attach(self._process, self._context, buf)
 
     def Detach_buffer(self) -> Any:
         """Wait until what is in the buffer has been sent, and return the memory."""
         self._check_alive()
-        return _detach(self._process, self._context)
+        return detach(self._process, self._context)
 
     def Flush_buffer(self) -> None:
         """Wait until what is in the buffer has been sent."""
         self._check_alive()
-        wait_all(self._loop, _pending(self._process, self._context))
+        wait_all(self._loop, pending(self._process, self._context))
 
     def Iflush_buffer(self) -> Request:
         """Start to wait until what is in the buffer has been sent."""
         self._check_alive()
-        return Request._of(self, AllOf(_pending(self._process, self._context)))
+        return Request._of(self, AllOf(pending(self._process, self._context)))
 
     def _post_buffered(self, content: Any, nbytes: int, dest: int, tag: int) -> Any:
         """Send what has been copied: for the sender it is over at once."""
@@ -112,13 +112,13 @@ class Buffered(CommState):
         return over
 
 
-def _pending(process: Any, where: Any) -> list[Completion]:
+def pending(process: Any, where: Any) -> list[Completion]:
     """What is still in an attached buffer; where none is attached, MPI says that one of no bytes is."""
     attached = (process.buffers or {}).get(where)
     return [] if attached is None else [each.follow() for each in attached.pending]
 
 
-def _attach(process: Any, where: Any, memory: Any) -> None:
+def attach(process: Any, where: Any, memory: Any) -> None:
     """Attach memory to a process (`where` is None) or to one of its communicators."""
     if process.buffers is None:
         process.buffers = {}
@@ -128,9 +128,9 @@ def _attach(process: Any, where: Any, memory: Any) -> None:
     owes("attached-buffer", attached)
 
 
-def _detach(process: Any, where: Any) -> Any:
+def detach(process: Any, where: Any) -> Any:
     """Wait until the buffer is empty, and give it back."""
-    wait_all(process.loop, _pending(process, where))
+    wait_all(process.loop, pending(process, where))
     found = (process.buffers or {}).pop(where, None)
     if found is None:
         return buffer()
@@ -140,21 +140,21 @@ def _detach(process: Any, where: Any) -> Any:
 
 def Attach_buffer(buf: Any) -> None:
     """Attach memory for the buffered sends of this rank."""
-    _attach(running_process(), None, buf)
+    attach(running_process(), None, buf)
 
 
 def Detach_buffer() -> Any:
     """Wait until what is in this rank's buffer has been sent, and return the memory."""
-    return _detach(running_process(), None)
+    return detach(running_process(), None)
 
 
 def Flush_buffer() -> None:
     """Wait until what is in this rank's buffer has been sent."""
     process = running_process()
-    wait_all(process.loop, _pending(process, None))
+    wait_all(process.loop, pending(process, None))
 
 
 def Iflush_buffer() -> Request:
     """Start to wait until what is in this rank's buffer has been sent."""
     process = running_process()
-    return Request._of(process.comm_world, AllOf(_pending(process, None)))
+    return Request._of(process.comm_world, AllOf(pending(process, None)))

@@ -157,7 +157,7 @@ class CommState:
     # -- where it does not fit ------------------------------------------------------------------------------------
 
     def _post_nowhere(self, dest: int, tag: int) -> Any:
-        self._check_alive()
+        self._check_trouble()
         if dest == PROC_NULL and 0 <= tag <= TAG_LIMIT:
             return NullOperation(self._loop.now)
         if dest != PROC_NULL:
@@ -165,7 +165,7 @@ class CommState:
         self._raise(complaint(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
 
     def _await_nothing(self, source: int, tag: int) -> Any:
-        self._check_alive()
+        self._check_trouble()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
             return NullOperation(self._loop.now)
         if source not in (PROC_NULL, ANY_SOURCE):
@@ -232,6 +232,15 @@ class CommState:
             self._loop.running  # noqa: B018  which looks who asks
         elif self._process.finalized:
             tell_late(self._process)
+
+    def _check_trouble(self, together: bool = False) -> None:
+        """Complain if it is null; or if it was revoked, or all are to do something together of whom some have died."""
+        self._check_alive()
+        if self._context.trouble is not None:  # type: ignore[union-attr]
+            try:
+                self._context.trouble.check(self._process.number, -1, together)  # type: ignore[union-attr]
+            except MPIError as error:
+                self._raise(error)
 
     def _raise(self, error: MPIError) -> NoReturn:
         """Do what the communicator's error handler says, and raise."""

@@ -34,7 +34,7 @@ class PointToPointObjects(Buffered):
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait for its receive whatever the size."""
         content, nbytes = self._pack(obj)
-        wait_one(self._loop, self._post(content, nbytes, dest, tag, eager=False))
+        self._wait_sent(self._post(content, nbytes, dest, tag, eager=False))
 
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object from the attached buffer."""

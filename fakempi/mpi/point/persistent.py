@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
@@ -11,7 +11,6 @@ from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Identity
-from fakempi.mpi.base.not_emulated import PrequestRefusals
 from fakempi.mpi.base.origin import noted
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
@@ -20,12 +19,13 @@ from fakempi.mpi.point.handle import TAG_LIMIT
 from fakempi.mpi.point.request import Request
 
 
-class Prequest(Request, PrequestRefusals):
+class Prequest(Request):
     """A request that can be started again after it has ended."""
 
-    __slots__ = ("_awaited_idle", "_prepared_as", "_start")
+    __slots__ = ("_awaited_idle", "_half", "_prepared_as", "_start")
 
     _start: Callable[[], Any] | None
+    _half: Any  # of a partitioned operation: its partitions
     _prepared_as: Identity | None  # what is to be started, and freed
     _awaited_idle: bool  # whether somebody has waited for it while it was not started
 
@@ -33,7 +33,7 @@ class Prequest(Request, PrequestRefusals):
         self = super().__new__(cls, request)
         if request and not isinstance(request, Prequest):
             raise complaint(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
-        self._start = request._start if isinstance(request, Prequest) else None
+        self._start, self._half = (request._start, request._half) if isinstance(request, Prequest) else (None, None)
         self._prepared_as = request._prepared_as if isinstance(request, Prequest) else None
         self._awaited_idle = False
         return self
@@ -41,10 +41,16 @@ class Prequest(Request, PrequestRefusals):
     @classmethod
     def _prepared(cls, comm: Any, buffer: Any, start: Callable[[], Any]) -> Prequest:
         self: Prequest = cls._of(comm, None, buffer)  # type: ignore[assignment]
-        self._start = start
+        self._start, self._half = start, None
         self._prepared_as, self._awaited_idle = Identity(), False
         owes("missing-start", self._prepared_as)
         owes("request-leak", self._prepared_as)
+        return self
+
+    @classmethod
+    def _in_parts(cls, comm: Any, buffer: Any, half: Any) -> Prequest:
+        self = cls._prepared(comm, buffer, half.start)
+        self._half = half
         return self
 
     def Start(self) -> None:
@@ -88,9 +94,45 @@ class Prequest(Request, PrequestRefusals):
                 raise complaint(ERR_REQUEST, f"the request at index {index} is not persistent: {request!r}.")
             request.Start()
 
+    # -- partitions ---------------------------------------------------------------------------------------------------
+
+    def Pready(self, partition: int) -> None:
+        """A partition of a send may go."""
+        self._partitions().ready(partition)
+
+    def Pready_range(self, partition_low: int, partition_high: int) -> None:
+        """All partitions from one to another may go."""
+        for partition in range(partition_low, partition_high + 1):
+            self._partitions().ready(partition)
+
+    def Pready_list(self, partitions: Sequence[int]) -> None:
+        """Some partitions may go."""
+        for partition in partitions:
+            self._partitions().ready(partition)
+
+    def Parrived(self, partition: int) -> bool:
+        """Whether a partition of a receive is there; if not, other ranks run before this returns."""
+        arrived: bool = self._partitions().has_arrived(partition)
+        return arrived
+
+    def _partitions(self) -> Any:
+        self._check_alive()
+        if self._half is None:
+            raise complaint(ERR_REQUEST, "the request is not a partitioned one.")
+        return self._half
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _secure(self) -> None:
+        super()._secure()
+        if self._half is not None:
+            self._half.secure()
+
     def _retire(self) -> None:
         self._close()
         self._operation = None  # inactive, and ready to be started again
+        if self._half is not None:
+            self._half.retire()
 
 
 class Persistent(Buffered):

@@ -111,7 +111,7 @@ def test_there_is_no_binary_interface_and_no_hardware() -> None:
 
 
 @pytest.mark.parametrize("kind", [MPI.Win, MPI.File, MPI.Session])
-def test_null_handles_of_what_is_not_emulated_have_the_number_0(kind: Any) -> None:
+def test_null_handles_have_the_number_0(kind: Any) -> None:
     """And are made of it."""
     null = kind.fromhandle(kind().handle)
     assert (type(null), bool(null), null.toint(), null.py2f()) == (kind, False, 0, 0)

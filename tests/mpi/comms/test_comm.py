@@ -527,20 +527,6 @@ def test_there_is_no_topology() -> None:
     assert run(main, 1) == [(True, True, False)]
 
 
-@pytest.mark.parametrize(
-    "call", ["Revoke", "Is_revoked", "Get_failed", "Ack_failed", "Agree", "Iagree", "Shrink", "Ishrink"]
-)
-def test_fault_tolerance_is_not_emulated(call: str) -> None:
-    """Which is said when it is tried."""
-
-    def main(comm: Any) -> None:
-        words = f"^MPI.Comm.{call} is not emulated: fakempi has no fault tolerance\\.$"
-        with pytest.raises(NotImplementedError, match=words):
-            getattr(comm, call)()
-
-    run(main, 1)
-
-
 # -- calls that must be made by all --------------------------------------------------------------------------------
 
 

@@ -392,9 +392,3 @@ def test_null_groups_are_no_operands(call: Any) -> None:
     for pair in ((GROUP_EMPTY, GROUP_NULL), (GROUP_NULL, GROUP_EMPTY)):
         with fails(f"{call.__name__}: the group is null: GROUP_NULL, or freed.", ERR_GROUP):
             call(*pair)
-
-
-def test_sessions_are_not_here() -> None:
-    """And that is said, in place of a wrong answer."""
-    with pytest.raises(NotImplementedError, match=r"^Create_from_session_pset: fakempi has no sessions$"):
-        Group.Create_from_session_pset(None, "mpi://WORLD")

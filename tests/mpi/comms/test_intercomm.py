@@ -332,10 +332,3 @@ def test_freed_it_is_null() -> None:
         return inter == MPI.COMM_NULL
 
     assert run(main, 2) == [True, True]
-
-
-def test_sessions_are_not_emulated() -> None:
-    """Nor what is made of them."""
-    for kind, call in ((MPI.Intercomm, "Create_from_groups"), (MPI.Intracomm, "Create_from_group")):
-        with pytest.raises(NotImplementedError, match=rf"^MPI\.\w+\.{call} is not emulated: fakempi has no sessions\.$"):
-            getattr(kind, call)()

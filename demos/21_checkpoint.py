@@ -1,6 +1,6 @@
 """A checkpoint: every rank of a grid writes its block into one file, and other ranks, not as many, read it back.
 
-    python demos/20_checkpoint.py
+    python demos/21_checkpoint.py
 """
 
 import os
