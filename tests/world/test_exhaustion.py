@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_a_thread_that_cannot_be_started_is_no_ranks_fault(monkeypatch: pytest.M
 
     with monkeypatch.context() as patch:
         if watched:
-            patch.setattr("fakempi.watch.watching.start_new_thread", refuse)
+            patch.setattr(import_module("fakempi.watch.watching"), "start_new_thread", refuse)
         else:
             patch.setattr("threading.Thread.start", refuse)
         with pytest.raises(fakempi.RunError, match=r"^run: the system gives no more threads.*; or take fewer of them\.$"):

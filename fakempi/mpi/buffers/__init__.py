@@ -8,6 +8,7 @@ span                    step 4: how many of them, and from where on
 overlap                 memory that is used twice in one call
 payload                 step 5: what travels, and how one is copied to another
 vectors, flat           one block a rank: as MPI describes them, and as algorithms want them
+regions, locks, pins    memory that operations under way use: how regions lie, read-only arrays, what was kept of it
 memory, addresses       MPI.buffer, allocation, and where memory is
 pickling, objects       MPI.pickle, and Python objects as payloads
 """

@@ -16,13 +16,14 @@ from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_one
 from fakempi.mpi.point import many
 from fakempi.mpi.point.arrival import secure, taken_out
+from fakempi.mpi.point.lower_case import StatusCalls
 from fakempi.wire.envelope import Envelope, Pattern
 
 Indexed = tuple[list[int] | None, list[Any] | None]
 """Which requests have ended, and what each received; None if none is active."""
 
 
-class Request(Handled):
+class Request(StatusCalls, Handled):
     """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
 
     __slots__ = (
@@ -118,8 +119,6 @@ class Request(Handled):
             return False, None
         return True, self._finish(status)
 
-    get_status = Get_status
-
     # -- any ------------------------------------------------------------------------------------------------------
 
     @classmethod
@@ -162,8 +161,6 @@ class Request(Handled):
             return index, flag, None
         return index, True, requests[index]._finish(status)
 
-    get_status_any = Get_status_any
-
     # -- all ------------------------------------------------------------------------------------------------------
 
     @classmethod
@@ -201,8 +198,6 @@ class Request(Handled):
             return False, None
         return True, many.finish_all(requests, range(len(requests)), statuses)
 
-    get_status_all = Get_status_all
-
     # -- some -----------------------------------------------------------------------------------------------------
 
     @classmethod
@@ -238,8 +233,6 @@ class Request(Handled):
         """Like Testsome, with what they received."""
         indices = many.look_for_some(requests)
         return indices, None if indices is None else many.finish_all(requests, indices, statuses)
-
-    get_status_some = Get_status_some
 
     # -- the rest -------------------------------------------------------------------------------------------------
 
