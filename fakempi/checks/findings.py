@@ -19,7 +19,7 @@ LINES = 20
 KINDS = {
     # Data are wrong, or may be.
     "datatype-mismatch": "what was sent is not of the type that was received",
-    "pickle-met-buffer": "an object was received as an array, or an array as an object",
+    "pickle-met-buffer": "an object was received as a buffer, or the reverse",
     "buffer-in-use": "memory was used while an operation on it was under way",
     "buffer-overlap": "two buffers overlap that must not",
     "window-race": "two accesses to a window clash",

@@ -141,6 +141,12 @@ that shows it, with the round where paper and run part.
 The exit code is 0 if all holds, 1 if not, 2 for wrong use.
 """
 
+EXPLAIN = """\
+examples:
+  fakempi explain                what kinds of findings there are
+  fakempi explain message-lost   what it is, a program that has it, how to mend it
+"""
+
 TOUR = """\
 examples:
   fakempi tour            all stations; on a terminal Enter goes on, q leaves
@@ -164,6 +170,8 @@ def make_parser() -> ArgumentParser:
     _add_view(_command(commands, "view", "pictures of a trace", VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", COMPARE + COSTS, _compare))
     _add_verify(_command(commands, "verify", "try whether an algorithm does what it claims", VERIFY, _verify))
+    explain = _command(commands, "explain", "what a kind of finding means, and how to mend it", EXPLAIN, _explain)
+    explain.add_argument("kind", nargs="?", metavar="KIND", help="as it is printed: message-lost, unsafe-send, ...")
     _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
@@ -350,6 +358,12 @@ def _verify(options: Namespace) -> int:
     from fakempi.cli.verifying import verify
 
     return verify(options)
+
+
+def _explain(options: Namespace) -> int:
+    from fakempi.cli.explaining import explain
+
+    return explain(options.kind)
 
 
 def _tour(options: Namespace) -> int:
