@@ -34,7 +34,9 @@ def test_what_a_page_says_is_printed_is_printed(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_is_printed_at_any_width(kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_is_printed_at_any_width(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Words are not lost, and paragraphs are no wider than the terminal."""
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["explain", kind]) == 0
