@@ -12,6 +12,8 @@ from fakempi.checks.explain import explanation
 from fakempi.checks.findings import KINDS
 from fakempi.cli import main
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_page_says_is_printed_is_printed(
@@ -58,3 +60,18 @@ def test_an_unknown_kind_gets_a_sentence(capsys: pytest.CaptureFixture[str]) -> 
     """And what may have been meant."""
     assert main(["explain", "mesage-lost"]) == 2
     assert "did you mean message-lost?" in capsys.readouterr().err
+
+
+def test_the_docs_list_every_kind_as_it_is() -> None:
+    """With its page, which is there."""
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*?) \|", page, re.MULTILINE)
+    assert [(kind, means) for kind, _, means in rows] == list(KINDS.items())
+    assert all((ROOT / "docs" / path).resolve().is_file() for _, path, _ in rows)
+
+
+def test_the_readme_shows_a_finding_as_it_is() -> None:
+    """Its program and what is printed are those of the page."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for part in re.split(r"^## .*\n", explanation("datatype-mismatch"), flags=re.MULTILINE)[1:3]:
+        assert textwrap.dedent(part.strip("\n")) in readme
