@@ -458,7 +458,8 @@ def ways_to_name_a_buffer(comm: Any, MPI: Any) -> Any:
     seen, status = [], MPI.Status()
     for spec in specs:
         received = np.full(6, -1.0)
-        comm.Sendrecv(spec, comm.rank, 0, received, comm.rank, 0, status)
+        into = [received, MPI.BYTE] if isinstance(spec, (memoryview, bytearray)) else received
+        comm.Sendrecv(spec, comm.rank, 0, into, comm.rank, 0, status)
         seen.append([status.count, received.tolist() if status.count != 8 else None])
     return seen
 

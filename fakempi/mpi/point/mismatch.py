@@ -22,8 +22,11 @@ from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING
 from fakempi.wire.envelope import Envelope, Pattern
 
-_DOORS = ("_post", "_await", "_await_unusual", "_receive")
-"""Where envelopes and patterns are made, and given to the wire."""
+_DOORS = (
+    "_post", "_await", "_await_unusual", "_receive",
+    "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "sendrecv",
+)  # fmt: skip
+"""Where envelopes and patterns are made and given to the wire, and who has one of each at hand."""
 
 NOTED = 256
 """Sends and receives of a run that are noted: that takes about 2 microseconds each."""

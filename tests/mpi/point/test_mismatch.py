@@ -305,6 +305,21 @@ def test_after_many_calls_places_are_still_known() -> None:
     assert caught.value.findings[0].sentence == sentences[0]
 
 
+def test_who_sends_to_itself_has_both_places() -> None:
+    """Also long after the first calls."""
+
+    def main(comm: Any) -> None:
+        me = comm.Get_rank()
+        for _ in range(1000):
+            comm.Sendrecv(np.zeros(1), me, 0, np.zeros(1), me)
+        comm.Sendrecv(np.zeros(1, "i8"), me, 0, np.zeros(1), me)
+
+    (found,) = fakempi.run(main, 2).findings
+    line = main.__code__.co_firstlineno + 4
+    assert (found.call, found.place) == ("Sendrecv", f"test_mismatch.py:{line}")
+    assert found.sentence == f"takes 1 float64, but ranks 0-1 sent 1 int64 at test_mismatch.py:{line}"
+
+
 numbers = st.sampled_from(["i2", "i4", "i8", "u4", "f4", "f8", "c8", "u1", "i1", "?"])
 
 
