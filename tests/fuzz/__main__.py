@@ -1,17 +1,23 @@
-"""`python -m tests.fuzz 2000`: so many random programs, or `--minutes 30`: as many as there is time for. For nights."""
+"""`python -m tests.fuzz 2000`: so many random programs, or `--minutes 30`: as many as there is time for. For nights.
+
+After each batch one program is interrupted at a random moment, in a process of its own.
+"""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
 from collections import Counter
+from pathlib import Path
 from random import randrange
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
 from hypothesis import HealthCheck, given, seed, settings
 
 from tests.fuzz.programs import differences, outcome, programs
+from tests.fuzz.signals import interrupted
 from tests.fuzz.test_threads import CARRIERS
 
 BATCH = 200
@@ -33,6 +39,15 @@ def look_at(count: int, start: int) -> None:
     some(seed(start)(given(programs)(one)))()
 
 
+def interrupt(start: int) -> None:
+    """One program on each carrier, which must end with Ctrl-C's exit code."""
+    for carrier in CARRIERS:
+        with TemporaryDirectory() as folder:
+            code, said = interrupted(start, carrier, Path(folder))
+        assert code == 130, (start, carrier, said)
+        seen["interrupted"] += 1
+
+
 if __name__ == "__main__":
     parser = ArgumentParser("python -m tests.fuzz")
     parser.add_argument("count", type=int, nargs="?", default=2000)
@@ -46,6 +61,7 @@ if __name__ == "__main__":
         end, batch = monotonic() + 60 * asked.minutes, 0
         while monotonic() < end:
             look_at(BATCH, asked.seed + batch)
+            interrupt(asked.seed + batch)
             batch += 1
     kinds = ", ".join(f"{name}: {number}" for name, number in seen.most_common())
     sys.stdout.write(f"{sum(seen.values())} programs on {' and '.join(CARRIERS)}: 0 hangs, 0 differences.\n{kinds}\n")
