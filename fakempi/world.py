@@ -33,7 +33,6 @@ from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
-from fakempi.mpi.point.mismatch import note_calls
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.threads.granting import chosen_grants
@@ -169,8 +168,6 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
-    if recorder is None:  # which counts the frames between a program and the wire
-        note_calls(universe.wire, always=strict)
     universe.computing = metering.checked(computing)
     if strict if buffers is None else buffers:
         universe.pins = Watch(universe, universe.wire.matched)

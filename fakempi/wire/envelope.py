@@ -15,14 +15,13 @@ class Envelope:
 
     __slots__ = (
         "arrived", "box", "call", "content", "eager", "end", "last", "nbytes", "next", "number", "origin", "out", "pattern",
-        "posted", "region", "route", "site", "source", "stage", "tag", "waiter",
+        "posted", "region", "route", "source", "stage", "tag", "waiter",
     )  # fmt: skip
 
     posted: Any  # three things that whoever watches wants to remember of it
     call: Any
     region: Any
     origin: Any  # where it comes from, if whoever sent it has said so
-    site: Any  # where it was made, if whoever made it wants to remember that
     route: Any  # its ports, and how many of them it has
     stage: int
     number: int  # its turn at shared ports, or its place among all that came to the mailbox
@@ -47,7 +46,7 @@ class Pattern:
     """A message that somebody waits for: from a source, with a tag; a negative number means any."""
 
     __slots__ = (
-        "box", "call", "capacity", "end", "envelope", "last", "next", "number", "origin", "place", "posted", "site",
+        "box", "call", "capacity", "end", "envelope", "last", "next", "number", "origin", "place", "posted",
         "source", "tag", "told", "waiter",
     )  # fmt: skip
 
@@ -55,7 +54,6 @@ class Pattern:
     posted: Any  # two things that whoever watches wants to remember of it
     call: Any
     origin: Any  # where it comes from, if whoever waits has said so
-    site: Any  # where it was made, as above
     number: int  # its place among all that came to the mailbox
     next: Any
     last: Any
