@@ -3,8 +3,8 @@
 Types travel with messages: a payload's dtype, or its datatype, says what is in it. If sender and receiver have the same,
 which most have, nobody comes here; else their signatures are compared. That takes no time where all is right.
 
-Both calls are named, and nothing is noted for that in advance: a rank is still in its call, which its stack shows, or has left
-its place behind with a request or with a message that nobody had received (`origin`).
+Both calls are named, and nothing is noted for that in advance: a rank is still in its call, as its stack shows, or has left
+its place with a request, or with a message that nobody had received (`origin`).
 """
 
 from __future__ import annotations
