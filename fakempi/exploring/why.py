@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from fakempi.checks.findings import Finding, Ledger
+from fakempi.checks.ranks import Names
 from fakempi.choices.choices import Choices, Option, Step
 from fakempi.choices.token import write
-from fakempi.errors import OutcomesDiffer
+from fakempi.errors import DeadlockError, OutcomesDiffer
 from fakempi.exploring.found import Failure, Found, same
 from fakempi.exploring.search import Trial
 
@@ -63,8 +65,20 @@ def explain(failure: Failure, trial: Trial, good: Sequence[Way], found: Found, o
         how, others = (_WAITS, "infinite") if buffering == "zero" else (_WAITS_NOT, "zero")
         failure.why = f"in {buffering} buffering, where {how}; in {others} buffering all went well"
         failure.passes = write(*good[0])
+        if buffering == "zero" and isinstance(failure.error, DeadlockError):
+            failure.error.findings = [*failure.error.findings, *_unsafe_sends(failure.error)]
+            failure.why += " (unsafe-send)"
     elif not good:
         failure.why = f"no schedule of {found.runs:,} went well"
+
+
+def _unsafe_sends(error: DeadlockError) -> list[Finding]:
+    """Of a program that ends if sends are buffered: those that wait here."""
+    ledger = Ledger(Names())
+    for one in error.stuck:
+        if any(want.kind == "send" for want in one.wants):
+            ledger.add("unsafe-send", one.rank, one.call, one.site, "waits for ever where nothing is buffered")
+    return ledger.findings()
 
 
 def shrunk(trial: Trial, kind: Any, one: Callable[[Choices], Any]) -> Trial:

@@ -72,7 +72,11 @@ def test_a_send_that_waits_makes_the_difference() -> None:
         comm.recv(source=1 - comm.rank)
 
     (failure,) = fakempi.explore(main, 2).failures
-    assert failure.why == "in zero buffering, where every send waits for its receive; in infinite buffering all went well"
+    assert failure.why == (
+        "in zero buffering, where every send waits for its receive; in infinite buffering all went well (unsafe-send)"
+    )
+    (unsafe,) = failure.error.findings
+    assert (unsafe.kind, unsafe.ranks, unsafe.call) == ("unsafe-send", (0, 1), "send")
     assert (failure.decisions, failure.passes) == ("z:0", "i:0")
 
 
