@@ -35,7 +35,7 @@ def printed(*command: str | Path) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize("carrier", ["auto", "threads"])
+@pytest.mark.parametrize("carrier", ["auto", pytest.param("threads", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
 def test_a_demo_prints_what_the_file_beside_it_says(demo: Path, carrier: str) -> None:
     """If it should print something else from now on: `python demos/NN_name.py > demos/NN_name.out`, and look at it.

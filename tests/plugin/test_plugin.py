@@ -428,6 +428,7 @@ class Look(pdb.Pdb):
     assert "mine is 200" in text
 
 
+@pytest.mark.slow
 def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xdist")
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(fakempi.__file__)))
