@@ -19,6 +19,7 @@ import fakempi
 from fakempi.errors import TraceError
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as bare
+from fakempi.trace.waits import STATES
 from fakempi.view.page.assemble import page
 from fakempi.view.page.packing import packed
 from tests.view import runs
@@ -197,3 +198,10 @@ def test_what_cannot_be_a_page_is_refused() -> None:
         page()
     with pytest.raises(TraceError, match=r"^page: there is no tab 'joy'; there are summary, waits, "):
         page(trace, tab="joy")
+
+
+def test_every_wait_state_has_a_colour_of_its_own() -> None:
+    """The page has them by number."""
+    source = (Path(fakempi.__file__).parent / "view" / "page" / "3_paint.js").read_text(encoding="utf-8")
+    colours = re.findall(r"#\w{6}", source.partition("const WAITS = ")[2].partition(";")[0])
+    assert len(set(colours)) == len(colours) == len(STATES)

@@ -78,8 +78,8 @@ class Prequest(Request):
 
     def Wait(self, status: Status | None = None) -> Literal[True]:
         """Wait until the operation has ended, if it was started."""
-        self.wait(status)
-        return True
+        self._awaited_idle = self._operation is None
+        return super().Wait(status)
 
     def wait(self, status: Status | None = None) -> Any:
         """As `Wait`."""
