@@ -53,7 +53,7 @@ class Context:
         self._everybody: Any = None
         self.trouble: Any = None  # members that have died, or that it was revoked
         self.twin: Context | None = None  # the hidden one for collectives, once there is one
-        self.freed: dict[int, str] = {}  # by place: where those have freed it who have, unless all have
+        self.freed: dict[int, str] | None = None  # by place: where those have freed it who have, unless all have
 
     def __del__(self) -> None:
         """Nobody has it any more: what was left behind in it is kept, for whoever looks for it at the end."""
@@ -70,9 +70,11 @@ class Context:
 
     def free(self, place: int, site: str) -> None:
         """A process frees it."""
+        if self.freed is None:
+            self.freed = {}
         self.freed[place] = site
         if len(self.freed) == len(self.everybody()):
-            self.freed.clear()
+            self.freed = None
 
     @property
     def is_inter(self) -> bool:

@@ -33,7 +33,7 @@ class CommState:
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out", "_pins",
+        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out",
         "_process", "_rank", "_reach", "_side", "_there", "_wire",
     )  # fmt: skip
 
@@ -54,8 +54,7 @@ class CommState:
         self._process = self._loop = self._wire = self._out = None
         self._eager_limit = 0
         self._hidden: Any = None  # the twins for collectives, once there are any
-        self._notes: Notes | None = None  # the origins of requests; a twin has none, nor pins
-        self._pins: Any = None  # memory in use, if that is watched
+        self._notes: Notes | None = None  # the origins of requests; a twin has none
 
     def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -69,7 +68,7 @@ class CommState:
         self._loop, self._wire, self._out = process.loop, process.wire, process.out
         self._eager_limit = process.eager_limit
         if side.original is None:
-            self._notes, self._pins = process.notes, process.pins
+            self._notes = process.notes
 
     # -- what point-to-point calls do -----------------------------------------------------------------------------
 
@@ -187,6 +186,11 @@ class CommState:
             whose = "the remote group" if self._between else "the communicator"
             clash = f"{what} {rank} is not in 0..{self._reach - 1}: {whose} has {self._reach} ranks."
             self._raise(complaint(ERR_RANK, clash))
+
+    @property
+    def _pins(self) -> Any:
+        """Memory of this rank's that is in use, if that is watched."""
+        return self._process.pins
 
     @property
     def _between(self) -> bool:

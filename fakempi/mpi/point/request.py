@@ -61,8 +61,8 @@ class Request(StatusCalls, Handled):
             origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
             origin.open += 1
             operation.origin = self._open = origin
-            if comm._pins is not None and buffer is not None and not is_object:
-                self._pin = comm._pins.of(operation, buffer)
+            if buffer is not None and not is_object and (pins := comm._pins) is not None:
+                self._pin = pins.of(operation, buffer)
         return self
 
     @classmethod
