@@ -5,14 +5,10 @@ A rank may have several handles of a communicator, and what is put on it through
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from fakempi.error_classes import ERR_ERRHANDLER
-from fakempi.errors import MPIError
 from fakempi.mpi.base.attributes import Attributed
-from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     ANY_SOURCE,
     APPNUM,
@@ -23,7 +19,7 @@ from fakempi.mpi.base.constants import (
     UNIVERSE_SIZE,
     WTIME_IS_GLOBAL,
 )  # fmt: skip
-from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler, last_used_code
+from fakempi.mpi.base.errhandler import Errhandler, last_used_code
 from fakempi.mpi.base.info import Info
 from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 
@@ -91,27 +87,12 @@ class Furnished(CommState, Attributed):
         self._check_alive()
         self._belongings().info = Info._copy_of(info)
 
-    @classmethod
-    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
-        """An error handler that calls a function with the communicator and the error code."""
-        return Errhandler._calling(errhandler_fn)
+    def _errhandler(self) -> Errhandler | None:
+        found: Errhandler | None = self._belonging("errhandler")
+        return found
 
-    def Get_errhandler(self) -> Errhandler:
-        """What happens on errors; ERRORS_RETURN (raise an exception) unless set."""
-        self._check_alive()
-        return Errhandler(self._belonging("errhandler") or ERRORS_RETURN)
-
-    def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Say what happens on errors."""
-        self._check_alive()
-        if not Errhandler(errhandler):
-            self._raise(complaint(ERR_ERRHANDLER, "the error handler is null: ERRHANDLER_NULL, or freed."))
-        self._belongings().errhandler = Errhandler(errhandler)
-
-    def Call_errhandler(self, errorcode: int) -> None:
-        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
-        self._check_alive()
-        self._handle_error(MPIError(errorcode))
+    def _keep_errhandler(self, errhandler: Errhandler) -> None:
+        self._belongings().errhandler = errhandler
 
     def _predefined_attr(self, keyval: int) -> Any:
         process: Any = self._process
@@ -141,13 +122,3 @@ class Furnished(CommState, Attributed):
         if make and own.attributes is None:
             own.attributes = {}
         return own.attributes
-
-    def _handle_error(self, error: MPIError) -> None:
-        """Call the error handler; a fatal one ends the run, whatever the program catches."""
-        handler = self._belonging("errhandler")
-        if handler is None or handler == ERRORS_RETURN:
-            return
-        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
-            self._process.universe.fail(self._process, error)
-            raise error
-        handler._call(self, error.Get_error_code())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import index
 from typing import Any, NoReturn
 
@@ -10,18 +9,18 @@ from fakempi.error_classes import (
     ERR_ACCESS,
     ERR_ARG,
     ERR_BUFFER,
-    ERR_ERRHANDLER,
     ERR_FILE,
     ERR_IO,
     ERR_OTHER,
     ERR_READ_ONLY,
     ERR_UNSUPPORTED_OPERATION,
 )
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
+from fakempi.mpi.base.errhandler import Errhandler
+from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.files.opened import Opened, Part
 from fakempi.wire.envelope import Envelope
 
@@ -38,7 +37,7 @@ class Access:
         self.capacity = nbytes
 
 
-class FileState:
+class FileState(HandlesErrors):
     """The state of a File handle. A null handle has no part in anything."""
 
     __slots__ = ("__weakref__", "_part")
@@ -88,50 +87,23 @@ class FileState:
             self._raise(complaint(ERR_ARG, f"offset {number} is negative.", MPIValueError))
         return number
 
-    # -- errors ---------------------------------------------------------------------------------------------------
+    # -- errors: what is set on FILE_NULL holds for files that are opened from then on ------------------------------------
 
-    @classmethod
-    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
-        """An error handler that calls a function with the file and the error code."""
-        return Errhandler._calling(errhandler_fn)
+    def _check_alive(self) -> None:
+        if self._part is not None:
+            self._alive()
 
-    def Get_errhandler(self) -> Errhandler:
-        """What happens on errors; ERRORS_RETURN (raise an exception) unless set. Of FILE_NULL: on those of new files."""
-        return Errhandler(self._errhandler() or ERRORS_RETURN)
-
-    def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Say what happens on errors."""
-        if not Errhandler(errhandler):
-            self._raise(complaint(ERR_ERRHANDLER, "the error handler is null: ERRHANDLER_NULL, or freed."))
-        if self._part is None:
-            process = running_process()
-            process.universe.file_errhandlers[process.number] = Errhandler(errhandler)
-        else:
-            self._alive().errhandler = Errhandler(errhandler)
-
-    def Call_errhandler(self, errorcode: int) -> None:
-        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
-        self._handle_error(MPIError(errorcode))
-
-    def _errhandler(self) -> Any:
+    def _errhandler(self) -> Errhandler | None:
         process = running_process()
-        default = process.universe.file_errhandlers.get(process.number)
+        default: Errhandler | None = process.universe.file_errhandlers.get(process.number)
         return default if self._part is None else self._alive().errhandler or default
 
-    def _handle_error(self, error: MPIError) -> None:
-        handler = self._errhandler()
-        if handler is None or handler == ERRORS_RETURN:
-            return
-        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
+    def _keep_errhandler(self, errhandler: Errhandler) -> None:
+        if self._part is None:
             process = running_process()
-            process.universe.fail(process, error)
-            raise error
-        handler._call(self, error.Get_error_code())
-
-    def _raise(self, error: MPIError) -> NoReturn:
-        """Do what the file's error handler says, and raise."""
-        self._handle_error(error)
-        raise error
+            process.universe.file_errhandlers[process.number] = errhandler
+        else:
+            self._alive().errhandler = errhandler
 
     def _complain_of_split(self, words: str) -> NoReturn:
         self._raise(complaint(ERR_OTHER, words))

@@ -5,7 +5,7 @@ A handle belongs to one rank and is small; what all ranks share is in its contex
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_OTHER, ERR_RANK, ERR_TAG
 from fakempi.errors import MPIError
@@ -14,6 +14,7 @@ from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import FOREIGN
 from fakempi.mpi.base.duties import tell_late
+from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.base.origin import Notes
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
@@ -29,7 +30,7 @@ TAG_LIMIT = 2**31 - 1
 NOWHERE: tuple[None, ...] = ()
 
 
-class CommState:
+class CommState(HandlesErrors):
     """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
 
     __slots__ = (
@@ -245,14 +246,6 @@ class CommState:
                 self._context.trouble.check(self._process.number, -1, together)  # type: ignore[union-attr]
             except MPIError as error:
                 self._raise(error)
-
-    def _raise(self, error: MPIError) -> NoReturn:
-        """Do what the communicator's error handler says, and raise."""
-        self._handle_error(error)
-        raise error
-
-    def _handle_error(self, error: MPIError) -> None:
-        """Do what the communicator's error handler says; here there is none."""
 
 
 NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_ARG, ERR_ERRHANDLER, ERR_SESSION
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.error_classes import ERR_ARG, ERR_SESSION
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
+from fakempi.mpi.base.errhandler import Errhandler
+from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
@@ -35,7 +35,7 @@ class Opened:
         self.process, self.info, self.errhandler = process, info, errhandler
 
 
-class Session(Handled):
+class Session(HandlesErrors, Handled):
     """A handle of a session. Init and Finalize take no time, and ask nobody."""
 
     __slots__ = ("__weakref__", "_opened")
@@ -68,7 +68,7 @@ class Session(Handled):
     def Init(cls, info: Info = INFO_NULL, errhandler: Errhandler | None = None) -> Self:
         """Open a session."""
         self = cls()
-        self._opened = Opened(running_process(), Info.Create(info) if info else None, errhandler)
+        self._opened = Opened(running_process(), Info._copy_of(info) if info else None, errhandler)
         return self
 
     def Finalize(self) -> None:
@@ -151,47 +151,19 @@ class Session(Handled):
         opened = self._alive()
         return Request._of(opened.process.comm_world, AllOf(pending(opened.process, opened)))
 
-    # -- errors ---------------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
-        """An error handler that calls a function with the session and the error code."""
-        return Errhandler._calling(errhandler_fn)
-
-    def Get_errhandler(self) -> Errhandler:
-        """What happens on errors; ERRORS_RETURN (raise an exception) unless set."""
-        return Errhandler(self._alive().errhandler or ERRORS_RETURN)
-
-    def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Say what happens on errors."""
-        opened = self._alive()
-        if not Errhandler(errhandler):
-            self._raise(complaint(ERR_ERRHANDLER, "the error handler is null: ERRHANDLER_NULL, or freed."))
-        opened.errhandler = Errhandler(errhandler)
-
-    def Call_errhandler(self, errorcode: int) -> None:
-        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
-        self._alive()
-        self._handle_error(MPIError(errorcode))
-
     def _alive(self) -> Opened:
         if self._opened is None:
             raise complaint(ERR_SESSION, "the session is null: it was never opened, or was finalized.")
         return self._opened
 
-    def _raise(self, error: MPIError) -> NoReturn:
-        self._handle_error(error)
-        raise error
+    def _check_alive(self) -> None:
+        self._alive()
 
-    def _handle_error(self, error: MPIError) -> None:
-        opened = self._alive()
-        handler = opened.errhandler
-        if handler is None or handler == ERRORS_RETURN:
-            return
-        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
-            opened.process.universe.fail(opened.process, error)
-            raise error
-        handler._call(self, error.Get_error_code())
+    def _errhandler(self) -> Errhandler | None:
+        return self._alive().errhandler
+
+    def _keep_errhandler(self, errhandler: Errhandler) -> None:
+        self._alive().errhandler = errhandler
 
 
 SESSION_NULL = Session()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from fakempi.error_classes import ERR_RANK, ERR_RMA_SYNC, ERR_WIN
-from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import call_site, complaint, integer, public_call_name
-from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN
+from fakempi.mpi.base.errhandler import Errhandler
+from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.windows.window import Part
 
 
-class WinState:
+class WinState(HandlesErrors):
     """The state of a window handle, shared by Win and its mixins: all handles that a rank has of a window share its part."""
 
     __slots__ = ("__weakref__", "_part")
@@ -66,17 +66,8 @@ class WinState:
         part.process.universe.found("epoch", part.process.number, words, call=call, place=call_site())
         self._raise(complaint(ERR_RMA_SYNC, words))
 
-    def _raise(self, error: MPIError) -> NoReturn:
-        """Do what the window's error handler says, and raise."""
-        self._handle_error(error)
-        raise error
+    def _errhandler(self) -> Errhandler | None:
+        return None if self._part is None else self._part.errhandler
 
-    def _handle_error(self, error: MPIError) -> None:
-        part = self._part
-        handler = None if part is None else part.errhandler
-        if part is None or handler is None or handler == ERRORS_RETURN:
-            return
-        if handler in (ERRORS_ARE_FATAL, ERRORS_ABORT):
-            part.process.universe.fail(part.process, error)
-            raise error
-        handler._call(self, error.Get_error_code())
+    def _keep_errhandler(self, errhandler: Errhandler) -> None:
+        self._alive().errhandler = errhandler

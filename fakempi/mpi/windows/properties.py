@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG, ERR_ERRHANDLER
-from fakempi.errors import MPIError, MPITypeError
+from fakempi.error_classes import ERR_ARG
+from fakempi.errors import MPITypeError
 from fakempi.mpi.base.attributes import Attributed
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
@@ -17,7 +16,6 @@ from fakempi.mpi.base.constants import (
     WIN_SIZE,
     WIN_UNIFIED,
 )  # fmt: skip
-from fakempi.mpi.base.errhandler import ERRORS_RETURN, Errhandler
 from fakempi.mpi.base.info import Info
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
@@ -45,28 +43,7 @@ class Furnished(WinState, Attributed):
 
     def Set_info(self, info: Info) -> None:
         """Give it info, from which nothing follows."""
-        self._alive().info = Info.Create(info)
-
-    @classmethod
-    def Create_errhandler(cls, errhandler_fn: Callable[[Any, int], None]) -> Errhandler:
-        """An error handler that calls a function with the window and the error code."""
-        return Errhandler._calling(errhandler_fn)
-
-    def Get_errhandler(self) -> Errhandler:
-        """What happens on errors; ERRORS_RETURN (raise an exception) unless set."""
-        return Errhandler(self._alive().errhandler or ERRORS_RETURN)
-
-    def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Say what happens on errors."""
-        part = self._alive()
-        if not Errhandler(errhandler):
-            self._raise(complaint(ERR_ERRHANDLER, "the error handler is null: ERRHANDLER_NULL, or freed."))
-        part.errhandler = Errhandler(errhandler)
-
-    def Call_errhandler(self, errorcode: int) -> None:
-        """Have an error happen; only ERRORS_ARE_FATAL makes it end anything."""
-        self._alive()
-        self._handle_error(MPIError(errorcode))
+        self._alive().info = Info._copy_of(info)
 
     def Get_group(self) -> Group:
         """The ranks that have made it."""

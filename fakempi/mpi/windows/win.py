@@ -121,7 +121,7 @@ class Win(OneSided, Furnished, Handled):
         site = call_site()
         part = Part(comm._process, comm._rank, memory, unit, keep)
         if info:
-            part.info = Info.Create(info)
+            part.info = Info._copy_of(info)
 
         def put_together(values: dict[int, Part]) -> None:
             parts = [values[rank] for rank in range(len(values))]

@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -535,3 +536,25 @@ def test_who_initializes_by_hand_has_to_finalize(tmp_path: Any, init: str) -> No
     assert script(tmp_path, INITS.format(init=init, all_finalize=False), 3) == [
         f"missing-finalize: rank 0: {init} at work.py:5: MPI was initialized by hand, and not finalized"
     ]
+
+
+def test_info_that_was_handed_over_is_no_leak(tmp_path: Path, carrier: str) -> None:
+    """Windows, files and sessions have copies of their own, which nobody has to free."""
+
+    def main(comm: Any) -> None:
+        info = MPI.Info.Create({"key": "value"})
+        window = MPI.Win.Allocate(8, info=info, comm=comm)
+        window.Set_info(info)
+        file = MPI.File.Open(comm, tmp_path / "file", MPI.MODE_RDWR | MPI.MODE_CREATE, info)
+        file.Set_info(info)
+        session = MPI.Session.Init(info)
+        info.Free()
+        for each in (window, file, session):
+            found = each.Get_info()
+            assert found["key"] == "value"
+            found.Free()
+        session.Finalize()
+        file.Close()
+        window.Free()
+
+    assert fakempi.run(main, 2, strict=True, carrier=carrier).findings == []
