@@ -90,6 +90,7 @@ class File(Accesses, Handled):
             self._raise(error)
         side = opened.context.sides[0]
         self._part = Part(opened, Comm._make(comm._process, side, side, comm.Get_rank()))
+        done("communicator-leak", opened.context)  # this one is ours: closing the file is all that the rank has to do
         self._part.info = Info._copy_of(info or None)
         owes("file-leak", self._part)
         return self
