@@ -122,7 +122,7 @@ class VectorW:
         each = ((span.offset, span.bounds) for span in self.spans if span.nbytes)
         bounds = sorted((at + low, at + high) for at, (low, high) in each)
         if any(one[1] > other[0] for one, other in pairwise(bounds)):
-            return is_crowded(self.spans)
+            return all(span.datatype._dense for span in self.spans if span.nbytes) or is_crowded(self.spans)
         return any(is_crowded((span,)) for span in self.spans if not span.datatype._dense)
 
 
