@@ -72,6 +72,11 @@ def struct(blocklengths: Numbers, displacements: Numbers, olds: Sequence[Definit
     where = numbers("displacements", displacements, like=lengths)
     if len(olds) != len(lengths):
         raise complaint(ERR_ARG, f"{len(lengths)} blocklengths but {len(olds)} datatypes.", MPIValueError)
+    return members(lengths, where, olds)
+
+
+def members(lengths: list[int], where: list[int], olds: Sequence[Definition]) -> Definition:
+    """As `struct`, of arguments that need no check."""
     used = [old for n, old in zip(lengths, olds, strict=True) if n]
     mixed = len(used) > 1 and any([old.basic is not old or old is not used[0] for old in used])
     align = max([old.align for old in used]) if mixed else 1

@@ -37,7 +37,7 @@ def _definition(dtype: np.dtype[Any]) -> Definition:
     if dtype.fields:
         fields = [dtype.fields[name] for name in dtype.names or ()]
         parts = [_definition(field[0]) for field in fields]
-        struct = derived.struct([1] * len(parts), [field[1] for field in fields], parts)
+        struct = derived.members([1] * len(parts), [field[1] for field in fields], parts)
         struct.handles = 0
         made = derived.resized(struct, 0, dtype.itemsize)
     elif dtype.subdtype:
@@ -45,7 +45,7 @@ def _definition(dtype: np.dtype[Any]) -> Definition:
         if len(shape) == 1:
             made = derived.contiguous(_definition(base), shape[0])
         else:
-            made = derived.subarray(_definition(base), shape, shape, [0] * len(shape), MPI.ORDER_C)
+            made = derived.subarray(_definition(base), shape, shape, (0,) * len(shape), MPI.ORDER_C)
     else:
         made = derived.duplicate(by_code(dtype.char))
     made.handles = 0
