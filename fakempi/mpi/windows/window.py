@@ -96,8 +96,8 @@ class Part:
 
     __slots__ = (
         "__weakref__", "accesses", "attached", "attributes", "calls", "coming", "complete", "errhandler",
-        "everywhere", "exposure", "fence", "fenced", "info", "keep", "lanes", "last", "leaving", "lock", "locks", "loop",
-        "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "unit", "until", "used",
+        "everywhere", "exposure", "fence", "fenced", "info", "into", "keep", "lanes", "last", "leaving", "lock", "locks",
+        "loop", "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "unit", "until", "used",
         "window", "wire",
     )  # fmt: skip
 
@@ -106,6 +106,7 @@ class Part:
     def __init__(self, process: Process, rank: int, memory: Memory, unit: int, keep: Any) -> None:
         self.process, self.rank, self.memory, self.unit, self.keep = process, rank, memory, unit, keep
         self.loop, self.wire, self.out = process.loop, process.wire, process.out
+        self.into = process.wire.into[process.number]
         self.recorder = process.universe.recorder
         self.window = None  # while it is being made, and when it was freed
         self.lanes: dict[int, Lane] | None = None
