@@ -9,5 +9,5 @@ permits, locks       what lets operations go to a target: a lock there, or its P
 lane, operations     the way from one rank to another, and what travels on it and does something at its end
 places               which bytes of a target are meant
 express              Puts that need none of this
-races                accesses of one epoch that clash
+races, stores        accesses of one epoch that clash; what a rank writes to its own memory beside them
 """

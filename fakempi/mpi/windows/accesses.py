@@ -138,6 +138,8 @@ class OneSided(Epochs):
         if there.accesses is None:
             there.accesses = Accesses(there)
         access = extent, kind, part.process.number, place_of(sys._getframe(1))
+        if there.stores is not None:
+            operation.access = access
         if requested:
             operation.request = Completion(epoch)
         if epoch.__class__ is int:

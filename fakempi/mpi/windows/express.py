@@ -26,6 +26,8 @@ def put_at_once(part: Any, origin: Any, rank: Any, target: Any) -> bool:
     if part.loop.running.owner is not process or not 0 <= rank < len(parts):
         return False
     there = parts[rank]
+    if there.stores is not None:
+        return False
     content, nbytes = describe(origin)
     memory = there.memory
     at = 0 if target is None else target * there.unit if target.__class__ is int else -1
