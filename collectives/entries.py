@@ -36,7 +36,11 @@ class Catalogue(Sequence[Algorithm]):
 CATALOGUE = Catalogue()
 
 
-HOMES: Final = {"split": "split", **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making")}
+HOMES: Final = {
+    "split": "split",
+    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making"),
+    **dict.fromkeys(("read_all", "write_all"), "files"),
+}
 """The kinds of operations that are of one kind alone and not "intra"."""
 
 
@@ -56,8 +60,8 @@ def named(kind: str, operation: str, name: str) -> Algorithm | None:
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
     """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
 
-    Kinds are "intra", "inter" (between two groups), "chain", "making" (of communicators) and "split", which is an operation
-    and a kind of its own: `find("split", "bitonic")`.
+    Kinds are "intra", "inter" (between two groups), "chain", "making" (of communicators), "files" and "split", which is an
+    operation and a kind of its own: `find("split", "bitonic")`.
     """
     kind = kind or home(operation)
     algorithm = named(kind, operation, name)
