@@ -225,6 +225,7 @@ def _add_check(check: ArgumentParser) -> None:
     check.add_argument("--algorithms", metavar="LIST", help="as in fakempi run")
     check.add_argument("--timeout", type=_seconds, metavar="S", help="end a run after S seconds")
     check.add_argument("--traces", metavar="NAME", help="write NAME.fails.json and NAME.passes.json of the first failure")
+    check.add_argument("--html", metavar="FILE", help="write a page: the first failure beside a schedule that goes well")
     check.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share")
     check.add_argument("--private", metavar="NAME", action="append", default=[], help="one that each rank has a copy of")
     check.add_argument("--quiet", "-q", action="store_true", help="no progress bar")

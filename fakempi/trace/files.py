@@ -19,6 +19,7 @@ from fakempi.errors import TraceError, printable
 from fakempi.trace.chrome import events
 from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, Rows, Table
 from fakempi.trace.sound import check, check_head
+from fakempi.trace.told import check_about
 
 FORMAT = 1
 """Counted up whenever the columns change."""
@@ -50,8 +51,10 @@ def read(path: str | os.PathLike[str]) -> Columns:
         try:
             check_head(head)
             calls = [tuple(call) for call in head["calls"]]
-            trace = Columns(head["clocks"], calls, head["names"], **tables, about=_about(head))
+            about = _cleaned(head.get("about", {}))  # files of earlier versions tell nothing
+            trace = Columns(head["clocks"], calls, head["names"], **tables, about=about)
             check(trace)
+            check_about(about, trace.ranks, len(trace))
         except (TraceError, OverflowError) as error:
             raise TraceError(f"{path}: the trace is damaged: {error}.") from error
     except (MemoryError, RecursionError) as error:
@@ -69,15 +72,6 @@ def _suffix(path: Path) -> str:
 def _head(trace: Columns) -> dict[str, Any]:
     calls = [list(call) for call in trace.calls]
     return {"format": FORMAT, "about": trace.about, "clocks": trace.clocks, "calls": calls, "names": trace.names}
-
-
-def _about(head: dict[str, Any]) -> dict[str, Any]:
-    """What is told of the run; files of earlier versions tell nothing."""
-    about = head.get("about", {})
-    if not isinstance(about, dict):
-        raise TraceError(f"what is told of the run is a {type(about).__name__}, not a table")
-    cleaned: dict[str, Any] = _cleaned(about)
-    return cleaned
 
 
 def _cleaned(told: Any) -> Any:

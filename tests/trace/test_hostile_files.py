@@ -61,6 +61,14 @@ def put(table: str, column: str, value: Any) -> Change:
     return lambda head: head[table][column].__setitem__(0, value)
 
 
+def tell(**told: Any) -> Change:
+    """Something else of the run."""
+    return lambda head: head["about"].update(told)
+
+
+ENDED = {"kind": "DeadlockError", "text": "", "headline": ""}
+STUCK = {"rank": 0, "call": "recv", "site": "a.py:1", "since": 0.0, "polls": False, "wants": []}
+
 WRONG: list[tuple[Change, str]] = [
     (put("transfers", "source", 2), "source 2 of transfers is not from 0 to below 2"),
     (put("transfers", "dest", -1), "dest -1 of transfers is not from 0 to below 2"),
@@ -93,6 +101,17 @@ WRONG: list[tuple[Change, str]] = [
     (lambda head: head.update(transfers={}), "'posted' is missing"),
     (lambda head: head.update(transfers=5), "is missing"),
     (lambda head: head["transfers"].update(tag=5), "transfers should have columns"),
+    (lambda head: head.update(about=[]), "what is told of the run is a list, not a table"),
+    (tell(versions=["3"]), "versions in what is told of the run is a list, not a table"),
+    (tell(findings={}), "findings in what is told of the run is a dict, not a list"),
+    (tell(findings=[{"text": "x"}]), "findings in what is told of the run lacks ranks"),
+    (tell(ended="badly"), "ended in what is told of the run is a str, not a table"),
+    (tell(ended={**ENDED, "time": "soon"}), "time in ended in what is told of the run is 'soon', not a number"),
+    (tell(ended={**ENDED, "stuck": [{**STUCK, "rank": 2}]}), "rank 2 is told to wait, and the ranks are 0 to 1"),
+    (tell(ended={**ENDED, "stuck": [{**STUCK, "since": float("nan")}]}), "is 'nan', not a number"),
+    (tell(ended={**ENDED, "cycle": ["0"]}), "cycle in ended in what is told of the run is '0', not a whole number"),
+    (tell(schedule={"decisions": "z:0", "fails": True, "rank": 9}), "the choice that is told to decide is not in the trace"),
+    (tell(schedule={"decisions": "z:0", "fails": 1}), "fails in schedule in what is told of the run is '1', not true"),
 ]
 
 
