@@ -7,7 +7,7 @@ from rich.console import Console
 
 def console():
     """For standard output: as wide as the terminal, and 80 columns without colour in a file or a pipe."""
-    return Console(width=None if sys.stdout.isatty() else 80, highlight=False, emoji=False, markup=True)  # rich sees to NO_COLOR
+    return Console(width=None if sys.stdout.isatty() else 80, highlight=False, emoji=False, markup=True)
 
 
 def asked(doc, *known):
