@@ -117,16 +117,25 @@ def sweep(
 
     Parameters
     ----------
-    ranks : p, or (p, q) between two groups
-    sizes : bytes of a block, or of the message where there is but one
-    cost : a cost model, or a text as the command line takes it
-    among : what `contenders` gives
-    distribution : a name, and a function of a total and a number of ranks, for operations whose blocks differ in size
-    counts : in place of ranks, sizes and distribution, a name and one's own counts: see `counted_case`
-    measure : emulate everything, also what has a claim
-    executor : any of `concurrent.futures`, or one that acts like them (Dask's, mpi4py's), to spread the work. Algorithms
-        travel as their names in the catalogue or as the paths of their files; all others are timed here
-    tell : hears which algorithm in which case is waited for next
+    ranks
+        P, or (p, q) between two groups.
+    sizes
+        Bytes of a block, or of the message where there is but one.
+    cost
+        A cost model, or a text as the command line takes it.
+    among
+        What `contenders` gives.
+    distribution
+        A name, and a function of a total and a number of ranks, for operations whose blocks differ in size.
+    counts
+        In place of ranks, sizes and distribution, a name and one's own counts: see `counted_case`.
+    measure
+        Emulate everything, also what has a claim.
+    executor
+        Any of `concurrent.futures`, or one that acts like them (Dask's, mpi4py's), to spread the work. Algorithms travel
+        as their names in the catalogue or as the paths of their files; all others are timed here.
+    tell
+        Hears which algorithm in which case is waited for next.
     """
     among = among or contenders(operation, kind)
     pairs = [each if isinstance(each, tuple) else (each, 0) for each in ranks]

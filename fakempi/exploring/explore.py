@@ -42,16 +42,26 @@ def explore(
 
     Parameters
     ----------
-    runs : most runs; if there are more schedules, those with the fewest deviations come first, and some by chance
-    buffering : "zero" (every send waits for its receive), "infinite" (none does), or both
-    seed : of what is left to chance
-    strict : whether findings are failures
-    stop : "first" ends the search at the first failure
-    compare : "returns" makes it a failure if what ranks return is not the same in all schedules
-    seconds : of real time, after which no run is begun
-    reduce : False tries schedules, too, that cannot show anything new
-    tell : called after each run, with what was found so far and how many edges of the tree wait
-    options : further ones for each `run`: cost, carrier, algorithms, timeout
+    runs
+        Most runs; if there are more schedules, those with the fewest deviations come first, and some by chance.
+    buffering
+        "zero" (every send waits for its receive), "infinite" (none does), or both.
+    seed
+        Of what is left to chance.
+    strict
+        Whether findings are failures.
+    stop
+        "first" ends the search at the first failure.
+    compare
+        "returns" makes it a failure if what ranks return is not the same in all schedules.
+    seconds
+        Of real time, after which no run is begun.
+    reduce
+        False tries schedules, too, that cannot show anything new.
+    tell
+        Called after each run, with what was found so far and how many edges of the tree wait.
+    options
+        Further ones for each `run`: cost, carrier, algorithms, timeout.
     """
     _check(runs, stop, compare)
     kinds = [buffering] if isinstance(buffering, str) else list(buffering)

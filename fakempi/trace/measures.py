@@ -23,15 +23,24 @@ class Measures:
 
     Attributes
     ----------
-    computing, communicating, idle : seconds by rank; they add up to `time`
-    sent, received : (messages, bytes), each by rank
-    phases : name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender
-    rounds : transfers on the longest chain of those that wait for one another
-    critical_path : the steps that decided when the run ended
-    waits : name of a wait state -> (seconds of all ranks, seconds by number of the call)
-    imbalance : the busiest rank's computing and communicating over the mean, minus 1
-    lower_bound : how long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner
-    distance : time over that
+    computing, communicating, idle
+        Seconds by rank; they add up to `time`.
+    sent, received
+        (messages, bytes), each by rank.
+    phases
+        Name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender.
+    rounds
+        Transfers on the longest chain of those that wait for one another.
+    critical_path
+        The steps that decided when the run ended.
+    waits
+        Name of a wait state -> (seconds of all ranks, seconds by number of the call).
+    imbalance
+        The busiest rank's computing and communicating over the mean, minus 1.
+    lower_bound
+        How long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner.
+    distance
+        Time over that.
     """
 
     def __init__(self, trace: Columns) -> None:

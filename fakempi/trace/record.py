@@ -109,8 +109,10 @@ class Trace(Columns):
 
     Attributes
     ----------
-    transfers, computes, regions : sequences of records; transfers in the order in which they started
-    ranks, time : how many ranks, and when the last one ended
+    transfers, computes, regions
+        Sequences of records; transfers in the order in which they started.
+    ranks, time
+        How many ranks, and when the last one ended.
 
     Times are floats, whatever numbers the cost model is made of.
     """

@@ -56,15 +56,24 @@ class CostModel:
 
     Attributes
     ----------
-    eager_limit : messages of at most so many bytes travel without waiting for their receive; with 0 none does
-    duplex : whether a process can send and receive at the same time
-    ports : how many transfers a process can take part in at a time, each way
-    network_ports : how many transfers to and from other nodes a node can take part in at a time, each way
-    places : how many processes there is room for, those that are born later included; None is any number
-    compute_per_byte : modelled seconds to combine one byte in a reduction
-    linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
-    files : what accesses to files cost (a `FileServer`); None is nothing
-    in_order : True if transfers to one process arrive in the order in which they start, so that nothing need be booked
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    network_ports
+        How many transfers to and from other nodes a node can take part in at a time, each way.
+    places
+        How many processes there is room for, those that are born later included; None is any number.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+    linear
+        (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called.
+    files
+        What accesses to files cost (a `FileServer`); None is nothing.
+    in_order
+        True if transfers to one process arrive in the order in which they start, so that nothing need be booked.
     """
 
     eager_limit: int = 65536
