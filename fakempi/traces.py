@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 from fakempi.errors import FindingsError
@@ -121,6 +120,8 @@ def _command() -> str:
 
 @cache
 def _version() -> str:
+    from importlib import metadata  # 20 ms, which only traces need
+
     try:
         return metadata.version("fakempi")
     except metadata.PackageNotFoundError:  # run from a copy that is not installed

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from random import Random
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
-from fakempi import arguments
-from fakempi import computing as metering
+from fakempi import arguments, on_demand
 from fakempi.arguments import NOT_BEGUN, has_not_begun, no_thread, out_of, without_thread
-from fakempi.choices.choices import Choices
-from fakempi.choices.steering import steering
-from fakempi.choices.wire import OpenLoop
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -23,7 +19,6 @@ from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
-from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
@@ -44,6 +39,9 @@ from fakempi.wire.delivery import Delivery
 from fakempi.wire.express import Express
 from fakempi.wire.guard import Guard, trusted
 from fakempi.wire.models.free import Free
+
+if TYPE_CHECKING:
+    from fakempi.choices.choices import Choices
 
 
 class Run:
@@ -190,25 +188,24 @@ def run(
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
     [0, 1, 4, 9]
     """
-    choices = None if decisions is None else steering(decisions, seed, computing)
+    choices = None if decisions is None else on_demand.steering(decisions, seed, computing)
     model = arguments.checked(main, nprocs, cost if choices is None else cost or Free())
     if choices is not None:
         model = choices.buffered(model)
     watched = progress is not False or timeout is not None
     if watched:
         arguments.check_watch(progress, timeout)
-    loop = Loop(make_carrier(carrier)) if choices is None else OpenLoop(make_carrier(carrier), choices)
+    loop = Loop(make_carrier(carrier)) if choices is None else on_demand.steered(make_carrier(carrier), choices)
     recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, model, recorder, choices), model, algorithms, strict)
     if choices is not None:
         choices.steer(universe)
     if not trusted(model):
         _guard(universe)
-    universe.recorder, universe.program = recorder, _script
-    universe.computing = metering.checked(computing)
+    universe.recorder, universe.program = recorder, on_demand.script
+    universe.computing = arguments.factor("computing", computing)
     if strict if buffers is None else buffers:
-        universe.pins = Watch(universe, universe.wire.matched)
-        universe.wire.matched = universe.pins.matched
+        on_demand.pin(universe)
     loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
@@ -228,9 +225,9 @@ def run(
     try:
         if outer is not None:
             outer.universe.inner = universe
-        measures = metering.metered(universe) if universe.computing else nullcontext()
+        measures = on_demand.metered(universe) if universe.computing else nullcontext()
         grants = nullcontext() if choices is None else chosen_grants(loop)
-        watch = _watch(universe, progress, timeout) if watched else nullcontext()
+        watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
         with patient_collector(nprocs), among_threads(loop), measures, grants, watch:
             _drive(universe)
     except RunError as error:
@@ -259,13 +256,6 @@ def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None
 def _not_the_program(frame: FrameType) -> bool:
     """Whether a frame is ours, or the bottom of a thread, which a greenlet does not have."""
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
-
-
-def _watch(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
-    """What looks after the run."""
-    from fakempi.watch.watching import Watch  # not before it is needed
-
-    return Watch(universe, timeout, progress)
 
 
 def _guard(universe: Universe) -> None:
@@ -325,7 +315,7 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
     """
     universe = process.universe
     if universe.computing:
-        main = metering.measured(process, main)
+        main = on_demand.measured(process, main)
 
     def program() -> None:
         try:
@@ -351,13 +341,6 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
             excuse(universe, process.number)
 
     process.start(program)
-
-
-def _script(command: Sequence[str]) -> Callable[[Any], Any]:
-    """What a rank runs that is to run a script, given as typed after `python`."""
-    from fakempi.script.program import program  # not before it is needed
-
-    return program(command)
 
 
 def _drive(universe: Universe) -> None:

@@ -46,9 +46,9 @@ def test_a_name_that_is_not_there_is_named() -> None:
         _ = fakempi.Sierpinski
 
 
-def test_importing_fakempi_imports_nothing_heavy() -> None:
-    """Neither numpy nor rooms of our own: it is paid for by whoever uses it."""
-    show = "import sys; before = set(sys.modules); import fakempi; print(*sorted(set(sys.modules) - before))"
+def imported_by(program: str) -> set[str]:
+    """The modules that a new process imports for a program."""
+    show = f"import sys; before = set(sys.modules); {program}; print(*sorted(set(sys.modules) - before))"
     ended = subprocess.run(
         [sys.executable, "-c", show],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -57,9 +57,22 @@ def test_importing_fakempi_imports_nothing_heavy() -> None:
         check=True,
         timeout=50,
     )
-    come = set(ended.stdout.split())
+    return set(ended.stdout.split())
+
+
+def test_importing_fakempi_imports_nothing_heavy() -> None:
+    """Neither numpy nor rooms of our own: it is paid for by whoever uses it."""
+    come = imported_by("import fakempi")
     assert {module for module in come if module.startswith("fakempi")} == {"fakempi"}
     assert come.isdisjoint({"numpy", "greenlet", "rich", "asyncio", "inspect", "dataclasses"})
+
+
+def test_a_run_imports_only_what_it_needs() -> None:
+    """Schedules, measuring, watching and looking after memory are imported by runs that ask for them."""
+    come = imported_by("import fakempi; fakempi.run(lambda comm: comm.barrier(), 2)")
+    rooms = {"choices", "computing", "exploring", "script", "view", "watch"}
+    assert {name for name in come if name.startswith("fakempi.") and name.split(".")[1] in rooms} == set()
+    assert come.isdisjoint({"fakempi.mpi.buffers.pins", "importlib.metadata", "rich"})
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
