@@ -180,6 +180,13 @@ class RankError(RunError):
         What it raised, with its traceback; also the `__cause__`.
     others
         (rank, exception) of those that failed while the run was ended.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: 1 / (comm.rank - 2), 4)
+    Traceback (most recent call last):
+    fakempi.errors.RankError: rank 2 failed with ZeroDivisionError: division by zero
     """
 
     def __init__(
@@ -232,6 +239,15 @@ class DeadlockError(RunError):
         The virtual time at which nothing moved any more.
     misses
         Messages that a stuck rank would have received but for one thing.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> try:
+    ...     fakempi.run(lambda comm: comm.recv(source=1 - comm.rank), 2)
+    ... except fakempi.DeadlockError as deadlock:
+    ...     print(deadlock.cycle, len(deadlock.stuck))
+    [0, 1] 2
     """
 
     def __init__(

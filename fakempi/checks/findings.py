@@ -78,6 +78,13 @@ class Finding:
         The ranks in words.
     times
         How often it was seen.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> [found] = fakempi.run(lambda comm: comm.send(1, 1) if comm.rank == 0 else None, 2).findings
+    >>> found.kind, found.ranks
+    ('message-lost', (0,))
     """
 
     kind: str

@@ -111,10 +111,6 @@ def sweep(
 ) -> Sweep:
     """Time all algorithms, or those given, for every number of ranks with every size.
 
-    >>> made = sweep("bcast", [4, 8], [1024], cost="hockney:t_s=1,t_w=0,eager_limit=0", among=contenders("bcast")[:2])
-    >>> [dict(column.times) for column in made.columns]
-    [{'binomial': 2, 'chain': 3}, {'binomial': 3, 'chain': 7}]
-
     Parameters
     ----------
     ranks
@@ -136,6 +132,17 @@ def sweep(
         as their names in the catalogue or as the paths of their files; all others are timed here.
     tell
         Hears which algorithm in which case is waited for next.
+
+    Returns
+    -------
+    Sweep
+        A column for each number of ranks and size, with every algorithm's time and the best; `rows` makes records of it.
+
+    Examples
+    --------
+    >>> made = sweep("bcast", [4, 8], [1024], cost="hockney:t_s=1,t_w=0,eager_limit=0", among=contenders("bcast")[:2])
+    >>> [dict(column.times) for column in made.columns]
+    [{'binomial': 2, 'chain': 3}, {'binomial': 3, 'chain': 7}]
     """
     among = among or contenders(operation, kind)
     pairs = [each if isinstance(each, tuple) else (each, 0) for each in ranks]

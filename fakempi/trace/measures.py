@@ -41,6 +41,13 @@ class Measures:
         How long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner.
     distance
         Time over that.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> found = fakempi.run(lambda comm: comm.Barrier(), 4, cost=fakempi.Hockney(1, 0), trace=True).trace.measure()
+    >>> found.rounds, found.distance
+    (2, 1.0)
     """
 
     def __init__(self, trace: Columns) -> None:
@@ -85,7 +92,13 @@ class Measures:
         return _counted(self.trace.transfer_rows, "dest", self.ranks)
 
     def matrix(self, groups: Sequence[Sequence[int]] | None = None) -> tuple[Integers, Integers]:
-        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column."""
+        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column.
+
+        Parameters
+        ----------
+        groups
+            Lists of ranks; every rank by itself unless given.
+        """
         number = np.arange(self.ranks)
         if groups is not None:
             number = np.full(self.ranks, -1)

@@ -26,7 +26,22 @@ def many(count: int) -> str:
 
 
 class Link(NamedTuple):
-    """What many processes share: `width` transfers at a time, each of which has it for gap + n t_w."""
+    """What many processes share: `width` transfers at a time, each of which has it for gap + n t_w.
+
+    Attributes
+    ----------
+    t_w
+        Seconds a byte.
+    width
+        How many transfers at a time.
+    gap
+        Seconds for each transfer, beside its bytes.
+
+    Examples
+    --------
+    >>> Link(1e-9, width=2)
+    Link(t_w=1e-09, width=2, gap=0)
+    """
 
     t_w: Time
     width: int = 1
@@ -35,24 +50,6 @@ class Link(NamedTuple):
 
 class CostModel:
     """Base of all cost models; a model of your own overrides `transfer`, and the rest where it differs.
-
-    A network that is a tree with the processes as its leaves: the further two are apart, the longer it takes.
-
-    >>> class Tree(CostModel):
-    ...     def __init__(self, arity=2, hop=1e-6, t_w=1e-9):
-    ...         self.arity, self.hop, self.t_w = arity, hop, t_w
-    ...
-    ...     def transfer(self, source, dest, nbytes):
-    ...         levels = 0
-    ...         while source != dest:  # up to where the two ways meet
-    ...             source, dest, levels = source // self.arity, dest // self.arity, levels + 1
-    ...         seconds = 2 * levels * self.hop + nbytes * self.t_w
-    ...         return seconds, seconds, seconds  # ports, sender, receiver
-
-    >>> [Tree(arity=4, hop=1, t_w=0).transfer(0, dest, 8)[0] for dest in (1, 3, 4, 15, 16)]
-    [2, 2, 4, 4, 6]
-
-    `run(main, 64, cost=Tree(arity=4))` uses it, and from a file `fakempi run --cost './tree.py:Tree(arity=4)'`.
 
     Attributes
     ----------
@@ -74,6 +71,26 @@ class CostModel:
         What accesses to files cost (a `FileServer`); None is nothing.
     in_order
         True if transfers to one process arrive in the order in which they start, so that nothing need be booked.
+
+    Examples
+    --------
+    A network that is a tree with the processes as its leaves: the further two are apart, the longer it takes.
+
+    >>> class Tree(CostModel):
+    ...     def __init__(self, arity=2, hop=1e-6, t_w=1e-9):
+    ...         self.arity, self.hop, self.t_w = arity, hop, t_w
+    ...
+    ...     def transfer(self, source, dest, nbytes):
+    ...         levels = 0
+    ...         while source != dest:  # up to where the two ways meet
+    ...             source, dest, levels = source // self.arity, dest // self.arity, levels + 1
+    ...         seconds = 2 * levels * self.hop + nbytes * self.t_w
+    ...         return seconds, seconds, seconds  # ports, sender, receiver
+
+    >>> [Tree(arity=4, hop=1, t_w=0).transfer(0, dest, 8)[0] for dest in (1, 3, 4, 15, 16)]
+    [2, 2, 4, 4, 6]
+
+    `run(main, 64, cost=Tree(arity=4))` uses it, and from a file `fakempi run --cost './tree.py:Tree(arity=4)'`.
     """
 
     eager_limit: int = 65536
