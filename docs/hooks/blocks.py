@@ -1,6 +1,7 @@
 """What a page shows is what runs: its blocks of code, done in order in a folder of their own.
 
     ```python title="hello.py"      a file; it is there for what comes after it
+    ```python title="hello.py, continued"      more of it
     ```python                       done at once; names stay, and a block ```text right below is what it prints
     ```console                      `$ command`, and below it what that prints: fakempi, python and pytest
 
@@ -23,6 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FENCE = re.compile(r"^```(\w+)(?: +title=\"(.*?)\")?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+CONTINUED = ", continued"
 
 
 class Block(NamedTuple):
@@ -76,7 +80,9 @@ def perform(page: str, folder: Path) -> list[Difference]:
     with inside(folder):
         for block in blocks(page):
             if block.kind == "python" and block.title:
-                Path(block.title).write_text(block.text, encoding="utf-8")
+                name = block.title.removesuffix(CONTINUED)
+                before = Path(name).read_text(encoding="utf-8") if name != block.title else ""
+                Path(name).write_text(before + block.text, encoding="utf-8")
             elif block.kind == "python":
                 with printing() as out:
                     exec(compile("\n" * block.line + block.text, "page.py", "exec"), names)
