@@ -70,7 +70,9 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 def needs_pytest(page: str) -> bool:
     """Whether a page starts processes, which takes seconds."""
-    return any(command.startswith("pytest") for one in blocks(page) if one.kind == "console" for command, _ in commands(one.text))
+    return any(
+        command.startswith("pytest") for one in blocks(page) if one.kind == "console" for command, _ in commands(one.text)
+    )
 
 
 def perform(page: str, folder: Path) -> list[Difference]:

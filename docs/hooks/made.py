@@ -77,15 +77,25 @@ def catalogue() -> dict[str, str]:
     for algorithm in ours():
         pages.setdefault(typed_name(algorithm), []).append(algorithm)
     names = sorted(pages, key=lambda name: (":" in name, name))
-    rows = [
-        f"| [{name}]({file_name(name)}) | {', '.join(f'[{one.name}]({file_name(name)}#{one.name})' for one in pages[name])} |"
-        for name in names
-    ]
+    links = {name: [f"[{one.name}]({file_name(name)}#{one.name})" for one in pages[name]] for name in names}
+    rows = [f"| [{name}]({file_name(name)}) | {', '.join(links[name])} |" for name in names]
     intro = (
-        "The algorithms that fakempi comes with. Cards are their files' own words, and the tests hold every algorithm to its "
-        "card. `fakempi list` shows them in a terminal, with those of installed packages."
+        "The algorithms that fakempi comes with. Cards are their files' own words, and the tests hold every algorithm to "
+        "its card. `fakempi list` shows them in a terminal, with those of installed packages."
     )
-    top = "\n".join(["# The catalogue", "", intro, "", LEGEND.split(" fakempi list")[0], "", "| operation | algorithms |", "|---|---|", *rows])
+    top = "\n".join(
+        [
+            "# The catalogue",
+            "",
+            intro,
+            "",
+            LEGEND.split(" fakempi list")[0],
+            "",
+            "| operation | algorithms |",
+            "|---|---|",
+            *rows,
+        ]
+    )
     made = {"catalogue/index.md": top + "\n"}
     for name in names:
         cards = "\n\n".join(card(algorithm) for algorithm in pages[name])
@@ -105,7 +115,9 @@ def card(algorithm: Any) -> str:
     first, _, rest = text.partition("\n")
     idea = re.split(r"^Rounds ", rest, maxsplit=1, flags=re.MULTILINE)[0].strip()
     rows = [f"| {label} | {cell(words)} |" for label, words in algorithm.card.items()]
-    words = [f"{name}={getattr(value, 'name', getattr(value, '__name__', value))}" for name, value in algorithm.parameters.items()]
+    words = [
+        f"{name}={getattr(value, 'name', getattr(value, '__name__', value))}" for name, value in algorithm.parameters.items()
+    ]
     rows += [f"| Parameters | {code(', '.join(words))} |"] * bool(words)
     kind = "" if algorithm.kind in ("intra", algorithm.operation) else f', kind="{algorithm.kind}"'
     call = f'collectives.find("{algorithm.operation}", "{algorithm.name}"{kind})'
@@ -118,7 +130,9 @@ def mpi() -> str:
     """The namespace `MPI`: its functions, its classes with their calls, its constants."""
     from fakempi import MPI
 
-    things = {name: getattr(MPI, name) for name in dir(MPI) if not name.startswith("_") and name not in ("annotations", "Any")}
+    things = {
+        name: getattr(MPI, name) for name in dir(MPI) if not name.startswith("_") and name not in ("annotations", "Any")
+    }
     classes = {name: thing for name, thing in things.items() if inspect.isclass(thing)}
     functions = {name: thing for name, thing in things.items() if inspect.isfunction(thing)}
     kinds: dict[str, list[str]] = {}
@@ -127,9 +141,9 @@ def mpi() -> str:
             kinds.setdefault(type(thing).__name__.lstrip("_"), []).append(name)
     parts = [
         "# The namespace MPI",
-        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults are mpi4py's; "
-        "where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a class inherits are "
-        "with the class that they come from.",
+        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and "
+        "defaults are mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a class "
+        "inherits are with the class that they come from.",
         "```py\n>>> import fakempi\n>>> fakempi.run(lambda comm: comm.allreduce(comm.rank), 4).returns\n[6, 6, 6, 6]\n```",
         "## Functions",
         calls(functions),
@@ -161,7 +175,10 @@ def all_of(thing: type) -> dict[str, Any]:
 
 def calls(things: dict[str, Any]) -> str:
     """A table: how each is called, and what it does."""
-    rows = [f"| {code(signature(name, thing))} | {cell((inspect.getdoc(thing) or '').split(chr(10) * 2)[0])} |" for name, thing in sorted(things.items())]
+    rows = [
+        f"| {code(signature(name, thing))} | {cell((inspect.getdoc(thing) or '').split(chr(10) * 2)[0])} |"
+        for name, thing in sorted(things.items())
+    ]
     return "\n".join(["| | |", "|---|---|", *rows])
 
 
@@ -170,7 +187,11 @@ def signature(name: str, thing: Any) -> str:
     if isinstance(thing, property):
         return name
     found = inspect.signature(thing)
-    plain = [one.replace(annotation=inspect.Parameter.empty) for one in found.parameters.values() if one.name not in ("self", "cls")]
+    plain = [
+        one.replace(annotation=inspect.Parameter.empty)
+        for one in found.parameters.values()
+        if one.name not in ("self", "cls")
+    ]
     return f"{name}{inspect.Signature(plain)}"
 
 
@@ -188,9 +209,10 @@ def demos() -> dict[str, str]:
         rows.append(f"| [{path.stem[:2]} {title}]({path.stem}.md) | {cell(first)} |")
         made[f"demos/{path.stem}.md"] = (
             f"# {path.stem[:2]} {title}\n\n{first}\n\n```sh\npython demos/{path.name}{quick}\n```\n\n"
-            f"## What it prints\n\n```text\n{printed}\n```\n\n## The program\n\n```py title=\"{path.name}\"\n{text.rstrip()}\n```\n"
+            f"## What it prints\n\n```text\n{printed}\n```\n\n"
+            f'## The program\n\n```py title="{path.name}"\n{text.rstrip()}\n```\n'
         )
-    words = "Pages to read and to run, in reading order, from a copy of the repository. Each prints what is shown; a test sees to it."
-    more = "There is a [notebook](../files/demos/notebook.ipynb.md), too. `fakempi tour` shows eight short programs, and needs no copy."
+    words = "Pages to read, in this order, and to run, from a copy of the repository. Each prints what is shown: a test."
+    more = "There is a [notebook](../files/demos/notebook.ipynb.md), too. `fakempi tour` needs no copy of the repository."
     made["demos/index.md"] = "\n".join(["# Demos", "", words, "", "| demo | |", "|---|---|", *rows, "", more, ""])
     return made

@@ -95,7 +95,7 @@ def parts(text: str) -> list[tuple[bool, str]]:
 
 
 def home(page: str) -> str:
-    """The folder, as seen from the repository, that a page's links start at: pages made of files have their links from there."""
+    """The folder, as seen from the repository, that links start at: on pages made of files, that of the file."""
     if page.startswith("files/"):
         return posixpath.dirname(page.removeprefix("files/"))
     return posixpath.dirname(f"docs/{page}")
