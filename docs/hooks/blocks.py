@@ -68,11 +68,10 @@ def commands(text: str) -> list[tuple[str, str]]:
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def needs_pytest(page: str) -> bool:
-    """Whether a page starts processes, which takes seconds."""
-    return any(
-        command.startswith("pytest") for one in blocks(page) if one.kind == "console" for command, _ in commands(one.text)
-    )
+def takes_seconds(page: str) -> bool:
+    """Whether a page starts processes, or verifies an algorithm."""
+    typed = [command for one in blocks(page) if one.kind == "console" for command, _ in commands(one.text)]
+    return any(command.startswith(("pytest", "fakempi verify")) for command in typed)
 
 
 def perform(page: str, folder: Path) -> list[Difference]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.hooks.blocks import blocks, needs_pytest, perform
+from docs.hooks.blocks import blocks, takes_seconds, perform
 
 ROOT = Path(__file__).parents[2]
 PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
@@ -14,8 +14,8 @@ RUNNING = [path for path, text in PAGES.items() if any(one.kind in ("python", "c
 
 
 def marked(page: Path) -> object:
-    """Pages that start processes take seconds."""
-    slow = [pytest.mark.slow] if needs_pytest(PAGES[page]) else []
+    """Some pages take seconds."""
+    slow = [pytest.mark.slow] if takes_seconds(PAGES[page]) else []
     return pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=slow)
 
 
