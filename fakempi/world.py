@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from random import Random
-from threading import Lock
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,6 +26,7 @@ from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
+from fakempi.patience import patient_collector
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.threads.granting import chosen_grants
@@ -50,15 +49,28 @@ class Run:
 
     Attributes
     ----------
-    returns : what `main` returned, by rank; of processes that were spawned nothing is kept
-    clocks : each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth
-    time : the largest of them, the modelled makespan
-    computing : the factor by which measured CPU time is part of these clocks, which are then others in each run; else 0
-    messages, bytes : how many were transferred
-    sent, received : (messages, bytes) by rank, in the order of clocks
-    trace : what happened, if asked for, else None
-    findings : what is wrong with the program and did not stop it, the worst first: a list of `Finding`
-    rounds : transfers on the longest chain of those that wait for one another, if there is a trace
+    returns
+        What `main` returned, by rank; of processes that were spawned nothing is kept.
+    clocks
+        Each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth.
+    time
+        The largest of them, the modelled makespan.
+    computing
+        The factor by which measured CPU time is part of these clocks, which are then others in each run; else 0.
+    messages, bytes
+        How many were transferred.
+    sent, received
+        (messages, bytes) by rank, in the order of clocks.
+    trace
+        What happened, if asked for, else None.
+    findings
+        What is wrong with the program and did not stop it, the worst first: a list of `Finding`.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.bcast("work"), 4, cost=fakempi.Hockney(t_s=1, t_w=0))
+    <Run: 4 ranks, time 4 s, 6 messages, 81 bytes>
     """
 
     def __init__(self, universe: Universe, returns: list[Any], recorder: Recorder | None) -> None:
@@ -116,40 +128,65 @@ def run(
 
     Parameters
     ----------
-    cost : the cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
-        Hockney with 1 microsecond and 1 GB/s unless given
-    carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
-    trace : whether to record what happens: messages, computing, and collectives, each with its place in the program
-    seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
-    algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
-        {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; in place
-        of a name an `Algorithm`, or the path of a file that defines ALGORITHM; between two groups
-        {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
-        makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
-        "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use
-        are read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
-        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match
-    progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
-    timeout : seconds of real time after which the run is ended
-    computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
-        so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
-    kill : ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED
-    detection : modelled seconds from a rank's death until the others know
-    buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
-        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
-    poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
-        as long as anything else can, it takes none
-    decisions : a schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open
-        is decided as it says, and not by time; messages cost nothing unless `cost` is given
+    main, nprocs, *args
+        What every rank calls, with its communicator first; how many ranks; what else `main` is handed.
+    cost
+        The cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
+        Hockney with 1 microsecond and 1 GB/s unless given.
+    carrier
+        "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there.
+    trace
+        Whether to record what happens: messages, computing, and collectives, each with its place in the program.
+    seed
+        Break ties at random, the same way for the same seed, to see other schedules; None is booking order.
+    algorithms
+        Which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as {"allgather":
+        "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; in place of a name
+        an `Algorithm`, or the path of a file that defines ALGORITHM; between two groups {"inter:allgather":
+        ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"} makes Split,
+        Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise "create_intercomm"
+        and "merge", these; otherwise they take none.
+    strict
+        Whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use are
+        read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
+        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match.
+    progress
+        Whether to show on a terminal how far it is; "always" writes a line now and then where there is none.
+    timeout
+        Seconds of real time after which the run is ended.
+    computing
+        Charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and so not
+        the same in each run; 0, the default, charges nothing but what `fakempi.compute` says.
+    kill
+        Ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED.
+    detection
+        Modelled seconds from a rank's death until the others know.
+    buffers
+        Whether to look for programs that write to memory while an operation on it is under way, which takes a few
+        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs.
+    poll
+        Modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
+        as long as anything else can, it takes none.
+    decisions
+        A schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open is
+        decided as it says, and not by time; messages cost nothing unless `cost` is given.
+
+    Returns
+    -------
+    Run
+        What every rank returned, the modelled time, messages and bytes; on request what happened when.
 
     Raises
     ------
-    RankError : a rank raised; it has the rank, the exception and the true traceback
-    DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
-    RunTimeout : it was not done in time; it says where every rank was
-    FindingsError : the run was strict, and something is wrong
-    ScheduleError : the decisions do not fit the program
+    RunError
+        Its kinds: RankError (a rank raised), DeadlockError and LivelockError (nothing can ever happen again), RunTimeout,
+        FindingsError (the run was strict), ScheduleError (the decisions do not fit). They say who, where and why.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
+    [0, 1, 4, 9]
     """
     choices = None if decisions is None else on_demand.steering(decisions, seed, computing)
     model = arguments.checked(main, nprocs, cost if choices is None else cost or Free())
@@ -191,7 +228,7 @@ def run(
         measures = on_demand.metered(universe) if universe.computing else nullcontext()
         grants = nullcontext() if choices is None else chosen_grants(loop)
         watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
-        with _patient_collector(nprocs), among_threads(loop), measures, grants, watch:
+        with patient_collector(nprocs), among_threads(loop), measures, grants, watch:
             _drive(universe)
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
@@ -344,32 +381,3 @@ def _unwind(loop: Loop) -> None:
             return loop.carrier.close()
         except Ended:
             continue
-
-
-class _Patience:
-    """How often the garbage collector looks: less often while anybody runs many ranks, for nearly all it sees is alive.
-
-    The threshold belongs to the whole process, so runs that overlap share it: the last to end puts it back.
-    """
-
-    lock = Lock()
-    runs = 0
-    before: tuple[int, int, int] = gc.get_threshold()
-
-
-@contextmanager
-def _patient_collector(nprocs: int) -> Iterator[None]:
-    with _Patience.lock:
-        if not _Patience.runs:
-            _Patience.before = gc.get_threshold()
-        _Patience.runs += 1
-        first, *others = gc.get_threshold()
-        if first:  # 0 means that the program has switched it off
-            gc.set_threshold(max(first, 20 * nprocs), *others)
-    try:
-        yield
-    finally:
-        with _Patience.lock:
-            _Patience.runs -= 1
-            if not _Patience.runs:
-                gc.set_threshold(*_Patience.before)
