@@ -7,7 +7,8 @@ trial         what a check is handed: calls on ranks, comparisons; `Wrong`
 judge         a check of a file, and its verdict
 grading       many folders, as a table
 process       the other end of a worker: a process with limits that runs students' programs
-worker        that process; running, program, values, limits, seals are what it does, by what, how much, and unchanged
+worker        that process: running calls a program's functions on ranks; values travel as JSON, limits and seals hold
+inside        the same without a process
 """
 
 from fakempi.learn.trial import BUFFERED, RANKS, WAITING, Outcome, Trial, Wrong

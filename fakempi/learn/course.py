@@ -68,7 +68,7 @@ class Course:
                 exercise = read(folder)
                 there = self.exercises.get(exercise.number)
                 if there is not None:
-                    raise _refuse(f"{folder}: there is an exercise {exercise.number:02} already, {there.name}.")
+                    raise refusal(f"{folder}: there is an exercise {exercise.number:02} already, {there.name}.")
                 self.exercises[exercise.number] = exercise
         self.exercises = dict(sorted(self.exercises.items()))
 
@@ -84,7 +84,7 @@ class Course:
         found = self.exercises.get(int(digits[0])) if digits else None
         if found is None or not (word.isdecimal() or Path(word).name.removesuffix(".py") == found.name):
             numbers = list(self.exercises)
-            raise _refuse(f"there is no exercise {word}: there are {numbers[0]} to {numbers[-1]}, see fakempi learn --list.")
+            raise refusal(f"there is no exercise {word}: there are {numbers[0]} to {numbers[-1]}, see fakempi learn --list.")
         return found
 
     def parts(self) -> dict[str, list[Exercise]]:
@@ -98,12 +98,12 @@ class Course:
 def _folders(place: Path) -> list[Path]:
     """The folders of exercises in a folder; or it is one itself."""
     if not place.is_dir():
-        raise _refuse(f"there is no folder {place} with exercises.")
+        raise refusal(f"there is no folder {place} with exercises.")
     if (place / "check.py").is_file():
         return [place]
     found = sorted(path for path in place.iterdir() if path.is_dir() and re.match(r"\d", path.name))
     if not found:
-        raise _refuse(f"{place} has no exercises: folders whose names begin with a number, such as 30_matrix.")
+        raise refusal(f"{place} has no exercises: folders whose names begin with a number, such as 30_matrix.")
     return found
 
 
@@ -111,10 +111,10 @@ def read(folder: Path) -> Exercise:
     """An exercise from its folder."""
     match = re.fullmatch(r"(\d{2,3})_\w+", folder.name)
     if match is None:
-        raise _refuse(f"{folder}: an exercise's folder has a name such as 30_matrix.")
+        raise refusal(f"{folder}: an exercise's folder has a name such as 30_matrix.")
     for name in FILES:
         if not (folder / name).is_file():
-            raise _refuse(f"{folder} has no {name}: an exercise consists of {', '.join(FILES)}.")
+            raise refusal(f"{folder} has no {name}: an exercise consists of {', '.join(FILES)}.")
     start, solution, _, notes = ((folder / name).read_text(encoding="utf-8") for name in FILES)
     part, *sections = re.split(r"^## ", notes, flags=re.MULTILINE)
     told = [(heading.strip(), text.strip()) for heading, _, text in (one.partition("\n") for one in sections)]
@@ -122,10 +122,11 @@ def read(folder: Path) -> Exercise:
     note = "\n\n".join(text for heading, text in told if heading == "For teachers")
     words = ast.get_docstring(ast.parse(start)) or ""
     if not (hints and note and words and part.startswith("# ")):
-        raise _refuse(f"{folder}: notes.md needs '# part', '## Hint' and '## For teachers', and start.py a docstring.")
+        raise refusal(f"{folder}: notes.md needs '# part', '## Hint' and '## For teachers', and start.py a docstring.")
     title = words.splitlines()[0].rstrip(".")
     return Exercise(int(match[1]), folder.name, title, part.strip("# \n"), start, solution, hints, note, folder)
 
 
-def _refuse(sentence: str) -> MPIValueError:
-    return MPIValueError(ERR_ARG, f"learn: {sentence}")
+def refusal(sentence: str) -> MPIValueError:
+    """The error to raise for what people have typed."""
+    return MPIValueError(ERR_ARG, sentence)

@@ -9,8 +9,11 @@ from typing import Any
 
 from fakempi.learn.course import Exercise
 from fakempi.learn.limits import Limits
-from fakempi.learn.process import Gone, InProcess, Worker
+from fakempi.learn.process import Gone, Worker
 from fakempi.learn.trial import Trial, Wrong
+
+MOST_BYTES = 1_000_000
+"""Of a student's file."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Verdict:
 def judge(exercise: Exercise, file: Path, limits: Limits | None = None, width: int = 76, apart: bool = True) -> Verdict:
     """Check a file. `apart=False` runs it in this process, which is quicker, for files that one trusts."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = _text(file)
     except (OSError, ValueError) as error:
         return Verdict(exercise, False, f"{file.name} cannot be read: {error}.", "missing")
     limits = limits or Limits()
@@ -56,9 +59,19 @@ def judge(exercise: Exercise, file: Path, limits: Limits | None = None, width: i
         copy = Path(folder, exercise.file)
         copy.write_text(text, encoding="utf-8")
         if not apart:
-            return _tried(exercise, Trial(text, InProcess(copy), limits, width))
+            from fakempi.learn.inside import Inside  # not before it is needed: it brings the emulator
+
+            return _tried(exercise, Trial(text, Inside(copy), limits, width))
         with Worker(copy, limits) as worker:
             return _tried(exercise, Trial(text, worker, limits, width))
+
+
+def _text(file: Path) -> str:
+    if not file.is_file():  # nor what only looks like one, and never ends
+        raise OSError("there is no such file")
+    if file.stat().st_size > MOST_BYTES:
+        raise OSError(f"it has more than {MOST_BYTES:,} bytes")
+    return file.read_text(encoding="utf-8")
 
 
 def _tried(exercise: Exercise, trial: Trial) -> Verdict:

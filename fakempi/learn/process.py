@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from fakempi.learn.limits import Limits
-from fakempi.learn.running import answer
 
 ROOT = str(Path(__file__).parents[2])
 """Where this fakempi is, be it installed or not."""
@@ -32,18 +31,6 @@ class Runner(Protocol):
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request."""
-
-
-class InProcess:
-    """Runs it here: for files that one has written oneself, such as solutions in tests."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer, which has been through JSON as any other."""
-        told: dict[str, Any] = json.loads(json.dumps(answer(self.file, json.loads(json.dumps(request)))))
-        return told
 
 
 class Worker:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fakempi.learn.source import without_script
 from fakempi.learn.values import decode
 from fakempi.mpi.base.current import running_process
 from fakempi.script.program import Program
@@ -56,21 +56,3 @@ class Call(Program):
         arguments = () if rows is None else decode(rows[process.number])
         first = (process.comm_world,) if self.with_comm else ()
         self.results[process.number] = function(*first, *arguments)
-
-
-def without_script(text: str) -> ast.Module:
-    """A module without its `if __name__ == "__main__":`, since here somebody else calls its functions."""
-    tree = ast.parse(text)
-    tree.body = [node for node in tree.body if not _is_script(node)]
-    return tree
-
-
-def _is_script(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-
-
-def not_python(error: SyntaxError | ValueError) -> str:
-    """What Python says of a file that it cannot read."""
-    if isinstance(error, SyntaxError):
-        return f"Line {error.lineno} is not Python: {error.msg}."
-    return f"The file is not Python: {error}."

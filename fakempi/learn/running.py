@@ -10,10 +10,22 @@ from typing import Any
 
 from rich.console import Console
 
-from fakempi.errors import DeadlockError, FindingsError, Left, MPIError, OutcomesDiffer, RankError, RunError, RunTimeout
+from fakempi.checks.ranks import Names
+from fakempi.errors import (
+    DeadlockError,
+    FindingsError,
+    Left,
+    LivelockError,
+    MPIError,
+    OutcomesDiffer,
+    RankError,
+    RunError,
+    RunTimeout,
+)
 from fakempi.exploring.explore import explore
 from fakempi.exploring.found import place
-from fakempi.learn.program import Call, LeftEarly, NoFunction, not_python
+from fakempi.learn.program import Call, LeftEarly, NoFunction
+from fakempi.learn.source import not_python
 from fakempi.learn.values import encode
 from fakempi.view.timeline import timeline
 from fakempi.world import run
@@ -75,11 +87,9 @@ def _explored(call: Call, request: dict[str, Any], options: dict[str, Any]) -> d
 def _wrong(error: RunError) -> dict[str, Any]:
     """What is wrong, in a sentence, and the report that says all of it."""
     if isinstance(error, DeadlockError):
-        first, *lines = str(error).splitlines()
-        states = [line.strip().rpartition(", since t = ")[0] or line.strip() for line in lines if " at " in line]
-        word = first.split()[0]
-        more = f", and {len(states) - 2} more" if len(states) > 2 else ""
-        return {"kind": word, "sentence": f"{word}: {'; '.join(states[:2])}{more}.", "report": str(error)}
+        polls = isinstance(error, LivelockError)
+        words = f"{'livelock: they look in vain' if polls else 'deadlock: they wait for ever'}, {_stuck(error)}."
+        return {"kind": "livelock" if polls else "deadlock", "sentence": words, "report": str(error)}
     if isinstance(error, FindingsError):
         return _found([finding for finding in error.findings if not finding.note])
     if isinstance(error, RunTimeout):
@@ -89,6 +99,15 @@ def _wrong(error: RunError) -> dict[str, Any]:
     if isinstance(error, RankError):
         return _failed(error)
     return {"kind": "error", "sentence": str(error)}
+
+
+def _stuck(error: DeadlockError) -> str:
+    """Where ranks are, by place."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for one in error.stuck:
+        places.setdefault((one.call, one.site), []).append(one.rank)
+    words = [f"{Names().words(ranks)} in {call} at {site}" for (call, site), ranks in places.items()]
+    return "; ".join(words[:3]) + (f"; and at {len(words) - 3} more places" if len(words) > 3 else "")
 
 
 def _found(findings: list[Any]) -> dict[str, Any]:

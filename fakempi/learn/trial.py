@@ -17,7 +17,7 @@ from typing import Any
 from fakempi.errors import KEEP, printable
 from fakempi.learn.limits import Limits
 from fakempi.learn.process import Gone, Runner
-from fakempi.learn.program import not_python
+from fakempi.learn.source import not_python
 from fakempi.learn.values import decode, encode, in_words, same
 
 RANKS = (1, 2, 3, 7, 64)
@@ -186,4 +186,4 @@ def _where(size: int, cost: str) -> str:
 
 
 def _number(value: Any) -> str:
-    return f"{float(value):,.6g}"
+    return f"{float(value):,.6g} s"
