@@ -1,4 +1,4 @@
-"""A student's program in this process, without limits: for files that one has written oneself, such as solutions in tests."""
+"""A student's program in this process, without limits: for files that one has written oneself, as in tests."""
 
 from __future__ import annotations
 
