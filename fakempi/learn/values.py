@@ -110,5 +110,11 @@ def _is_row(value: Any) -> bool:
 
 def in_words(value: Any, most: int = 60) -> str:
     """A value as a sentence has it: short, and arrays as lists."""
-    text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
+    text = repr(_plain(value))
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return type(value)(map(_plain, value)) if isinstance(value, list | tuple) else value
