@@ -254,6 +254,9 @@ class Tree:
 def _reach(choices: Choices) -> Iterator[tuple[Any, int]]:
     """For each point of a run, the processes that it may have had an influence on, as bits."""
     for k, step in enumerate(choices.steps):
+        if choices.hidden:
+            yield step.taken.point.resource, -1
+            continue
         yield step.taken.point.resource, sum(1 << p for p, reached in enumerate(choices.reached) if reached >> k & 1)
 
 
