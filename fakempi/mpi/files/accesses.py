@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_one
+from fakempi.mpi.base.waiting import AllOf, error_of, wait_one
 from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, snapshot
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.datatypes.packing import converted
@@ -248,6 +248,8 @@ class Accesses(FileState):
     def _wait(self, operation: Any, status: Status | None) -> None:
         part = self._alive()
         wait_one(part.comm._loop, operation)
+        if (failed := error_of(operation)) is not None:
+            self._raise(failed)
         if status is not None:
             access = operation.operations[-1] if operation.__class__ is AllOf else operation
             fill_status(status, access)
