@@ -10,7 +10,7 @@ from typing import Any
 
 from fakempi.errors import MPIError
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_one
+from fakempi.mpi.base.waiting import AllOf, error_of, wait_one
 from fakempi.mpi.files.handle import Access
 from fakempi.mpi.files.moving import OWN, SHARED, Described, Moving
 from fakempi.mpi.point.arrival import taken_out
@@ -238,6 +238,8 @@ class Accesses(Moving):
 
     def _wait(self, operation: Any, status: Status | None) -> None:
         wait_one(self._alive().comm._loop, operation)
+        if (failed := error_of(operation)) is not None:
+            self._raise(failed)
         access = operation.operations[-1] if operation.__class__ is AllOf else operation
         if status is not None:
             fill_status(status, access)
