@@ -32,7 +32,7 @@ from fakempi.mpi.files.accesses import Accesses
 from fakempi.mpi.files.hints import Hints, check_same
 from fakempi.mpi.files.opened import Opened, Part, check_mode
 from fakempi.mpi.files.storage import delete
-from fakempi.mpi.files.views import NATIVE, View
+from fakempi.mpi.files.views import NATIVE, View, in_file
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -237,11 +237,7 @@ class File(Accesses, Handled):
     def Get_type_extent(self, datatype: Datatype) -> int:
         """How far apart elements of a datatype are in the file."""
         view = self._alive().view
-        if view.external:
-            from fakempi.mpi.datatypes.packing import external_size
-
-            return external_size(datatype._alive())
-        return datatype.extent
+        return in_file(datatype).extent if view.external else datatype.extent
 
     size = property(Get_size)
     amode = property(Get_amode)
@@ -292,13 +288,13 @@ class File(Accesses, Handled):
     def _sought(self, pointer: int, offset: int, whence: int) -> int:
         if whence not in _WHENCE:
             words = f"whence is {whence!r}, which is none of {', '.join(_WHENCE.values())}."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            self._raise(complaint(ERR_ARG, words))
         start = {SEEK_SET: 0, SEEK_CUR: pointer}.get(whence)
         if start is None:
             start = self._alive().view.end(self._opened.storage.size)
         to = start + integer("offset", offset)
         if to < 0:
-            self._raise(complaint(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} leads to {to}.", MPIValueError))
+            self._raise(complaint(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} leads to {to}."))
         return to
 
 

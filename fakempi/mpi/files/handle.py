@@ -11,11 +11,10 @@ from fakempi.error_classes import (
     ERR_BUFFER,
     ERR_FILE,
     ERR_IO,
-    ERR_OTHER,
     ERR_READ_ONLY,
     ERR_UNSUPPORTED_OPERATION,
 )
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY
 from fakempi.mpi.base.current import running_process
@@ -89,7 +88,7 @@ class FileState(HandlesErrors):
         except TypeError:
             raise complaint(ERR_ARG, f"offset is {offset!r}, not an integer.", MPITypeError) from None
         if number < 0:
-            self._raise(complaint(ERR_ARG, f"offset {number} is negative.", MPIValueError))
+            self._raise(complaint(ERR_ARG, f"offset {number} is negative."))
         return number
 
     # -- errors: what is set on FILE_NULL holds for files that are opened from then on ------------------------------------
@@ -111,7 +110,7 @@ class FileState(HandlesErrors):
             self._alive().errhandler = errhandler
 
     def _complain_of_split(self, words: str) -> NoReturn:
-        self._raise(complaint(ERR_OTHER, words))
+        self._raise(complaint(ERR_IO, words))
 
     def _refuse_phantom(self, nbytes: int) -> NoReturn:
         self._raise(complaint(ERR_BUFFER, f"a phantom of {nbytes} bytes has no contents to put into a file.", MPITypeError))

@@ -33,7 +33,7 @@ BUFFER_BYTES = 16 << 20
 
 
 class Described(NamedTuple):
-    """A buffer, and how many etypes it holds."""
+    """A buffer, and how many etypes it holds. The payload of one to be written is its bytes, as they are in the file."""
 
     payload: Any
     nbytes: int
@@ -80,7 +80,18 @@ class Moving(FileState):
         payload, nbytes = describe(buf) if write else describe_target(buf)
         if type(payload) is Phantom:
             self._refuse_phantom(nbytes)
-        return Described(payload, nbytes, self._etypes(nbytes), write)
+        etypes = self._etypes(nbytes)
+        if write:
+            payload = self._outward(payload, etypes)
+        return Described(payload, nbytes, etypes, write)
+
+    def _outward(self, payload: Any, etypes: int) -> Any:
+        """The bytes of a buffer, as they are in the file."""
+        view, data = self._alive().view, np.ascontiguousarray(snapshot(payload)).reshape(-1).view(np.uint8)
+        try:
+            return converted(view.etype._definition, data, etypes, outward=True) if view.external else data
+        except MPIError as error:
+            self._raise(error)
 
     @contextmanager
     def _told(self, call: str, nbytes: int, *, together: bool = False, algorithm: str = "") -> Iterator[None]:
@@ -132,9 +143,8 @@ class Moving(FileState):
         runs = list(view.runs(at, buffer.etypes * view.unit))
         try:
             if buffer.write:
-                data = outward(view, buffer)
+                data, moved = buffer.payload, buffer.nbytes
                 opened.storage.write(runs, data)
-                moved = buffer.etypes * view.etype._size
             else:
                 data = opened.storage.read(runs)
                 moved = inward(view, data, buffer)
@@ -161,7 +171,7 @@ class Moving(FileState):
         comm, opened, view, at = self._alive().comm, self._opened, self._alive().view, self._place(where)
         tag, runs = comm._side.calls[comm._rank] % TAGS, list(view.runs(at, buffer.etypes * view.unit))
         if buffer.write:
-            data, moved = outward(view, buffer), buffer.etypes * view.etype._size
+            data, moved = buffer.payload, buffer.nbytes
         else:
             runs = cut_off(runs, opened.storage.size)
             data = np.empty(sum(length for _, length in runs), np.uint8)
@@ -189,12 +199,6 @@ class Moving(FileState):
                     access.fail(error)
 
         return AllOf((start_child(comm._process, comm._context, come_and_work), access))
-
-
-def outward(view: View, buffer: Described) -> Any:
-    """The bytes of a buffer, as they are in the file."""
-    data = np.ascontiguousarray(snapshot(buffer.payload)).reshape(-1).view(np.uint8)
-    return converted(view.etype._definition, data, buffer.etypes, outward=True) if view.external else data
 
 
 def inward(view: View, data: Any, buffer: Described) -> int:

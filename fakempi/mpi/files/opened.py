@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_AMODE
-from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     MODE_APPEND,
@@ -71,4 +70,4 @@ def check_mode(amode: int) -> None:
 
 
 def _wrong(words: str) -> Exception:
-    return complaint(ERR_AMODE, f"{words}.", MPIValueError)
+    return complaint(ERR_AMODE, f"{words}.")
