@@ -22,6 +22,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.files.opened import Opened, Part
+from fakempi.mpi.files.storage import StorageError
 from fakempi.wire.envelope import Envelope
 
 
@@ -108,6 +109,10 @@ class FileState(HandlesErrors):
             process.universe.file_errhandlers[process.number] = errhandler
         else:
             self._alive().errhandler = errhandler
+
+    def _tell(self, error: MPIError) -> NoReturn:
+        """Raise what somebody found who did not know for which call that was."""
+        self._raise(complaint(error.ierr, str(error.message)) if isinstance(error, StorageError) else error)
 
     def _complain_of_split(self, words: str) -> NoReturn:
         self._raise(complaint(ERR_IO, words))
