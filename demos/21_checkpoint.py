@@ -85,5 +85,6 @@ ways = [None, *({"write_all": ("two_phase", {"aggregators": many})} for many in 
 print(f"\n{RANKS} ranks write {BYTES >> 10} KiB each, dealt out in blocks, to a server with 4 ports; in milliseconds:\n")
 print("    block    each for itself    two-phase, by 1 rank    4 ranks    16 ranks")
 for block in (64, 1024, 16384, BYTES):
-    times = [fakempi.run(deal_out, RANKS, block, cost=fakempi.Hockney(files=server), algorithms=way).time * 1e3 for way in ways]
+    runs = [fakempi.run(deal_out, RANKS, block, cost=fakempi.Hockney(files=server), algorithms=way) for way in ways]
+    times = [run.time * 1e3 for run in runs]
     print(f"  {block:7,d} {times[0]:18,.2f} {times[1]:23.2f} {times[2]:10.2f} {times[3]:11.2f}")
