@@ -32,9 +32,9 @@ class Opened:
         self.atomic = False
 
     def over_at(self, nbytes: int, runs: int) -> Any:
-        """When an access that begins now is over: the file server's business, if there is one."""
+        """When an access that begins now is over: the file server's business, if there is one, and something to do."""
         universe, now = self.universe, self.universe.loop.now
-        if universe.cost.files is None:
+        if universe.cost.files is None or not runs:
             return now
         if universe.file_queue is None:
             universe.file_queue = universe.cost.files.open()
