@@ -49,7 +49,28 @@ __all__ = ["CATALOGUE", "Algorithm", "Case", "DoesNotFit", "find", "fitting", "v
 
 
 def verify(algorithm: Algorithm, machine: Machine | None = None, **options: Any) -> list[Counterexample]:
-    """Counterexamples to an algorithm's claims, smallest first; empty if all holds. See `verification.sweep.verify`."""
+    """Counterexamples to an algorithm's claims, smallest first; empty if all holds.
+
+    Parameters
+    ----------
+    algorithm
+        Ours, or one of yours.
+    machine
+        What to run it on; the one that an installed package offers unless given.
+    **options
+        `ranks` (the most, 17), `cases` (about how many, 600), `seconds` (after which no case is begun), `tell`.
+
+    Returns
+    -------
+    list of Counterexample
+        Each shows itself as text: what is wrong, the case, the round where paper and run part.
+
+    Examples
+    --------
+    >>> from collectives import find, verify
+    >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
+    []
+    """
     from collectives.verification import sweep  # not before it is needed
 
     return sweep.verify(algorithm, machine, **options)
