@@ -325,3 +325,21 @@ def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:
         seen(page)
         spent.append(float(page.get_attribute("#timeline", "data-frame")))
     assert min(spent) < 100  # the least, since the machine may be busy with other tests
+    page.wait_for_function("() => !document.getElementById('legend').innerText.includes('looked at')")  # it rests: all ranks
+
+
+def test_what_is_told_under_the_pointer_is_quick_with_many_messages(opened: Open) -> None:
+    """A tooltip takes less than a frame, too."""
+    page = opened("many")
+    spent = page.evaluate("""() => {
+      const timeline = document.getElementById("timeline"), box = timeline.getBoundingClientRect(), spent = [];
+      for (let i = 1; i < 20; i++) {
+        const started = performance.now();
+        const place = { clientX: box.left + i / 20 * box.width, clientY: box.top + i / 20 * box.height, bubbles: true };
+        timeline.dispatchEvent(new PointerEvent("pointermove", place));
+        spent.push(performance.now() - started);
+      }
+      return spent;
+    }""")
+    assert page.is_visible("#tooltip")
+    assert min(spent) < 100
