@@ -3,8 +3,8 @@
     python benchmarks/frames.py                 1,000 ranks and 100,000 messages; 16,384 ranks and 1.6 million (minutes)
     python benchmarks/frames.py page.html       a page of one's own
 
-Milliseconds by the page's own clock, in the middle and at most: the first picture, zooms, the picture once it rests, and moves
-of the pointer. It takes a Chromium of the distribution and the package playwright.
+Milliseconds by the page's own clock, in the middle and at most: the first picture, zooms, the picture once it rests, and
+moves of the pointer. It takes a Chromium of the distribution and the package playwright.
 """
 
 import shutil

@@ -39,7 +39,7 @@ class Timeline {
     this.large = window.innerWidth >= 2000;
     this.font = (size, weight = "") => `${weight} ${this.large ? size * 1.3 : size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
     const digits = Math.max(...this.runs.map(run => String(run.ranks - 1).length));
-    this.gutter = (this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits));
+    this.gutter = Math.round((this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits)));
     this.draw();
   }
 

@@ -185,7 +185,8 @@ class Controls {
       Escape: () => { this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
     };
     addEventListener("keydown", event => {
-      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName) || document.getElementById("help").open;
+      if (document.getElementById("help").open) return;  // Escape closes it
+      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName);
       if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
       if (event.target.getAttribute?.("role") === "tab") return;
       const act = keys[event.key];
