@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 from fakempi.errors import FindingsError
@@ -23,7 +22,26 @@ from fakempi.trace.record import load as load_record
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """The trace in a file that `Trace.save` wrote, `.json` or `.npz`; it can be shown, measured and saved again."""
+    """The trace in a file that `Trace.save` wrote, `.json` or `.npz`; it can be shown, measured and saved again.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Trace
+        Equal to the one that was saved.
+
+    Examples
+    --------
+    >>> import fakempi, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace.save(f"{folder}/t.npz")
+    ...     fakempi.load(f"{folder}/t.npz")
+    <Trace: 4 ranks, 8 transfers>
+    """
     return shown(load_record(path))
 
 
@@ -133,6 +151,8 @@ def _command() -> str:
 
 @cache
 def _version() -> str:
+    from importlib import metadata  # 20 ms, which only traces need
+
     try:
         return metadata.version("fakempi")
     except metadata.PackageNotFoundError:  # run from a copy that is not installed

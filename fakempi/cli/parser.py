@@ -7,6 +7,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFor
 from typing import Any
 
 from fakempi import __version__
+from fakempi.cli.learn_options import LEARN, add_learn
 
 COSTS = """\
 cost models (--cost), in seconds and seconds a byte:
@@ -25,6 +26,7 @@ cost models (--cost), in seconds and seconds a byte:
 EXAMPLES = """\
 examples:
   fakempi tour                                  what it can do, in a minute
+  fakempi learn                                 MPI, in exercises
   fakempi run -n 64 work.py input.dat           an mpi4py script as it is
   fakempi list allgather                        algorithms, claims, sources
   fakempi compare bcast -n 2..64 --bytes 64k    which is best, and when
@@ -176,6 +178,7 @@ def make_parser() -> ArgumentParser:
     _add_verify(_command(commands, "verify", "try whether an algorithm does what it claims", VERIFY, _verify))
     explain = _command(commands, "explain", "what a kind of finding means, and how to mend it", EXPLAIN, _explain)
     explain.add_argument("kind", nargs="?", metavar="KIND", help="as it is printed: message-lost, unsafe-send, ...")
+    add_learn(_command(commands, "learn", "exercises, checked whenever you save", LEARN, _learn), _seconds, _count)
     _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
@@ -370,6 +373,12 @@ def _explain(options: Namespace) -> int:
     from fakempi.cli.explaining import explain
 
     return explain(options.kind)
+
+
+def _learn(options: Namespace) -> int:
+    from fakempi.cli.learning import learn
+
+    return learn(options)
 
 
 def _tour(options: Namespace) -> int:

@@ -25,11 +25,16 @@ class Failure:
 
     Attributes
     ----------
-    error : what `run` raised
-    decisions : the schedule as text; `run(..., decisions=...)` does the same again
-    why : the choice that made the difference, in a sentence
-    passes : the schedule that differs in that choice and goes well, if there is one
-    times : in how many of the runs this was the failure
+    error
+        What `run` raised.
+    decisions
+        The schedule as text; `run(..., decisions=...)` does the same again.
+    why
+        The choice that made the difference, in a sentence.
+    passes
+        The schedule that differs in that choice and goes well, if there is one.
+    times
+        In how many of the runs this was the failure.
     """
 
     error: RunError
@@ -88,13 +93,20 @@ class Found:
 
     Attributes
     ----------
-    runs : schedules that were run to their end
-    exhausted : whether every schedule that can differ was run
-    failures : what failed, one for each error and place
-    part : how much of the tree was seen, about; 1 if it was exhausted
-    method : how schedules were chosen
-    limits : why these were not all, in words; empty if they were
-    ended_early : runs besides, which were ended when it showed that the rest is tried elsewhere
+    runs
+        Schedules that were run to their end.
+    exhausted
+        Whether every schedule that can differ was run.
+    failures
+        What failed, one for each error and place.
+    part
+        How much of the tree was seen, about; 1 if it was exhausted.
+    method
+        How schedules were chosen.
+    limits
+        Why these were not all, in words; empty if they were.
+    ended_early
+        Runs besides, which were ended when it showed that the rest is tried elsewhere.
     """
 
     runs: int = 0

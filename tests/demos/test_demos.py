@@ -1,4 +1,4 @@
-"""Every demo prints what the file beside it says, with greenlets and with threads; the README shows the same words."""
+"""Every demo prints what the file beside it says, with greenlets and with threads; pages show the same words."""
 
 from __future__ import annotations
 
@@ -74,29 +74,28 @@ def test_every_output_has_its_demo() -> None:
     assert [int(demo.name[:2]) for demo in DEMOS] == list(range(1, len(DEMOS) + 1))
 
 
-def test_the_readme_shows_reports_as_they_are() -> None:
-    """The deadlock reports in the README are the second demo's."""
+def test_the_readme_shows_a_report_as_it_is() -> None:
+    """The deadlock in the README is the second demo's first."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    reports = (ROOT / "demos" / "02_deadlock.out").read_text(encoding="utf-8").split("\n\n")[1:]
-    for report in reports:
-        _, verdict = report.strip().split("\n", 1)  # the demo's own heading comes first
-        assert verdict in readme
+    report = (ROOT / "demos" / "02_deadlock.out").read_text(encoding="utf-8").split("\n\n")[1]
+    _, verdict = report.strip().split("\n", 1)  # the demo's own heading comes first
+    assert verdict in readme
 
 
-def test_the_readme_shows_the_ratios_of_kang_et_al_as_they_are() -> None:
+def test_the_page_shows_the_ratios_of_kang_et_al_as_they_are() -> None:
     """Limit and three clusters, for eight settings: what `demos/08_kang_figures.py` printed."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| published limit |")[2]
+    page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8").partition("| published limit |")[2]
     printed_once = (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8").partition("paper's limit")[2]
-    shown = [line.strip("| ").split(" | ") for line in readme.splitlines()[2:10]]
+    shown = [line.strip("| ").split(" | ") for line in page.splitlines()[2:10]]
     printed = [line.split() for line in printed_once.splitlines()[1:9]]
     assert [(row[0], row[-4:]) for row in shown] == [(row[0], row[-5:-1]) for row in printed]
     assert len(shown) == 8
 
 
-def test_the_readme_shows_the_six_distributions_as_they_are() -> None:
-    """The table in the README is what `benchmarks/blocked_ring.py` printed, which is in the file beside it."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_shows_the_six_distributions_as_they_are() -> None:
+    """The table of Träff's page is what `benchmarks/blocked_ring.py` printed, which is in the file beside it."""
+    page = (ROOT / "docs" / "papers" / "traeff.md").read_text(encoding="utf-8")
     printed_once = (ROOT / "benchmarks" / "blocked_ring.out").read_text(encoding="utf-8")
     title, *table = [line.rstrip() for line in printed_once.split("\n\n")[1].splitlines()]
     assert title.startswith("p = 32, m = 32 MB in all, B = 64 KB")
-    assert "\n".join(table) in readme
+    assert "\n".join(table) in page
