@@ -141,9 +141,9 @@ def mpi() -> str:
             kinds.setdefault(type(thing).__name__.lstrip("_"), []).append(name)
     parts = [
         "# The namespace MPI",
-        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults are "
-        "mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a class "
-        "inherits are with the class that they come from.",
+        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults "
+        "are mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a "
+        "class inherits are with the class that they come from.",
         "```py\n>>> import fakempi\n>>> fakempi.run(lambda comm: comm.allreduce(comm.rank), 4).returns\n[6, 6, 6, 6]\n```",
         "## Functions",
         calls(functions),
