@@ -24,6 +24,7 @@ The map. Whoever writes an algorithm needs the first two:
     split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
     levels          units of several levels (node, switch, supply) as chains, and redundancy sets across them
     making/<operation>/<name>.py    what makers of communicators tell each other: create_group, create_intercomm, merge
+    files/<operation>/<name>.py     accesses of all ranks to a file: write_all, read_all
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
     verification/   verify(ALGORITHM): does an algorithm do what it claims?

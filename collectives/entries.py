@@ -36,7 +36,11 @@ class Catalogue(Sequence[Algorithm]):
 CATALOGUE = Catalogue()
 
 
-HOMES: Final = {"split": "split", **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making")}
+HOMES: Final = {
+    "split": "split",
+    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making"),
+    **dict.fromkeys(("read_all", "write_all"), "files"),
+}
 """The kinds of operations that are of one kind alone and not "intra"."""
 
 
@@ -61,8 +65,8 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
     operation, name
         Such as "allgather" and "ring".
     kind
-        "intra", "inter" (between two groups), "chain", "making" (of communicators) or "split", which is an operation and
-        a kind of its own: `find("split", "bitonic")`.
+        "intra", "inter" (between two groups), "chain", "making" (of communicators), "files" or "split", which is an
+        operation and a kind of its own: `find("split", "bitonic")`.
     case
         What it is to serve; any unless given.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,26 @@ def test_a_demo_prints_what_the_file_beside_it_says(demo: Path, carrier: str) ->
     command = [demo, "--quick"] if "--quick" in demo.read_text(encoding="utf-8") else [demo]
     output = printed(*command) if carrier == "auto" else printed("-c", WITHOUT_GREENLETS, *command)
     assert output == demo.with_suffix(".out").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
+def test_a_demo_answers_help_and_refuses_what_it_does_not_know(
+    demo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own words, before it does anything else."""
+    monkeypatch.syspath_prepend(str(demo.parent))
+    first = " ".join(demo.read_text(encoding="utf-8").partition('"""')[2].split()[:5])
+    for word, code in (("--help", (None, 0)), ("--joy", None)):
+        monkeypatch.setattr(sys, "argv", [str(demo), word])
+        with pytest.raises(SystemExit) as left:
+            runpy.run_path(str(demo), run_name="__main__")
+        out, err = capsys.readouterr()
+        if code:
+            assert left.value.code in code
+            assert first in " ".join(out.split())
+        else:
+            assert "--joy" in f"{left.value.code} {err}"
+            assert out == ""
 
 
 def test_every_output_has_its_demo() -> None:

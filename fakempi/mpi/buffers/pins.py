@@ -75,6 +75,7 @@ class Pins:
     def __init__(self, watch: Watch, process: Any) -> None:
         self.watch, self.process = watch, process
         self.live: dict[Pin, None] = {}
+        self.gathered = 0  # to how many calls of all ranks of a window it has come
         self.roots: dict[int, Region | Neighbours] = {}  # by the identity of the object whose memory it is
 
     def of(self, operation: Any, buffer: Any) -> Pin | None:
