@@ -128,8 +128,12 @@ def run(
 
     Parameters
     ----------
-    main, nprocs, *args
-        What every rank calls, with its communicator first; how many ranks; what else `main` is handed.
+    main
+        What every rank calls, with its communicator as the first argument.
+    nprocs
+        How many ranks.
+    *args
+        What else `main` is handed.
     cost
         The cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
         Hockney with 1 microsecond and 1 GB/s unless given.

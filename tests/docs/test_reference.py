@@ -38,7 +38,7 @@ def test_a_public_call_has_an_example(call: object) -> None:
     assert "\nExamples\n--------\n" in text
     named = re.split(r"\n(?:Parameters|Attributes)\n-+\n", text.split("\nExamples\n")[0])[1:]
     words = set(re.findall(r"\w+", " ".join(line for part in named for line in part.splitlines() if line[:1].strip())))
-    taken = {name for name in inspect.signature(call).parameters if name != "self"}  # type: ignore[arg-type]
+    taken = {name for name in inspect.signature(call).parameters if name != "self"}
     own = type(call) is not type or ("__init__" in vars(call) and call.__name__ != "Run")  # type: ignore[attr-defined]
     assert not (taken - words if own else set())
 
