@@ -57,10 +57,12 @@ class Worker:
             into.write(json.dumps({**request, "number": number}) + "\n")
             into.flush()
         line = out.readline(MOST_ANSWER)
+        if not line:
+            raise Gone(self._how())
         try:
             told = json.loads(line)
-        except ValueError:
-            raise Gone(self._how()) from None
+        except (ValueError, RecursionError):
+            told = None
         if not isinstance(told, dict) or told.pop("number", None) != number:
             raise Gone("something that is no answer came from the program.")
         return told
