@@ -40,7 +40,7 @@ ENDLESS = "def hello(comm):\n    while True:\n        pass\n"
 HUNGRY = "def hello(comm):\n    import numpy\n    return len(numpy.ones(10**10))\n"
 
 
-def verdict(folder: Path, text: str, seconds: float = 20.0) -> tuple[bool, str, str]:
+def verdict(folder: Path, text: str, seconds: float = 10.0) -> tuple[bool, str, str]:
     file = folder / HELLO.file
     file.write_text(text, encoding="utf-8")
     found = judge(HELLO, file, Limits(seconds))
@@ -87,3 +87,10 @@ def test_memory_is_limited(tmp_path: Path) -> None:
     passed, kind, sentence = verdict(tmp_path, HUNGRY)
     assert (passed, kind) == (False, "raised")
     assert "MemoryError" in sentence
+
+
+def test_where_others_work_there_is_more_time() -> None:
+    """As much as a start took longer than it needed, and no more than ten times."""
+    limits = Limits(10.0)
+    assert [limits.on_this_machine(wall, 0.5).seconds for wall in (0.4, 1.0, 100.0)] == [10.0, 20.0, 100.0]
+    assert limits.on_this_machine(1.0, 0.0) == limits
