@@ -4,6 +4,7 @@
     python benchmarks/mpi4py_suite.py --suite mpi4py-4.1.2/test     the same with a suite that is there
     python benchmarks/mpi4py_suite.py test_p2p_buf test_comm --ranks 4 --on emulator
     python benchmarks/mpi4py_suite.py --keep outcome.json --page docs/conformance.md
+    python benchmarks/mpi4py_suite.py --rest --keep rest.json      the same of windows, files, sessions and what is newer
 
 The suite is not ours and is not kept: its version is that of the mpi4py that is installed, and it is run from its sdist.
 Long modules are runs of their own; all others, which take less time than it takes to start, are one run, as they are if
@@ -31,15 +32,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-LATER = {
+REST = {
+    "one-sided communication": "test_rma test_rma_nb test_win test_util_sync",
     "files": "test_io test_file",
+    "sessions": "test_session",
+    "partitioned communication": "test_p2p_buf_part",
+    "fault tolerance": "test_ulfm",
 }
-"""Modules that are left out, by what they are about."""
+"""Modules that are counted apart, by what they are about: what came to the emulator last."""
 
-LATER_TESTS = r"File"
+REST_TESTS = r"Win|File|RMA|Session|Partitioned|CreateFromGroup"
 """The same in other modules: tests whose class or name says so."""
 
 LONG = [
+    "test_io", "test_rma", "test_rma_nb",
     "test_util_dtlib", "test_cco_ngh_buf", "test_cco_pr_vec", "test_cco_nb_vec", "test_msgspec", "test_cco_vec",
     "test_datatype", "test_pack", "test_cco_nb_buf", "test_cco_pr_buf", "test_cco_pr_ngh_buf", "test_cco_buf",
     "test_p2p_buf", "test_cco_buf_inter", "test_cco_vec_inter", "test_p2p_obj",
@@ -59,9 +65,14 @@ Kept = dict[str, dict[str, Outcome]]
 """By the number of ranks and the module."""
 
 
-def left_out() -> set[str]:
-    """All modules that are."""
-    return {module for modules in LATER.values() for module in modules.split()}
+def rest() -> list[str]:
+    """All modules that are counted apart."""
+    return [module for modules in REST.values() for module in modules.split()]
+
+
+def selection(apart: bool) -> list[str]:
+    """The options that leave in each module what is counted."""
+    return ["--match", REST_TESTS, "--whole", " ".join(rest())] if apart else ["--exclude", REST_TESTS]
 
 
 def download(place: Path) -> Path:
@@ -96,7 +107,7 @@ def run_once(
     else:
         launch[0] = str(Path(sys.executable).with_name("mpiexec"))
     with tempfile.TemporaryDirectory() as folder:
-        command = [*launch, str(ON_A_RANK), str(suite), folder, *modules, "--exclude", LATER_TESTS, *options]
+        command = [*launch, str(ON_A_RANK), str(suite), folder, *modules, *options]
         with open(Path(folder, "printed"), "w+b") as output:
             process = subprocess.Popen(command, cwd=suite, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
             try:
@@ -129,12 +140,15 @@ def outcome_of(logs: list[list[Any]], printed: str) -> tuple[Outcome, bool]:
     return found, all(log and "end" in log[-1] for log in logs)
 
 
-def run_batch(where: str, ranks: int, suite: Path, modules: list[str], limit: int) -> tuple[dict[str, Outcome], float]:
+def run_batch(
+    where: str, ranks: int, suite: Path, modules: list[str], limit: int, *, apart: bool = False
+) -> tuple[dict[str, Outcome], float]:
     """What became of each test of some modules, and how long that took, without the second tries."""
     outcome: Outcome = {}
+    counted = selection(apart)
     begun, found, ended = time.perf_counter(), {"": ["", ""]}, False
     while found and not ended:
-        found, ended = outcome_of(*run_once(where, ranks, suite, modules, limit, "--skip", " ".join(outcome)))
+        found, ended = outcome_of(*run_once(where, ranks, suite, modules, limit, *counted, "--skip", " ".join(outcome)))
         outcome |= found
     seconds = time.perf_counter() - begun
     for test, (verdict, _) in list(outcome.items()):
@@ -150,10 +164,12 @@ def run_batch(where: str, ranks: int, suite: Path, modules: list[str], limit: in
     return by_module, seconds
 
 
-def run_all(where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int) -> Iterator[dict[str, Outcome]]:
+def run_all(
+    where: str, ranks: int, suite: Path, modules: list[str], limit: int, jobs: int, apart: bool
+) -> Iterator[dict[str, Outcome]]:
     """All modules, so many runs at a time; each as it is done."""
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(run_batch, where, ranks, suite, batch, limit) for batch in batches(modules)]
+        running = [pool.submit(run_batch, where, ranks, suite, batch, limit, apart=apart) for batch in batches(modules)]
         for future in as_completed(running):
             found, seconds = future.result()
             counts = Counter(verdict for tests in found.values() for verdict, _ in tests.values())
@@ -197,7 +213,8 @@ def table(outcomes: dict[str, Kept]) -> str:
 def main() -> None:
     """As it was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("modules", nargs="*", help="modules of the suite; all but those left out")
+    parser.add_argument("modules", nargs="*", help="modules of the suite; all that are counted")
+    parser.add_argument("--rest", action="store_true", help="what is counted apart: windows, files ...")
     parser.add_argument("--suite", type=Path, default=os.environ.get("MPI4PY_SUITE"), help="the folder test/ of an sdist")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4, 5])
     parser.add_argument("--on", nargs="+", choices=["mpi", "emulator"], default=["mpi", "emulator"])
@@ -211,13 +228,14 @@ def main() -> None:
         outcomes = json.loads(asked.keep.read_text())
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(asked.suite).resolve() if asked.suite else download(Path(folder))
-        modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")} - left_out())
+        others = [] if asked.rest else rest()
+        modules = asked.modules or sorted({file.stem for file in suite.glob("test_*.py")}.difference(others))
         for where in asked.on:
             for ranks in map(str, asked.ranks):
                 known, begun, used = outcomes[where].setdefault(ranks, {}), time.perf_counter(), cpu_seconds()
                 wanted = [module for module in modules if module not in known]
                 jobs = 1 if where == "mpi" else asked.jobs  # its ranks never sleep, so each wants a core
-                for found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs):
+                for found in run_all(where, int(ranks), suite, wanted, asked.limit, jobs, asked.rest):
                     known.update(found)
                     if asked.keep:
                         asked.keep.write_text(json.dumps(outcomes, indent=1, sort_keys=True))
@@ -230,9 +248,9 @@ def main() -> None:
             for test, why in differences(here, there).items():
                 print(f"at {ranks} ranks: {test}\n    {(why.strip().splitlines() or [''])[-1]}")
         if asked.page:
-            page = asked.page.read_text()
-            fresh = f"<!-- table -->\n{table(outcomes)}\n<!-- end of table -->"
-            asked.page.write_text(re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: fresh, page, flags=re.DOTALL))
+            page, name = asked.page.read_text(), "table of the rest" if asked.rest else "table"
+            fresh = f"<!-- {name} -->\n{table(outcomes)}\n<!-- end of {name} -->"
+            asked.page.write_text(re.sub(f"<!-- {name} -->.*<!-- end of {name} -->", lambda _: fresh, page, flags=re.DOTALL))
 
 
 if __name__ == "__main__":

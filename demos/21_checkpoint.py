@@ -7,10 +7,12 @@ import os
 import tempfile
 
 import numpy as np
+from screen import asked
 
 import fakempi
 from fakempi import MPI
 
+asked(__doc__)
 ROWS, COLUMNS = 12, 12
 FOLDER = tempfile.TemporaryDirectory()
 PATH = os.path.join(FOLDER.name, "checkpoint")

@@ -11,6 +11,7 @@ from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
 from fakempi.choices.points import NOT_YET, Locking, Looking, Point, Receive, Requests, one_of, some_of
 from fakempi.choices.token import BUFFERINGS
+from fakempi.choices.told import mark
 from fakempi.choices.wire import OpenDelivery
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
@@ -188,6 +189,17 @@ class Choices(Notes):
         call, frame = public_call(sys._getframe(2))
         return call, site_of(frame)
 
+    def state(self) -> int | None:
+        """What all that is to come hangs on; None if that is not known."""
+        told, universe = self.told, self.universe
+        if universe.windows:
+            self.not_told("windows")
+        if universe.dead or universe.watches_the_dead:
+            self.not_told("processes that die")
+        if told is None or told.unknown or universe.failures:
+            return None
+        return told.state(self.loop.now, self._lives, self._said_not_yet, universe.ledger.findings())
+
     # -- choosing -------------------------------------------------------------------------------------------------
 
     def options(self) -> list[Option]:
@@ -264,7 +276,9 @@ class Choices(Notes):
         if isinstance(point, Receive):
             self.stir(point.box)
         else:
-            self._lives[point.task].past |= bit | point.past | learned  # type: ignore[attr-defined]
+            life = self._lives[point.task]  # type: ignore[attr-defined]
+            life.past |= bit | point.past | learned
+            life.answers = mark(life.answers, option.key[1][1])
 
     def match(self, box: Any, envelope: Envelope, pattern: Pattern, because: int) -> None:
         """A wildcard takes a message."""

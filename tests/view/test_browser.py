@@ -44,6 +44,15 @@ def knot(comm: Any) -> None:
     comm.recv(source=(comm.rank - 1) % comm.size, tag=4)
 
 
+def first(comm: Any) -> None:
+    """Rank 0 takes it that rank 1 is the first."""
+    if comm.rank:
+        comm.send(comm.rank, dest=0)
+    else:
+        got = [comm.recv(source=fakempi.MPI.ANY_SOURCE) for _ in range(comm.size - 1)]
+        assert got[0] == 1
+
+
 def many(comm: Any) -> None:
     """A hundred messages a rank."""
     for turn in range(100):
@@ -63,6 +72,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     assert slow is not None
     assert traces["ring"] is not None
     (folder / "both.html").write_text(assembled(traces["ring"], slow, titles=["fast", "slow"]), encoding="utf-8")
+    fakempi.explore(first, 3, buffering="zero").failures[0].save(folder / "why.html")
     for name, trace in traces.items():
         assert trace is not None
         trace.save(folder / f"{name}.html")
@@ -289,6 +299,20 @@ def test_two_runs_are_on_one_scale(opened: Open) -> None:
     assert page.inner_text("h1") == "fast and slow"
     assert "fast" in page.inner_text("#sheet-summary")
     assert "slow" in page.inner_text("#sheet-summary")
+
+
+def test_two_schedules_have_the_deciding_match_marked(opened: Open) -> None:
+    """The one that fails is above the one that goes well; the reason is said, on the page and among what is wrong."""
+    page = opened("why")
+    why = "rank 0's recv at test_browser.py:"
+    assert page.inner_text("h1").startswith("Two schedules of ")
+    assert page.inner_text("#why").startswith(f"◆ Why: {why}")
+    assert f"why: {why}" in page.inner_text("#findings")
+    time, rank = page.get_attribute("#timeline", "data-deciding").split()
+    assert (float(time), rank) == (0.0, "0")
+    page.click("#tab-summary")
+    assert "schedule z:1 fails" in page.inner_text("#sheet-summary")
+    assert "schedule z:0 goes well" in page.inner_text("#sheet-summary")
 
 
 def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:

@@ -29,6 +29,7 @@ from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import BYTE
 from fakempi.mpi.files.accesses import Accesses
+from fakempi.mpi.files.hints import Hints, check_same
 from fakempi.mpi.files.opened import Opened, Part, check_mode
 from fakempi.mpi.files.storage import delete
 from fakempi.mpi.files.views import NATIVE, View
@@ -76,22 +77,25 @@ class File(Accesses, Handled):
         path, amode, universe = os.fsdecode(filename), integer("amode", amode), comm._process.universe
         context: Any = comm._context
 
-        def open_it(said: dict[int, tuple[str, int]]) -> Opened:
-            modes = {mode for _, mode in said.values()}
+        hints = Hints().updated(info)
+
+        def open_it(said: dict[int, tuple[str, int, Hints]]) -> Opened:
+            modes = {mode for _, mode, _ in said.values()}
             if len(modes) > 1:
                 raise complaint(ERR_NOT_SAME, f"amode is {' and '.join(map(str, sorted(modes)))} on different ranks.")
+            check_same(hint for _, _, hint in said.values())
             check_mode(amode)
             return Opened(universe, path, amode, context.new_twin())
 
         self = cls()
         try:
-            opened = comm._meet("File.Open", (path, amode), open_it)
+            opened = comm._meet("File.Open", (path, amode, hints), open_it)
         except MPIError as error:
             self._raise(error)
         side = opened.context.sides[0]
         self._part = Part(opened, Comm._make(comm._process, side, side, comm.Get_rank()))
         done("communicator-leak", opened.context)  # this one is ours: closing the file is all that the rank has to do
-        self._part.info = Info._copy_of(info or None)
+        self._part.info, self._part.hints = Info._copy_of(info or None), hints
         owes("file-leak", self._part)
         return self
 
@@ -152,8 +156,10 @@ class File(Accesses, Handled):
         return Info.Create(self._alive().info)
 
     def Set_info(self, info: Info) -> None:
-        """Give it info, from which nothing follows."""
-        self._alive().info = Info._copy_of(info or None)
+        """Give it info, all ranks together: hints at how they access the file together must be the same."""
+        part = self._alive()
+        part.hints = self._hinted("Set_info", info)
+        part.info = Info._copy_of(info or None)
 
     def Set_atomicity(self, flag: bool) -> None:
         """Say whether accesses are to be atomic, all ranks the same; here they are in any case."""
@@ -186,8 +192,17 @@ class File(Accesses, Handled):
             view = View(disp, Datatype(etype), Datatype(filetype or etype), datarep)
         except MPIError as error:
             self._raise(error)
-        self._same("Set_view", "the etype's size", etype.size, lambda size: setattr(opened, "pointer", 0))
-        part.view, part.pointer = view, 0
+        hints = part.hints.updated(info)
+
+        def rewind(said: dict[int, tuple[int, Hints]]) -> None:
+            sizes = sorted({size for size, _ in said.values()})
+            if len(sizes) > 1:
+                raise complaint(ERR_NOT_SAME, f"the etype's size is {sizes[0]} and {sizes[1]} on different ranks.")
+            check_same(hint for _, hint in said.values())
+            opened.pointer = 0
+
+        self._meet("Set_view", (etype.size, hints), rewind)
+        part.view, part.pointer, part.hints = view, 0, hints
         if info:
             part.info = Info._copy_of(info)
 
@@ -254,6 +269,12 @@ class File(Accesses, Handled):
             do(value)
 
         self._meet(call, value, conclude)
+
+    def _hinted(self, call: str, info: Info) -> Hints:
+        """What hints say after this info, which all ranks must have alike."""
+        hints = self._alive().hints.updated(info)
+        self._meet(call, hints, lambda said: check_same(said.values()))
+        return hints
 
     def _resize(self, call: str, size: int, *, grow_only: bool) -> None:
         storage = self._opened.storage

@@ -15,12 +15,13 @@ from fakempi.error_classes import (
     ERR_READ_ONLY,
     ERR_UNSUPPORTED_OPERATION,
 )
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.handling import HandlesErrors
+from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.files.opened import Opened, Part
 from fakempi.wire.envelope import Envelope
 
@@ -35,6 +36,10 @@ class Access:
         self.envelope = Envelope(None, ANY_SOURCE, ANY_TAG, nbytes, None, None, True)  # what a status is told
         self.content = self.waiter = None
         self.capacity = nbytes
+
+    def fail(self, error: MPIError) -> None:
+        """Whoever waits for it is told so, as of a message that does not fit."""
+        self.envelope.content, self.envelope.nbytes, self.capacity = Failure(error.ierr, str(error.message)), 1, 0
 
 
 class FileState(HandlesErrors):

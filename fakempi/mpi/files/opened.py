@@ -16,6 +16,7 @@ from fakempi.mpi.base.constants import (
     MODE_SEQUENTIAL,
     MODE_WRONLY,
 )
+from fakempi.mpi.files.hints import Hints
 from fakempi.mpi.files.storage import Storage
 from fakempi.mpi.files.views import PLAIN, View
 
@@ -44,7 +45,7 @@ class Opened:
 class Part:
     """A rank's own part of an open file: one object for all of its handles."""
 
-    __slots__ = ("__weakref__", "comm", "errhandler", "info", "opened", "pointer", "split", "view")
+    __slots__ = ("__weakref__", "comm", "errhandler", "hints", "info", "opened", "pointer", "split", "view")
 
     def __init__(self, opened: Opened, comm: Any) -> None:
         self.opened: Opened | None = opened  # None: closed
@@ -53,6 +54,7 @@ class Part:
         self.pointer = opened.pointer
         self.split: tuple[str, Any] | None = None  # the split collective call that has begun, and its operation
         self.info: Any = None
+        self.hints = Hints()
         self.errhandler: Any = None
 
 

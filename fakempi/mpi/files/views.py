@@ -104,5 +104,14 @@ class View:
         yield begin, length
 
 
+def cut_off(runs: Runs, size: int) -> list[tuple[int, int]]:
+    """The runs up to the end of a file of that size.
+
+    >>> cut_off([(0, 4), (6, 4), (12, 4)], 8)
+    [(0, 4), (6, 2)]
+    """
+    return [(start, min(length, size - start)) for start, length in runs if start < size]
+
+
 PLAIN = View(0, BYTE, BYTE, "native")
 """What a rank sees of a file that has just been opened."""

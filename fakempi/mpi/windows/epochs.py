@@ -45,6 +45,8 @@ class Epochs(WinState):
         modes = _modes(assertion) if assertion else 0
         if part.locks or part.everywhere is not None or part.started is not None or part.exposure is not None:
             self._open_epoch(part, "a fence")
+        if part.stores is not None:
+            part.stores.end("Fence", place_of(sys._getframe(1)))
         if part.recorder is None:
             part.gather("Fence")
         else:
@@ -57,6 +59,8 @@ class Epochs(WinState):
         if modes & MODE_NOSUCCEED:
             part.ended(None, f"the Fence at {in_words(part.fenced)}, after which nothing was to come")
             part.fenced = None
+        if part.stores is not None:
+            part.stores.leave() if part.fenced is None else part.stores.begin("Fence", part.fenced)
 
     @staticmethod
     def _gather_in_region(part: Part) -> None:
@@ -99,13 +103,19 @@ class Epochs(WinState):
         if part.exposure is not None:
             words = f"this rank's memory is open since Post at {part.exposure.site}: Wait comes first."
             self._misuse(part, words)
-        part.exposure = Exposure(part, self._ranks(part, group))
+        origins = self._ranks(part, group)
+        if part.stores is not None:
+            part.stores.begin("Post", place_of(sys._getframe(1)))
+        part.exposure = Exposure(part, origins)
 
     def Wait(self) -> Literal[True]:
         """Wait until all that Post let in have called Complete."""
         part = self._alive()
-        wait_one(part.loop, self._exposure(part).waits)
-        part.exposure = None
+        exposure = self._exposure(part)
+        if part.stores is not None:
+            part.stores.end("Wait", place_of(sys._getframe(1)))
+        wait_one(part.loop, exposure.waits)
+        self._close(part)
         return True
 
     def Test(self) -> bool:
@@ -116,8 +126,16 @@ class Epochs(WinState):
             part.loop.poll()
         if exposure.waits.end is None:
             return False
-        part.exposure = None
+        if part.stores is not None:
+            part.stores.end("Test", place_of(sys._getframe(1)))
+        self._close(part)
         return True
+
+    @staticmethod
+    def _close(part: Part) -> None:
+        part.exposure = None
+        if part.stores is not None:
+            part.stores.leave()
 
     def _exposure(self, part: Part) -> Exposure:
         found: Exposure | None = part.exposure
@@ -221,7 +239,10 @@ class Epochs(WinState):
 
         Here that is so anyway; but who looks for a change again and again lets time pass, as with Test.
         """
-        self._alive().loop.poll()
+        part = self._alive()
+        if part.stores is not None:
+            part.stores.sync()
+        part.loop.poll()
 
     def _locked(self, rank: int | None) -> list[Permit]:
         """The permits of one target, or of all, of the locks that this rank has."""

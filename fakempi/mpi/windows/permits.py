@@ -18,6 +18,8 @@ from fakempi.mpi.windows.races import Stretch
 class Permit(Reason):
     """One origin's leave to go to one target."""
 
+    awaits_post = False
+
     __slots__ = ("held", "is_open", "issued", "lane", "site", "stretch", "under_way", "waiting")
 
     def __init__(self, lane: Lane, site: str) -> None:
@@ -147,6 +149,8 @@ class Everywhere:
 
 class PostPermit(Permit):
     """A target's Post."""
+
+    awaits_post = True
 
     __slots__ = ()
 

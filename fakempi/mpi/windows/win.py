@@ -134,6 +134,8 @@ class Win(OneSided, Furnished, Handled):
                 one.window = window
                 if flavor == WIN_FLAVOR_DYNAMIC:
                     one.attached = {}
+                if universe.pins is not None:
+                    one.watch()
 
         comm._meet(plan, part, put_together)
         self = cls()

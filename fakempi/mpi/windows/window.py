@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from fakempi.mpi.base.complain import call_site, out_of_step
+from fakempi.mpi.base.constants import WIN_FLAVOR_SHARED
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import Info
@@ -19,6 +22,7 @@ from fakempi.mpi.buffers.raw import NOTHING, Memory, address_of
 from fakempi.mpi.windows.lane import Lane
 from fakempi.mpi.windows.locks import TargetLock
 from fakempi.mpi.windows.races import Accesses, Place
+from fakempi.mpi.windows.stores import Stores
 
 
 class Gathering(Reason):
@@ -96,9 +100,9 @@ class Part:
 
     __slots__ = (
         "__weakref__", "accesses", "attached", "attributes", "calls", "coming", "complete", "errhandler",
-        "everywhere", "exposure", "fence", "fenced", "info", "keep", "lanes", "last", "leaving", "lock", "locks", "loop",
-        "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "unit", "until", "used",
-        "window", "wire",
+        "everywhere", "exposure", "fence", "fenced", "info", "into", "keep", "lanes", "last", "leaving", "lock", "locks",
+        "loop", "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "stores", "unit",
+        "until", "used", "window", "wire",
     )  # fmt: skip
 
     window: Window | None
@@ -106,6 +110,7 @@ class Part:
     def __init__(self, process: Process, rank: int, memory: Memory, unit: int, keep: Any) -> None:
         self.process, self.rank, self.memory, self.unit, self.keep = process, rank, memory, unit, keep
         self.loop, self.wire, self.out = process.loop, process.wire, process.out
+        self.into = process.wire.into[process.number]
         self.recorder = process.universe.recorder
         self.window = None  # while it is being made, and when it was freed
         self.lanes: dict[int, Lane] | None = None
@@ -134,10 +139,11 @@ class Part:
         # As a target.
         self.lock: TargetLock | None = None
         self.accesses: Accesses | None = None
+        self.stores: Stores | None = None  # if somebody looks at them
 
     def let_go(self) -> None:
         """The window was freed: hold nothing more, or this were a circle that only the garbage collector can open."""
-        self.window = self.lanes = self.lock = self.accesses = self.keep = self.attached = None
+        self.window = self.lanes = self.lock = self.accesses = self.stores = self.keep = self.attached = None
         self.memory = NOTHING
 
     @property
@@ -165,6 +171,12 @@ class Part:
         assert self.window is not None
         return Lane(self, self.window.parts[target], self.window.side.box(target))
 
+    def watch(self) -> None:
+        """From now on look at what this rank itself writes to its memory, unless others may do the same."""
+        assert self.window is not None
+        if self.window.flavor != WIN_FLAVOR_SHARED and self.attached is None and type(self.memory) is ndarray and self.size:
+            self.stores = Stores(self)
+
     def target_lock(self) -> TargetLock:
         """The lock that others ask for."""
         if self.lock is None:
@@ -176,6 +188,8 @@ class Part:
     def gather(self, plan: str) -> None:
         """Come to a call of all ranks, and wait until all have come and what is awaited here has ended."""
         assert self.window is not None
+        if self.process.pins is not None:
+            self.process.pins.gathered += 1
         self.fence = waits = Completion()
         try:
             waits.why = self.window.arrive(self, plan)

@@ -151,6 +151,7 @@ class Timeline {
     Object.assign(this.element.dataset, {
       range: `${this.t0} ${this.t1}`, ranks: `${Math.floor(lo + 1e-9)} ${last}`, selected: this.chosen ? this.chosen.rank : "",
     });
+    if (run.schedule?.words) this.element.dataset.deciding = `${run.schedule.time} ${run.schedule.rank}`;
   }
 
   // -- drawing --------------------------------------------------------------------------------------------------
@@ -206,6 +207,7 @@ class Timeline {
     if (band.lane >= 26) this.#drawNames(c, band, rows, inset, high);
     if (this.arrows) this.#drawArrows(c, band);
     if (this.critical) this.#drawPath(c, band);
+    if (run.schedule?.words) drawDeciding(this, c, band);
     c.restore();
     this.#drawLabels(c, band, rows);
     return stride > enough;
@@ -310,7 +312,7 @@ class Timeline {
       c.lineTo(x1, y1);
     }
     c.stroke();
-    if (heads) for (const i of found) this.#head(c, ...this.arrow(band, i), 6);
+    if (heads) for (const i of found) this.head(c, ...this.arrow(band, i), 6);
   }
 
   arrow(band, i) {
@@ -318,7 +320,7 @@ class Timeline {
     return [this.x(run.start(i)), this.middle(band, run.message.source[i]), this.x(run.arrived(i)), this.middle(band, run.message.dest[i])];
   }
 
-  #head(c, x0, y0, x1, y1, size) {
+  head(c, x0, y0, x1, y1, size) {
     const angle = Math.atan2(y1 - y0, x1 - x0);
     c.beginPath();
     c.moveTo(x1, y1);
@@ -439,7 +441,7 @@ class Timeline {
       c.strokeStyle = c.fillStyle = this.theme.ink;
       c.lineWidth = 3;
       c.beginPath(); c.moveTo(ends[0], ends[1]); c.lineTo(ends[2], ends[3]); c.stroke();
-      this.#head(c, ...ends, 11);
+      this.head(c, ...ends, 11);
       c.beginPath(); c.arc(ends[0], ends[1], 4, 0, 7); c.fill();
     }
     c.restore();

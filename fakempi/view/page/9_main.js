@@ -42,9 +42,14 @@ async function main() {
 
 function writeHead(runs) {
   const [run] = runs, { about } = run;
-  element("title").textContent = runs.map(each => each.title).filter(Boolean).join(" and ") || "A run of fakempi";
-  const gist = runs.map(each => `${many(each.ranks, "rank")} · ${seconds(each.time)} · ${many(each.messages, "message")}`).join("   and   ");
+  const titles = runs.map(each => each.title).filter(Boolean).join(" and "), schedules = run.schedule && runs.length > 1;
+  element("title").textContent = (schedules ? `Two schedules of ${about.command || "a program"}` : titles) || "A run of fakempi";
+  const gist = schedules ? many(run.ranks, "rank")
+    : runs.map(each => `${many(each.ranks, "rank")} · ${seconds(each.time)} · ${many(each.messages, "message")}`).join("   and   ");
   element("gist").append(gist);
+  const why = element("why");
+  why.hidden = !run.schedule?.why;
+  if (run.schedule?.why) why.append(make("b", { ariaHidden: "true" }, run.schedule.words ? "◆ " : ""), `Why: ${run.schedule.why}.`);
   if (run.ended) element("gist").append(" · ", make("b", {}, run.ended.headline));
   const versions = Object.entries(about.versions || {}).map(([name, version]) => `${name} ${version}`).join(", ");
   element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
@@ -60,7 +65,7 @@ function writeLegend(shares, drawn, timeline) {
   if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
   const { fold, stride } = timeline.bands[0];
   if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
-  items.push(make("span", {}, timeline.runs[0].time ? "shares of what is visible" : "The run took no modelled time."));
+  items.push(make("span", {}, timeline.runs[0].time ? `shares of what is visible${timeline.runs.length > 1 ? " of the upper run" : ""}` : "The run took no modelled time."));
   element("legend").replaceChildren(...items);
 }
 
@@ -176,7 +181,7 @@ class Overview {
     }
     if (run.stuckOf.size) {
       c.fillStyle = theme.stuck;
-      c.fillRect(gutter + last, 4, wide - last, room * run.stuckOf.size / run.ranks);
+      c.fillRect(gutter + last, 4, wide * Math.min(run.end / end, 1) - last, room * run.stuckOf.size / run.ranks);
     }
     const [x0, x1] = [t0, t1].map(time => gutter + limited(time / end, 0, 1) * wide);
     c.fillStyle = theme.ground;
