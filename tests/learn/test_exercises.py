@@ -49,9 +49,9 @@ def test_a_start_file_fails_and_a_solution_passes(exercise: Exercise) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [4, 11, 16, 20])
+@pytest.mark.parametrize("number", [11, 20])
 def test_a_solution_passes_in_a_process_of_its_own(number: int) -> None:
-    """Whose answers come through a pipe: objects, tuples, floats and arrays among them."""
+    """Whose answers come through a pipe: tuples and arrays among them."""
     exercise = COURSE.exercises[number]
     verdict = judge(exercise, exercise.folder / "solution.py")
     assert (verdict.passed, verdict.sentence) == (True, "")
