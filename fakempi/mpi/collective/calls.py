@@ -52,6 +52,17 @@ class Root(NamedTuple):
         return not (self.here or self.has_block)
 
 
+class Recipe:
+    """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
+
+    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "site")
+
+    def __init__(self, call: str, site: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any) -> None:
+        self.call, self.site, self.facts, self.kinds = call, site, facts, kinds
+        self.choice, self.op = choice, op  # the algorithm, and what it combines by
+        self.named: Any = None  # what its key names by address
+
+
 class CollectiveCalls(CommState):
     """The common part of the plans."""
 
@@ -103,7 +114,7 @@ class CollectiveCalls(CommState):
         """
         combining, shown = objects and op is not None, nbytes
         nbytes = 0 if combining else nbytes
-        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
+        twins, tag, call, entry = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
         side: Any = self._side
         first: bool = side is side.context.sides[0]
         leads = first if root is None else root.group is side
@@ -124,7 +135,14 @@ class CollectiveCalls(CommState):
         if combining:
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
-        if self._process.universe.recorder is None:
+        universe = self._process.universe
+        if universe.recorder is None:
+            plain = side is self._there and bound is op and not (root or traffic or objects or sizes is not None)
+            if plain and not universe.alone:
+                site = "" if entry is None else entry.places[self._rank]
+                recipe = run.recipe = Recipe(call, site, agreed, kinds, choice, op)  # type: ignore[attr-defined]
+                if entry is not None and len(entry.places) == 1:  # whoever has the same recipe need not be compared
+                    entry.recipe = recipe
             return run
         seen = self._recorded_root(root)
         return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
@@ -180,8 +198,8 @@ class CollectiveCalls(CommState):
 
     def _enter_call(
         self, agreed: dict[str, Any], traffic: Traffic | None = None, kinds: Kinds | None = None
-    ) -> tuple[tuple[Any, ...], int]:
-        """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
+    ) -> tuple[tuple[Any, ...], int, str, Any]:
+        """Enter a call in the roll; returns the twins to work on, the tag of their messages, its name and its entry."""
         side, rank, size = self._local(), self._rank, self._reach
         self._check_caller()
         there, context = self._there, side.context
@@ -191,8 +209,10 @@ class CollectiveCalls(CommState):
         if there is not side:
             rank, size = context.place(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
+        entry = context.meetings.get(call)
         name = enrol(context.meetings, call, rank, size, agreed, traffic, sys._getframe(2), kinds)
-        return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
+        tag = call % TAGS + (PREPARED if name.endswith("_init") else 0)
+        return self._twins(), tag, name, entry or context.meetings.get(call)
 
     def _stand_by(self, root: Root) -> Plan:
         """The part of a rank beside the root of another group: to say so."""
