@@ -33,6 +33,7 @@ from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
+from fakempi.paper.hall import Hall
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.threads.granting import chosen_grants
@@ -113,6 +114,7 @@ def run(
     buffers: bool | None = None,
     poll: float = 1e-6,
     decisions: str | Choices | None = None,
+    paper: str = "never",
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -144,6 +146,8 @@ def run(
         as long as anything else can, it takes none
     decisions : a schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open
         is decided as it says, and not by time; messages cost nothing unless `cost` is given
+    paper : "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results,
+        clocks and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why
 
     Raises
     ------
@@ -169,6 +173,8 @@ def run(
         _guard(universe)
     universe.recorder, universe.program = recorder, _script
     universe.computing = metering.checked(computing)
+    if arguments.on_paper(paper):
+        universe.paper = Hall(universe, paper == "always")
     if strict if buffers is None else buffers:
         universe.pins = Watch(universe, universe.wire.matched)
         universe.wire.matched = universe.pins.matched
@@ -328,13 +334,15 @@ def _drive(universe: Universe) -> None:
     loop = universe.loop
     try:
         loop.carrier.drive(loop)
-        while loop.tasks and helped_from_outside(loop):
+        while loop.tasks and ((universe.paper and universe.paper.give_up()) or helped_from_outside(loop)):
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
             universe.verdict = conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:
+        if universe.paper is not None:
+            universe.paper.settle()
         universe.close()
         unpark(universe)
         _unwind(loop)

@@ -23,6 +23,7 @@ from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
 from fakempi.mpi.collective.parcels import Combining, Courier, sizes_first
+from fakempi.mpi.collective.recipe import Recipe, with_recipe
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.point.persistent import Prequest
@@ -50,17 +51,6 @@ class Root(NamedTuple):
     def idle(self) -> bool:
         """Beside the root of another group there is nothing to do."""
         return not (self.here or self.has_block)
-
-
-class Recipe:
-    """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
-
-    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "site")
-
-    def __init__(self, call: str, site: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any) -> None:
-        self.call, self.site, self.facts, self.kinds = call, site, facts, kinds
-        self.choice, self.op = choice, op  # the algorithm, and what it combines by
-        self.named: Any = None  # what its key names by address
 
 
 class CollectiveCalls(CommState):
@@ -135,15 +125,12 @@ class CollectiveCalls(CommState):
         if combining:
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
-        universe = self._process.universe
-        if universe.recorder is None:
+        if self._process.universe.recorder is None:
             plain = side is self._there and bound is op and not (root or traffic or objects or sizes is not None)
-            if plain and not universe.alone:
-                site = "" if entry is None else entry.places[self._rank]
-                recipe = run.recipe = Recipe(call, site, agreed, kinds, choice, op)  # type: ignore[attr-defined]
-                if entry is not None and len(entry.places) == 1:  # whoever has the same recipe need not be compared
-                    entry.recipe = recipe
-            return run
+            recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
+            return with_recipe(self, run, entry, recipe, operation, nbytes)
+        if self._process.universe.paper is not None:
+            self._process.universe.paper.refuse("the run is traced")
         seen = self._recorded_root(root)
         return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
 
