@@ -46,23 +46,49 @@ def explore(
     """Run `main(comm, *args)` on `nprocs` ranks in every schedule that can differ: whatever MPI leaves open, both ways.
 
     Tried are which message a receive, probe or Mprobe from any source takes, which requests Waitany, Waitsome, Testany and
-    Testsome give, whether a test or Iprobe says "not yet" (twice in a row at most, beyond what it has to), and whether
-    standard sends wait for their receive. Not tried are times: messages cost nothing unless `cost` is given.
+    Testsome give, whether a test or Iprobe says "not yet" (twice in a row at most, beyond what it has to), whether standard
+    sends wait for their receive, who gets a lock of threads or of a window, and whose atomic operation on a window comes
+    first. Not tried are times: messages cost nothing unless `cost` is given.
 
     Parameters
     ----------
-    runs : most runs; if there are more schedules, those with the fewest deviations come first, and some by chance
-    buffering : "zero" (every send waits for its receive), "infinite" (none does), or both
-    seed : of what is left to chance
-    strict : whether findings are failures
-    stop : "first" ends the search at the first failure
-    compare : "returns" makes it a failure if what ranks return is not the same in all schedules
-    seconds : of real time, after which no run is begun
-    reduce : False tries schedules, too, that cannot show anything new
-    states : False goes on from states, too, that were seen before
-    mixing : most choices between the first deviation from what comes by itself and the last; None is no bound
-    tell : called after each run, with what was found so far and how many edges of the tree wait
-    options : further ones for each `run`: cost, carrier, algorithms, timeout
+    main, nprocs, *args
+        As `run` takes them.
+    runs
+        Most runs; if there are more schedules, those with the fewest deviations come first, and some by chance.
+    buffering
+        "zero" (every send waits for its receive), "infinite" (none does), or both.
+    seed
+        The seed of what is left to chance.
+    strict
+        Whether findings are failures.
+    stop
+        "first" ends the search at the first failure.
+    compare
+        "returns" makes it a failure if what ranks return is not the same in all schedules.
+    seconds
+        Seconds of real time, after which no run is begun.
+    reduce
+        False tries schedules, too, that cannot show anything new.
+    states
+        False goes on from states, too, that were seen before.
+    mixing
+        Most choices between the first deviation from what comes by itself and the last; None is no bound.
+    tell
+        Called after each run, with what was found so far and how many edges of the tree wait.
+    **options
+        Further ones for each `run`: cost, carrier, algorithms, timeout.
+
+    Returns
+    -------
+    Found
+        How many schedules were run, whether these were all, and what failed in which.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.explore(lambda comm: comm.allreduce(1), 3).verdict
+    'clean: all 2 schedules'
     """
     _check(runs, stop, compare, mixing)
     kinds = [buffering] if isinstance(buffering, str) else list(buffering)

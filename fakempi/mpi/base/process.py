@@ -44,6 +44,7 @@ class Universe:
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.paper: Any = None  # where collective calls are carried out in one piece, if they may be
         self.pins: Any = None  # what watches over memory that is in use, if anything does
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.glances = 0  # how often any of them has read a clock
@@ -114,6 +115,16 @@ class Universe:
         if self._table is None or ("making", operation) not in self._table.rules:
             return None
         return self.choose(kind="making", operation=operation, p=p)
+
+    def choose_files(self, operation: str, p: int, *, hinted: bool) -> Any:
+        """The algorithm by which `p` ranks access a file together, if the run asked for one, or a hint of the program."""
+        if self._table is not None and ("files", operation) in self._table.rules:
+            return self.choose(kind="files", operation=operation, p=p)
+        if not hinted:
+            return None
+        from fakempi.tuning.table import two_phase  # if needed
+
+        return two_phase(operation)
 
     def _look_up_table(self) -> None:
         # If needed: that imports all algorithms.

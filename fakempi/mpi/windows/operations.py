@@ -41,16 +41,24 @@ class Signal(Travelling):
         self.then()
 
 
+class Answer(Signal):
+    """What comes back to who has asked; that a fence's epoch can end, also to the dead."""
+
+    __slots__ = ()
+    outlives = True
+
+
 class Operation(Travelling):
     """An operation of an epoch: that of a permit, or of a fence, which is a number, 0 or 1."""
 
-    __slots__ = ("content", "epoch", "nbytes", "place", "request", "way")
+    __slots__ = ("access", "content", "epoch", "nbytes", "place", "request", "way")
 
     returns = False
     """Whether it comes back."""
 
     way: Lane
     epoch: Any
+    access: Any  # which bytes it reaches, if somebody looks what the target's own program does with them
 
     def __init__(self, part: Any, content: Any, nbytes: int, place: Any) -> None:
         self.envelope = self.end = None
@@ -60,6 +68,11 @@ class Operation(Travelling):
         self.place = place  # at the target
         self.nbytes = nbytes  # that go there
         self.request: Completion | None = None  # who waits for its buffers
+
+    @property
+    def outlives(self) -> bool:  # type: ignore[override]
+        """If the target does not come to the end of a fence's epoch, that fails anyway."""
+        return self.epoch.__class__ is int
 
     def go(self, lane: Lane) -> None:
         """The epoch lets it go."""
@@ -73,7 +86,7 @@ class Operation(Travelling):
         """
         lane, epoch = self.lane, self.epoch
         if epoch.__class__ is int and not self.returns:
-            self.apply()
+            self.take_effect()
             here, there = lane.here, lane.there
             if end > here.until[epoch]:
                 here.until[epoch] = end
@@ -104,11 +117,19 @@ class Operation(Travelling):
 
     def arrive(self) -> None:
         """It is there, and is over."""
-        self.apply()
+        self.take_effect()
         self.finish()
 
+    def take_effect(self) -> None:
+        """Do at the target what it does there."""
+        stores = self.way.there.stores
+        if stores is None:
+            self.apply()
+        else:
+            stores.around(self)
+
     def apply(self) -> None:
-        """Have its effect at the target."""
+        """The same, and nobody looks."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -180,13 +201,17 @@ class RoundTrip(Operation):
         """If it changes anything, when its turn has come."""
         in_turn(self, super().go, lane)
 
-    def arrive(self) -> None:
-        """It takes what it finds, changes it, and goes back."""
+    def apply(self) -> None:
+        """It takes what it finds, and changes it."""
         self.found = snapshot(self.place)
         if self.change is not None:
             self.change(self.content, self.place)
+
+    def arrive(self) -> None:
+        """It is there, and goes back."""
+        self.take_effect()
         there = self.way.there
-        there.lane(self.way.here.rank).depart(Signal(there, self.come_back, self), self.size)
+        there.lane(self.way.here.rank).depart(Answer(there, self.come_back, self), self.size)
 
     def come_back(self) -> None:
         """What it found is in its place."""
