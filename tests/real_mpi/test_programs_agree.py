@@ -14,7 +14,7 @@ from tests.real_mpi.programs import PROGRAMS as TABLE
 from tests.real_mpi.runner import results
 
 PROGRAMS = sorted(TABLE)
-RANKS: list[Any] = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
+RANKS = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
 
 
 @cache

@@ -24,7 +24,19 @@ DETECTION = 1e-3
 
 
 def die() -> NoReturn:
-    """The running rank dies: nothing more of it happens, and the others learn of it after a while."""
+    """The running rank dies: nothing more of it happens, and the others learn of it after a while.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> def main(comm):
+    ...     try:
+    ...         return comm.recv(source=0) if comm.rank else fakempi.die()
+    ...     except fakempi.MPI.Exception as error:
+    ...         return error.Get_error_class() == fakempi.MPI.ERR_PROC_FAILED
+    >>> fakempi.run(main, 2).returns
+    [None, True]
+    """
     process = running_process()
     bury(process)
     process.loop.wait()

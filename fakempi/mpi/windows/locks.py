@@ -42,8 +42,16 @@ class TargetLock:
         self.give_back(origin)
 
     def _serve(self) -> None:
+        choices = self.part.process.universe.choices
+        if choices is not None:
+            choices.lock_of_window(self)
+            return
         while self.queue and not (self.holders and (self.exclusive or self.queue[0].exclusive)):
-            permit = self.queue.popleft()
-            self.exclusive = permit.exclusive
-            self.holders[permit.lane.here.rank] = permit
-            self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit, permit), 0)
+            self.grant(self.queue[0])
+
+    def grant(self, permit: Any) -> None:
+        """One of those who wait gets it."""
+        self.queue.remove(permit)
+        self.exclusive = permit.exclusive
+        self.holders[permit.lane.here.rank] = permit
+        self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit, permit), 0)
