@@ -51,7 +51,7 @@ class Epochs(WinState):
         if part.stores is not None:
             part.stores.end("Fence", place_of(sys._getframe(1)))
         try:
-            part.gather("Fence") if part.recorder is None else self._gather_in_region(part)
+            self._gather(part, "Fence")
         except MPIError as error:
             part.fenced, part.used = None, False
             self._raise(error)
@@ -67,13 +67,17 @@ class Epochs(WinState):
             part.stores.leave() if part.fenced is None else part.stores.begin("Fence", part.fenced)
 
     @staticmethod
-    def _gather_in_region(part: Part) -> None:
-        recorder, context = part.recorder, part.window.context.number  # type: ignore[union-attr]
+    def _gather(part: Part, plan: str) -> None:
+        """Come to a call of all ranks, which is a region of a trace."""
+        recorder = part.recorder
+        if recorder is None:
+            return part.gather(plan)
+        context = part.window.context.number  # type: ignore[union-attr]
         entered = recorder.enter(
-            part.process.number, "fence", call=recorder.call(), context=context, number=part.calls + 1
+            part.process.number, plan.lower(), call=recorder.call(), context=context, number=part.calls + 1
         )  # fmt: skip
         try:
-            part.gather("Fence")
+            part.gather(plan)
         finally:
             recorder.leave(*entered)
 

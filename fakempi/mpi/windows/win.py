@@ -160,7 +160,7 @@ class Win(OneSided, Furnished, Handled):
         window, failed = part.window, None
         assert window is not None
         try:
-            part.gather("Free")
+            self._gather(part, "Free")
         except MPIError as error:
             if error.Get_error_class() != ERR_PROC_FAILED:
                 raise

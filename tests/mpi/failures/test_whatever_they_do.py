@@ -281,3 +281,20 @@ def test_every_call_of_a_survivor_ends(steps: Any, kill: Any, detection: Any, ca
     for rank, outcomes in enumerate(done.returns):
         assert outcomes is not None or rank in kill
         assert set(outcomes or ()) <= {0, FAILED, PENDING}
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+@pytest.mark.parametrize("late", [0, 10])
+def test_two_groups_that_would_join_are_told_both(dead: int, late: int) -> None:
+    """Also the one in which nobody has died, whether it is a leader that has or another one."""
+
+    def main(comm: Any) -> Any:
+        group = comm.Split(comm.rank // 2)
+        fakempi.compute(20 if comm.rank == dead else late if comm.rank > 1 else 0)
+        with pytest.raises(MPI.Exception, match=rf"^Create_intercomm.*: rank {dead} has died\.$") as caught:
+            group.Create_intercomm(0, comm, 2 - 2 * (comm.rank // 2))
+        assert caught.value.Get_error_class() == FAILED
+        return MPI.Wtime()
+
+    done = fakempi.run(main, 4, kill={dead: 1}, detection=2, cost=fakempi.Free())
+    assert [done.returns[1 - dead], *done.returns[2:]] == [3.0, max(3.0, late), max(3.0, late)]
