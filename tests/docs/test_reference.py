@@ -90,6 +90,13 @@ def test_every_page_is_in_the_navigation() -> None:
     assert written - listed == set()
 
 
+def test_the_version_is_the_same_everywhere() -> None:
+    """In the code, for those who cite it, and in the list of changes."""
+    version = fakempi.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_counts_right() -> None:
     """The algorithms."""
     assert f"{len(ours())} collective algorithms" in (ROOT / "README.md").read_text(encoding="utf-8")
