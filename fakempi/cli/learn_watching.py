@@ -49,12 +49,12 @@ class Watcher:
 
     def tick(self, key: str = "") -> bool:
         """What was saved is checked, what was typed is done; False if that is to quit."""
+        if key == "q":
+            return False
         changed = self._saved()
         if changed is not None:
             self.at, self.said, self.extra, self.lists = changed, "", [], False
             self._check()
-        elif key == "q":
-            return False
         elif key:
             self._do(key)
         elif self._screen_size() == self.size:

@@ -61,7 +61,7 @@ def test_a_check_says_what_is_wrong_and_then_that_it_holds(course: Path, capsys:
     ]
     solve(course, "03_two_sends")
     assert main(["learn", "--check", "03_two_sends"]) == 0
-    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  11 runs\n"
+    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  12 runs\n"
     assert main(["learn", "--list"]) == 0
     out = capsys.readouterr().out
     assert "  ✓ 03 Deadlock by two sends\n" in out
@@ -165,7 +165,7 @@ def test_the_watcher_checks_what_is_saved_and_goes_on(course: Path) -> None:
     solve(course, "01_hello")
     assert watcher.tick()
     text = shown(out)
-    assert "✓ 01 Hello, ranks: it holds, in 10 runs." in text
+    assert "✓ 01 Hello, ranks: it holds, in 11 runs." in text
     assert "02 Send and receive" in text
     assert "1 of 22 done" in text
     assert watcher.tick("h")
