@@ -65,6 +65,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--exclude", default="$^")
+    parser.add_argument("--match", default="", help="no other tests than these, but in modules that are whole")
+    parser.add_argument("--whole", default="")
     parser.add_argument("--skip", default="")
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
@@ -86,6 +88,7 @@ def main() -> None:
                 pass
             except Exception as error:
                 tell(test=module, verdict="failed", why=f"{type(error).__name__}: {error}")
+            tests = [test for test in tests if module in asked.whole.split() or re.search(asked.match, test.id())]
             wanted = [test for test in tests if test.id() not in skipped and not re.search(asked.exclude, test.id())]
             unittest.TestSuite(test for test in wanted if asked.only in ("", test.id())).run(Told(tell))
         tell(end=True)

@@ -24,6 +24,7 @@ The map. Whoever writes an algorithm needs the first two:
     split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
     levels          units of several levels (node, switch, supply) as chains, and redundancy sets across them
     making/<operation>/<name>.py    what makers of communicators tell each other: create_group, create_intercomm, merge
+    files/<operation>/<name>.py     accesses of all ranks to a file: write_all, read_all
     entries         CATALOGUE, find, fitting: `python -m collectives` lists them
     ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
     verification/   verify(ALGORITHM): does an algorithm do what it claims?
@@ -48,7 +49,28 @@ __all__ = ["CATALOGUE", "Algorithm", "Case", "DoesNotFit", "find", "fitting", "v
 
 
 def verify(algorithm: Algorithm, machine: Machine | None = None, **options: Any) -> list[Counterexample]:
-    """Counterexamples to an algorithm's claims, smallest first; empty if all holds. See `verification.sweep.verify`."""
+    """Counterexamples to an algorithm's claims, smallest first; empty if all holds.
+
+    Parameters
+    ----------
+    algorithm
+        Ours, or one of yours.
+    machine
+        What to run it on; the one that an installed package offers unless given.
+    **options
+        `ranks` (the most, 17), `cases` (about how many, 600), `seconds` (after which no case is begun), `tell`.
+
+    Returns
+    -------
+    list of Counterexample
+        Each shows itself as text: what is wrong, the case, the round where paper and run part.
+
+    Examples
+    --------
+    >>> from collectives import find, verify
+    >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
+    []
+    """
     from collectives.verification import sweep  # not before it is needed
 
     return sweep.verify(algorithm, machine, **options)

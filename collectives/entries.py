@@ -36,7 +36,11 @@ class Catalogue(Sequence[Algorithm]):
 CATALOGUE = Catalogue()
 
 
-HOMES: Final = {"split": "split", **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making")}
+HOMES: Final = {
+    "split": "split",
+    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making"),
+    **dict.fromkeys(("read_all", "write_all"), "files"),
+}
 """The kinds of operations that are of one kind alone and not "intra"."""
 
 
@@ -56,8 +60,33 @@ def named(kind: str, operation: str, name: str) -> Algorithm | None:
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
     """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
 
-    Kinds are "intra", "inter" (between two groups), "chain", "making" (of communicators) and "split", which is an operation
-    and a kind of its own: `find("split", "bitonic")`.
+    Parameters
+    ----------
+    operation, name
+        Such as "allgather" and "ring".
+    kind
+        "intra", "inter" (between two groups), "chain", "making" (of communicators), "files" or "split", which is an
+        operation and a kind of its own: `find("split", "bitonic")`.
+    case
+        What it is to serve; any unless given.
+
+    Returns
+    -------
+    Algorithm
+        Its `run` is the function, its claims are methods.
+
+    Raises
+    ------
+    LookupError
+        There is none of that name; the text says which ones there are.
+    DoesNotFit
+        It cannot serve the case; the text says why, and which ones can.
+
+    Examples
+    --------
+    >>> from collectives import Case, find
+    >>> find("allgather", "ring").time(Case(p=4, m=1000), t_s=1, t_w=0)
+    3
     """
     kind = kind or home(operation)
     algorithm = named(kind, operation, name)
@@ -74,6 +103,23 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
 
 
 def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorithm]:
-    """The algorithms that serve the case, in order of name; those of packages after ours."""
+    """The algorithms that serve the case, in order of name; those of packages after ours.
+
+    Parameters
+    ----------
+    operation, case, kind
+        As `find` takes them.
+
+    Returns
+    -------
+    list of Algorithm
+        Perhaps none.
+
+    Examples
+    --------
+    >>> from collectives import Case, fitting
+    >>> [algorithm.name for algorithm in fitting("allgather", Case(p=6)) if "doubling" in algorithm.name]
+    []
+    """
     kind = kind or home(operation)
     return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.fits(case) is None]

@@ -12,7 +12,7 @@ from collectives.catalogue.algorithm import Algorithm
 
 FOLDER = Path(__file__).resolve().parent
 
-ROOMS = ("chain", "inter", "intra", "making", "split")
+ROOMS = ("chain", "files", "inter", "intra", "making", "split")
 """Where algorithms are."""
 
 

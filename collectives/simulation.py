@@ -29,7 +29,24 @@ Side: TypeAlias = "tuple[int, Numbers] | None"
 
 
 def irregular(allgather: Algorithm) -> Algorithm:
-    """The allgatherv that a regular allgather on a cluster becomes; it takes `block_bytes`, and is not in the catalogue."""
+    """The allgatherv that a regular allgather on a cluster becomes; it takes `block_bytes`, and is not in the catalogue.
+
+    Parameters
+    ----------
+    allgather
+        Whatever moves equal blocks by messages that hang on no data.
+
+    Returns
+    -------
+    Algorithm
+        Called `simulated_` and the other's name.
+
+    Examples
+    --------
+    >>> from collectives import find
+    >>> irregular(find("allgather", "cluster_ring"))
+    <intra allgatherv simulated_cluster_ring>
+    """
 
     def allgatherv_simulated(
         comm: Comm,

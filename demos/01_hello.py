@@ -4,6 +4,7 @@
 """
 
 import numpy as np
+from screen import asked
 
 import fakempi
 from fakempi import MPI, Hockney
@@ -26,6 +27,7 @@ def main(comm):
     return int(token[0])
 
 
+asked(__doc__)
 result = fakempi.run(main, 1000, cost=Hockney(t_s=1e-6, t_w=1e-9))
 
 print()

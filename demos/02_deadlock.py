@@ -1,9 +1,9 @@
 """Two programs that never end, and what fakempi says about them, at once and without a time-out.
 
-    python demos/02_deadlock.py
-"""
+    python demos/02_deadlock.py"""
 
 import numpy as np
+from screen import asked
 
 import fakempi
 
@@ -28,6 +28,7 @@ def results(comm):
         comm.send("done", dest=0, tag=2)
 
 
+asked(__doc__)
 print("exchange of 1,000 numbers (small messages are buffered, so it works, as on most machines)")
 print(fakempi.run(exchange, 64, 1_000))
 

@@ -4,9 +4,8 @@
     mpiexec -n 4 python demos/03_same_text.py mpi       (with mpi4py and an MPI: pip install "fakempi[mpi]")
 """
 
-import sys
-
 import numpy as np
+from screen import asked
 
 import collectives
 
@@ -18,7 +17,7 @@ def main(comm, SUM):
     return float(total[0])
 
 
-if sys.argv[1:] == ["mpi"]:
+if "mpi" in asked(__doc__, "mpi"):
     from mpi4py import MPI
 
     print(f"process {MPI.COMM_WORLD.Get_rank()}: the sum is {main(MPI.COMM_WORLD, MPI.SUM):.0f}")

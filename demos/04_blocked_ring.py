@@ -4,7 +4,6 @@
     python demos/04_blocked_ring.py --animate     as a film, both on one clock
 """
 
-import sys
 from time import sleep
 
 import numpy as np
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
+from screen import asked
 
 import collectives
 from fakempi import MPI, Hockney, run
@@ -96,9 +96,9 @@ def animate(console, ring, blocked):
 
 
 if __name__ == "__main__":
-    console = Console(width=80, highlight=False)
+    words, console = asked(__doc__, "--animate"), Console(width=80, highlight=False)
     ring, blocked = film("ring"), film("blocked_ring", block_bytes=1)
-    if "--animate" in sys.argv[1:]:
+    if "--animate" in words:
         animate(console, ring, blocked)
     else:
         titles = "The ring sends a rank's blocks all at once", "The blocked ring sends them one by one"

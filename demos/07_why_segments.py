@@ -9,7 +9,7 @@ p/q blocks. With segments it gives each partner a part, and A passes the parts o
 
 from rich.padding import Padding
 from rich.table import Table
-from screen import console
+from screen import asked, console
 
 import fakempi
 from collectives import find
@@ -34,6 +34,7 @@ def time(name, p):
     return fakempi.run(main, p + Q, cost=Hockney(t_s=0, t_w=1, eager_limit=0)).time
 
 
+asked(__doc__)
 screen = console()
 bound = Q * K_B
 curves = {label: [(c, time(name, c * Q) / bound) for c in RATIOS] for name, label in NAMES.items()}

@@ -9,7 +9,7 @@ gives Table 1 and one mean in numbers; Figs. 4 and 5 are pictures, of which the 
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
-from screen import console
+from screen import asked, console
 
 import fakempi
 from collectives import find
@@ -173,6 +173,7 @@ def figure_5(screen):
 
 
 if __name__ == "__main__":
+    asked(__doc__)
     screen = console()
     table_1(screen)
     figure_4(screen)

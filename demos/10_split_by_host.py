@@ -9,9 +9,8 @@ is enough to send messages along it. Moody, Ahn and de Supinski, Exascale Algori
 
 import sys
 
-from rich.progress import Progress
 from rich.table import Table
-from screen import console
+from screen import asked, console
 
 import collectives
 from collectives.chain import Meter
@@ -50,13 +49,14 @@ def groups_of(places):
 
 def main():
     screen = console()
-    ranks = 128 if "--quick" in sys.argv else 4096
+    ranks = 128 if "--quick" in asked(__doc__, "--quick") else 4096
     hosts = [HOSTS[rank // 4 % len(HOSTS)] for rank in range(ranks)]  # four by four, round and round
     cost = TwoLevel(placement=hosts, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 3.2e-10), network_ports=4)
     runs = {}
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        for way in bar.track(WAYS, description=f"splitting {ranks:,} ranks"):
-            runs[way] = run(split, ranks, way, cost=cost)
+    for number, way in enumerate(WAYS, 1):
+        if sys.stderr.isatty():
+            sys.stderr.write(f"splitting {ranks:,} ranks, {number} of {len(WAYS)}: {WAYS[way]}\n")
+        runs[way] = run(split, ranks, way, cost=cost, progress=True)  # a line on a terminal, nothing elsewhere
     found = {way: sorted(groups_of(done.returns)) for way, done in runs.items()}
     assert found["bitonic"] == found["hash"] == found["gather_scatter"]
 

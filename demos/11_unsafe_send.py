@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from screen import asked
 
 import fakempi
 from fakempi import Hockney
@@ -81,4 +82,5 @@ def outcomes(buffering):
 
 
 if __name__ == "__main__":
+    asked(__doc__)
     main()

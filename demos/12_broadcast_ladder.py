@@ -5,7 +5,7 @@
 Eight ranks, one port each way, 1 us to start a message and 1 GB/s. All timelines have the same scale.
 """
 
-from screen import console
+from screen import asked, console
 
 import collectives
 from collectives import Case
@@ -66,4 +66,5 @@ def main():
 
 
 if __name__ == "__main__":
+    asked(__doc__)
     main()

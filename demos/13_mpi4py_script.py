@@ -9,6 +9,8 @@
 import shlex
 from pathlib import Path
 
+from screen import asked
+
 from fakempi.cli import main
 
 SCRIPT = Path(__file__).with_name("pi_mpi4py.py")
@@ -22,6 +24,7 @@ def command(line, words):
     print(f"exit code {code}\n", flush=True)
 
 
+asked(__doc__)
 command("fakempi run -n 8 demos/pi_mpi4py.py 1000", "as mpiexec -n 8 python demos/pi_mpi4py.py 1000")
 command("fakempi run -n 1000 demos/pi_mpi4py.py 123456", "more ranks than this machine has cores")
 command(

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from knomial import ALGORITHM
-from screen import console
+from screen import asked, console
 
 import collectives
 from collectives import Case
@@ -50,13 +50,13 @@ def hasty(comm, buf, *, root=0, k=4, tag=0):
 def main():
     out = console()
     out.print(f"1. Used: Bcast of 1,024 bytes on {P} ranks, in modelled time", style="bold")
-    for what, asked in (
+    for what, taken in (
         ("binomial, of the catalogue", "binomial"),
         *((f"knomial, k = {k}", (ALGORITHM, {"k": k})) for k in (2, 3, 4, 8)),
     ):
-        done = run(everybody_hears, P, cost=COST, algorithms={"bcast": asked})
+        done = run(everybody_hears, P, cost=COST, algorithms={"bcast": taken})
         assert set(done.returns) == {5.0}
-        claim = "" if asked == "binomial" else claimed(asked[1]["k"])
+        claim = "" if taken == "binomial" else claimed(taken[1]["k"])
         out.print(f"   {what:28} {seconds(done.time):>8}   {claim}")
     out.print()
     out.print("2. Verified: results, messages, bytes, rounds, time, memory, on many cases", style="bold")
@@ -75,4 +75,5 @@ def claimed(k):
 
 
 if __name__ == "__main__":
+    asked(__doc__)
     main()

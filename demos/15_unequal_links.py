@@ -10,7 +10,7 @@ fastest that has no message yet to whoever would be done first (Banikazemi, Moor
 from rich.padding import Padding
 from rich.table import Table
 from rich.tree import Tree
-from screen import console
+from screen import asked, console
 
 from fakempi import CostModel, Hockney, TwoLevel, phantom, run
 from fakempi.view.numbers import seconds
@@ -107,4 +107,5 @@ def main():
 
 
 if __name__ == "__main__":
+    asked(__doc__)
     main()

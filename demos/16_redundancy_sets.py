@@ -8,13 +8,11 @@ them, whose members restore each other's data: by copies at the right neighbour'
 Supinski, Exascale Algorithms for Generalized MPI_Comm_split, 2011, name the groups that such libraries need.
 """
 
-import sys
-
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
-from screen import console
+from screen import asked, console
 
 import collectives
 from collectives.chain.collect import addresses
@@ -228,7 +226,7 @@ def costs_of(screen, ranks):
 
 
 def main():
-    screen = console()
+    words, screen = asked(__doc__, "--quick"), console()
     units = small_machine()
     ranks = len(units)
     screen.print(tree_of(units, run(groups, ranks, units).returns))
@@ -248,7 +246,7 @@ def main():
     except RankError as refused:
         screen.print(f"Sets of {SIZE + 1} are refused: {refused.__cause__}", style="dim")
     screen.print()
-    screen.print(costs_of(screen, 64 if "--quick" in sys.argv else 1024))
+    screen.print(costs_of(screen, 64 if "--quick" in words else 1024))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 
 from threading import Lock, Thread
 
+from screen import asked
+
 import fakempi
 
 QUESTION, ANSWER = 1, 2
@@ -41,6 +43,7 @@ def add_up(comm, careful):
     return counts[0] + sum(answers)
 
 
+asked(__doc__)
 print("the lock is given back before anybody asks")
 print(fakempi.run(add_up, 4, True).returns)
 

@@ -1,7 +1,7 @@
 """All schedules: a race that no timing shows, why it is one, and the same again.
+    python demos/18_all_schedules.py"""
 
-    python demos/18_all_schedules.py
-"""
+from screen import asked
 
 import fakempi
 from fakempi import MPI
@@ -20,6 +20,7 @@ def collect(comm, careful):
     return total
 
 
+asked(__doc__)
 print("as it runs:", fakempi.run(collect, 4, False).returns[0])
 print("with a hundred seeds:", {fakempi.run(collect, 4, False, seed=seed).returns[0] for seed in range(100)})
 

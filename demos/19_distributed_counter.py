@@ -1,9 +1,9 @@
 """A counter that all ranks share: who needs work takes the next number, and nobody hands it out.
 
-    python demos/19_distributed_counter.py
-"""
+    python demos/19_distributed_counter.py"""
 
 import numpy as np
+from screen import asked
 
 import fakempi
 from fakempi import MPI
@@ -54,6 +54,7 @@ def by_a_careless_counter(comm):
     return int(task[0])
 
 
+asked(__doc__)
 for program in (in_equal_shares, by_a_counter):
     run = fakempi.run(program, 15, cost=NETWORK)
     print(f"{program.__name__:16} {1e6 * run.time:5.0f} us, {run.messages:3} messages, tasks by rank: {run.returns}")

@@ -3,6 +3,8 @@
     python demos/20_survivors.py
 """
 
+from screen import asked
+
 import fakempi
 from fakempi import MPI
 
@@ -30,6 +32,7 @@ def iterate(comm):
     return sizes, log
 
 
+asked(__doc__)
 run = fakempi.run(iterate, 8, cost=NETWORK, kill={5: 2.5e-3, 0: 6.2e-3}, detection=0.5e-3)
 for rank, result in enumerate(run.returns):
     if result is None:

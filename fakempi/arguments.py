@@ -67,6 +67,15 @@ def seconds(name: str, value: Any, most: float = MOST) -> Any:
     return value
 
 
+def factor(name: str, value: Any) -> float:
+    """A factor of 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise MPITypeError(ERR_ARG, f"run: {name} must be a factor such as 1.0, not {value!r}.")
+    if not 0 <= value <= MOST:  # type: ignore[operator]  # a Real has no order for mypy
+        raise MPIValueError(ERR_ARG, f"run: {name} must be a factor of at least 0, not {value!r}.")
+    return float(value)
+
+
 def on_paper(paper: Any) -> bool:
     """Whether collective calls may be carried out in one piece."""
     if paper not in ("auto", "never", "always"):

@@ -16,35 +16,23 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Real
 from time import perf_counter, thread_time
 from types import FunctionType
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.environment import spend
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.topocomm import Cartcomm, Distgraphcomm, Graphcomm
+from fakempi.mpi.files.file import File
 from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import Message
 from fakempi.mpi.windows.win import Win
-from fakempi.wire.cost import MOST
 
-KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win)
+KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win, File)
 """Classes whose methods, and those of the classes that they are made of, are calls of ours."""
-
-
-def checked(computing: Any) -> float:
-    """The factor that is meant; 0 charges nothing."""
-    if isinstance(computing, bool) or not isinstance(computing, Real):
-        raise MPITypeError(ERR_ARG, f"run: computing must be a factor such as 1.0, not {computing!r}.")
-    if not 0 <= computing <= MOST:  # type: ignore[operator]  # a Real has no order for mypy
-        raise MPIValueError(ERR_ARG, f"run: computing must be a factor of at least 0, not {computing!r}.")
-    return float(computing)
 
 
 class Meter:

@@ -24,7 +24,8 @@ class MPIError(RuntimeError):
 
     Attributes
     ----------
-    place : where the program called, such as "work.py:17", if that is known, else None
+    place
+        Where the program called, such as "work.py:17", if that is known, else None.
     """
 
     place: str | None = None
@@ -151,8 +152,10 @@ class RunError(RuntimeError):
 
     Attributes
     ----------
-    trace : what happened until then, if it was asked for, else None
-    findings : what else was found to be wrong until then
+    trace
+        What happened until then, if it was asked for, else None.
+    findings
+        What else was found to be wrong until then.
     """
 
     trace: Any = None
@@ -169,10 +172,21 @@ class RankError(RunError):
 
     Attributes
     ----------
-    rank : the first rank that failed; of a spawned process, its number in the run
-    name : the same in words, such as `rank 2`, or `rank 2 of the group spawned at farm.py:12`
-    exception : what it raised, with its traceback; also the `__cause__`
-    others : (rank, exception) of those that failed while the run was ended
+    rank
+        The first rank that failed; of a spawned process, its number in the run.
+    name
+        The same in words, such as `rank 2`, or `rank 2 of the group spawned at farm.py:12`.
+    exception
+        What it raised, with its traceback; also the `__cause__`.
+    others
+        (rank, exception) of those that failed while the run was ended.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: 1 / (comm.rank - 2), 4)
+    Traceback (most recent call last):
+    fakempi.errors.RankError: rank 2 failed with ZeroDivisionError: division by zero
     """
 
     def __init__(
@@ -217,10 +231,23 @@ class DeadlockError(RunError):
 
     Attributes
     ----------
-    stuck : one record for each stuck rank
-    cycle : ranks that wait for one another in a circle, if there is one
-    time : the virtual time at which nothing moved any more
-    misses : messages that a stuck rank would have received but for one thing
+    stuck
+        One record for each stuck rank.
+    cycle
+        Ranks that wait for one another in a circle, if there is one.
+    time
+        The virtual time at which nothing moved any more.
+    misses
+        Messages that a stuck rank would have received but for one thing.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> try:
+    ...     fakempi.run(lambda comm: comm.recv(source=1 - comm.rank), 2)
+    ... except fakempi.DeadlockError as deadlock:
+    ...     print(deadlock.cycle, len(deadlock.stuck))
+    [0, 1] 2
     """
 
     def __init__(
@@ -242,9 +269,12 @@ class RunTimeout(RunError, TimeoutError):
 
     Attributes
     ----------
-    timeout : the seconds it had
-    time : the virtual time at which it was ended
-    places : where ranks were, in lines for people
+    timeout
+        The seconds it had.
+    time
+        The virtual time at which it was ended.
+    places
+        Where ranks were, in lines for people.
     """
 
     def __init__(self, text: str) -> None:

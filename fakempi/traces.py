@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 from fakempi.errors import FindingsError
@@ -23,7 +22,26 @@ from fakempi.trace.record import load as load_record
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """The trace in a file that `Trace.save` wrote, `.json` or `.npz`; it can be shown, measured and saved again."""
+    """The trace in a file that `Trace.save` wrote, `.json` or `.npz`; it can be shown, measured and saved again.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Trace
+        Equal to the one that was saved.
+
+    Examples
+    --------
+    >>> import fakempi, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace.save(f"{folder}/t.npz")
+    ...     fakempi.load(f"{folder}/t.npz")
+    <Trace: 4 ranks, 8 transfers>
+    """
     return shown(load_record(path))
 
 
@@ -37,15 +55,27 @@ MOST = 100_000
 """Messages of a run that a notebook shows by itself: more would make the notebook's file large."""
 
 
-def page(trace: Trace, *, framed: bool = False) -> str:
-    """A page for browsers, in one file, in which one can look around; or the same in a frame for a notebook."""
+def page(trace: Trace, *, beside: Trace | None = None, framed: bool = False) -> str:
+    """A page for browsers, in one file, in which one can look around; or the same in a frame for a notebook.
+
+    Another trace may be beside it, on the same scale.
+    """
     from fakempi.view.page.assemble import frame
     from fakempi.view.page.assemble import page as assembled
 
     if framed and len(trace) > MOST:
         return f"<p>{len(trace):,} messages: <code>trace.save('page.html')</code> makes a page of them.</p>"
-    text = assembled(trace, titles=[str(trace.about.get("command", ""))], compact=framed)
+    both = [trace] if beside is None else [trace, beside]
+    text = assembled(*both, titles=list(map(_title, both)), compact=framed)
     return frame(text) if framed else text
+
+
+def _title(trace: Trace) -> str:
+    """The schedule, if it is one of many; or what was typed."""
+    schedule = trace.about.get("schedule")
+    if schedule is None:
+        return str(trace.about.get("command", ""))
+    return f"schedule {schedule['decisions']} {'fails' if schedule['fails'] else 'goes well'}"
 
 
 def tables(found: Measures) -> str:
@@ -121,6 +151,8 @@ def _command() -> str:
 
 @cache
 def _version() -> str:
+    from importlib import metadata  # 20 ms, which only traces need
+
     try:
         return metadata.version("fakempi")
     except metadata.PackageNotFoundError:  # run from a copy that is not installed

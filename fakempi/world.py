@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from random import Random
-from threading import Lock
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can make topologies, whatever the program imports
-from fakempi import arguments
-from fakempi import computing as metering
+from fakempi import arguments, on_demand
 from fakempi.arguments import NOT_BEGUN, has_not_begun, no_thread, out_of, without_thread
-from fakempi.choices.choices import Choices
-from fakempi.choices.steering import steering
-from fakempi.choices.wire import OpenLoop
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.kernel.loop import Carrier, Ended, Loop
@@ -25,7 +19,6 @@ from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.base.current import current_process, here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Process, Universe
-from fakempi.mpi.buffers.pins import Watch
 from fakempi.mpi.comms.birth import new_world
 from fakempi.mpi.comms.disconnect import excuse
 from fakempi.mpi.evidence.ending import conclude
@@ -33,7 +26,7 @@ from fakempi.mpi.evidence.polling import Vain
 from fakempi.mpi.failures.death import DETECTION, schedule
 from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
-from fakempi.paper.hall import Hall
+from fakempi.patience import patient_collector
 from fakempi.threads.changes import among_threads
 from fakempi.threads.ending import finish, helped_from_outside
 from fakempi.threads.granting import chosen_grants
@@ -47,21 +40,37 @@ from fakempi.wire.express import Express
 from fakempi.wire.guard import Guard, trusted
 from fakempi.wire.models.free import Free
 
+if TYPE_CHECKING:
+    from fakempi.choices.choices import Choices
+
 
 class Run:
     """What became of a run.
 
     Attributes
     ----------
-    returns : what `main` returned, by rank; of processes that were spawned nothing is kept
-    clocks : each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth
-    time : the largest of them, the modelled makespan
-    computing : the factor by which measured CPU time is part of these clocks, which are then others in each run; else 0
-    messages, bytes : how many were transferred
-    sent, received : (messages, bytes) by rank, in the order of clocks
-    trace : what happened, if asked for, else None
-    findings : what is wrong with the program and did not stop it, the worst first: a list of `Finding`
-    rounds : transfers on the longest chain of those that wait for one another, if there is a trace
+    returns
+        What `main` returned, by rank; of processes that were spawned nothing is kept.
+    clocks
+        Each rank's virtual clock when it ended, in seconds; those of spawned processes come after, in order of birth.
+    time
+        The largest of them, the modelled makespan.
+    computing
+        The factor by which measured CPU time is part of these clocks, which are then others in each run; else 0.
+    messages, bytes
+        How many were transferred.
+    sent, received
+        (messages, bytes) by rank, in the order of clocks.
+    trace
+        What happened, if asked for, else None.
+    findings
+        What is wrong with the program and did not stop it, the worst first: a list of `Finding`.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.bcast("work"), 4, cost=fakempi.Hockney(t_s=1, t_w=0))
+    <Run: 4 ranks, time 4 s, 6 messages, 81 bytes>
     """
 
     def __init__(self, universe: Universe, returns: list[Any], recorder: Recorder | None) -> None:
@@ -120,64 +129,93 @@ def run(
 
     Parameters
     ----------
-    cost : the cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
-        Hockney with 1 microsecond and 1 GB/s unless given
-    carrier : "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there
-    trace : whether to record what happens: messages, computing, and collectives, each with its place in the program
-    seed : break ties at random, the same way for the same seed, to see other schedules; None is booking order
-    algorithms : which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as
-        {"allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; in place
-        of a name an `Algorithm`, or the path of a file that defines ALGORITHM; between two groups
-        {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"}
-        makes Split, Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise
-        "create_intercomm" and "merge", these; otherwise they take none
-    strict : whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use
-        are read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
-        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match
-    progress : whether to show on a terminal how far it is; "always" writes a line now and then where there is none
-    timeout : seconds of real time after which the run is ended
-    computing : charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and
-        so not the same in each run; 0, the default, charges nothing but what `fakempi.compute` says
-    kill : ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED
-    detection : modelled seconds from a rank's death until the others know
-    buffers : whether to look for programs that write to memory while an operation on it is under way, which takes a few
-        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs
-    poll : modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
-        as long as anything else can, it takes none
-    decisions : a schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open
-        is decided as it says, and not by time; messages cost nothing unless `cost` is given
-    paper : "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results,
-        clocks and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why
+    main
+        What every rank calls, with its communicator as the first argument.
+    nprocs
+        How many ranks.
+    *args
+        What else `main` is handed.
+    cost
+        The cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
+        Hockney with 1 microsecond and 1 GB/s unless given.
+    carrier
+        "greenlets" (fast, an extra), "threads" (always there), or "auto" for the first of them that is there.
+    trace
+        Whether to record what happens: messages, computing, and collectives, each with its place in the program.
+    seed
+        Break ties at random, the same way for the same seed, to see other schedules; None is booking order.
+    algorithms
+        Which collective algorithms to use: "plain" (the default), "mpich", "openmpi", or a mapping such as {"allgather":
+        "ring", "bcast": ("chain", {"segment_bytes": 4096})}, which is refused where it does not fit; in place of a name
+        an `Algorithm`, or the path of a file that defines ALGORITHM; between two groups {"inter:allgather":
+        ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}; {"split": "bitonic"} makes Split,
+        Split_type and Create take the time of an algorithm, and {"create_group": "chain"}, likewise "create_intercomm"
+        and "merge", these; otherwise they take none.
+    strict
+        Whether findings are failures: FindingsError at the end, or at once where wrong data would flow; arrays in use are
+        read-only, so that who writes to one stops at that line. More is looked for, too: what mpi4py programs leave to
+        the garbage collector, ready-mode sends without a receive, and ends of a distributed graph that do not match.
+    progress
+        Whether to show on a terminal how far it is; "always" writes a line now and then where there is none.
+    timeout
+        Seconds of real time after which the run is ended.
+    computing
+        Charge the CPU time that a rank takes between two MPI calls, times this factor, to its clock; measured, and so not
+        the same in each run; 0, the default, charges nothing but what `fakempi.compute` says.
+    kill
+        Ranks that die, and when, in modelled seconds: {3: 2.5e-3}; who deals with them gets ERR_PROC_FAILED.
+    detection
+        Modelled seconds from a rank's death until the others know.
+    buffers
+        Whether to look for programs that write to memory while an operation on it is under way, which takes a few
+        microseconds for each request, and a copy of its memory; None, the default, does so in strict runs.
+    poll
+        Modelled seconds that a look in vain takes (Test, Iprobe ...) once nothing else can happen, so that time-outs end;
+        as long as anything else can, it takes none.
+    decisions
+        A schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open is
+        decided as it says, and not by time; messages cost nothing unless `cost` is given.
+    paper
+        "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results, clocks
+        and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why.
+
+    Returns
+    -------
+    Run
+        What every rank returned, the modelled time, messages and bytes; on request what happened when.
 
     Raises
     ------
-    RankError : a rank raised; it has the rank, the exception and the true traceback
-    DeadlockError, LivelockError : nothing can ever happen again; they say who waits for what, and where
-    RunTimeout : it was not done in time; it says where every rank was
-    FindingsError : the run was strict, and something is wrong
-    ScheduleError : the decisions do not fit the program
+    RunError
+        Its kinds: RankError (a rank raised), DeadlockError and LivelockError (nothing can ever happen again), RunTimeout,
+        FindingsError (the run was strict), ScheduleError (the decisions do not fit). They say who, where and why.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
+    [0, 1, 4, 9]
     """
-    choices = None if decisions is None else steering(decisions, seed, computing)
+    choices = None if decisions is None else on_demand.steering(decisions, seed, computing)
     model = arguments.checked(main, nprocs, cost if choices is None else cost or Free())
     if choices is not None:
         model = choices.buffered(model)
     watched = progress is not False or timeout is not None
     if watched:
         arguments.check_watch(progress, timeout)
-    loop = Loop(make_carrier(carrier)) if choices is None else OpenLoop(make_carrier(carrier), choices)
+    loop = Loop(make_carrier(carrier)) if choices is None else on_demand.steered(make_carrier(carrier), choices)
     recorder = Recorder(loop, _not_the_program) if trace else None
     universe = Universe(loop, make_wire(loop, model, recorder, choices), model, algorithms, strict)
     if choices is not None:
         choices.steer(universe)
     if not trusted(model):
         _guard(universe)
-    universe.recorder, universe.program = recorder, _script
-    universe.computing = metering.checked(computing)
+    universe.recorder, universe.program = recorder, on_demand.script
+    universe.computing = arguments.factor("computing", computing)
     if arguments.on_paper(paper):
-        universe.paper = Hall(universe, paper == "always")
+        universe.paper = on_demand.hall(universe, paper == "always")
     if strict if buffers is None else buffers:
-        universe.pins = Watch(universe, universe.wire.matched)
-        universe.wire.matched = universe.pins.matched
+        on_demand.pin(universe)
     loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
@@ -197,10 +235,10 @@ def run(
     try:
         if outer is not None:
             outer.universe.inner = universe
-        measures = metering.metered(universe) if universe.computing else nullcontext()
+        measures = on_demand.metered(universe) if universe.computing else nullcontext()
         grants = nullcontext() if choices is None else chosen_grants(loop)
-        watch = _watch(universe, progress, timeout) if watched else nullcontext()
-        with _patient_collector(nprocs), among_threads(loop), measures, grants, watch:
+        watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
+        with patient_collector(nprocs), among_threads(loop), measures, grants, watch:
             _drive(universe)
     except RunError as error:
         error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
@@ -228,13 +266,6 @@ def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None
 def _not_the_program(frame: FrameType) -> bool:
     """Whether a frame is ours, or the bottom of a thread, which a greenlet does not have."""
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
-
-
-def _watch(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
-    """What looks after the run."""
-    from fakempi.watch.watching import Watch  # not before it is needed
-
-    return Watch(universe, timeout, progress)
 
 
 def _guard(universe: Universe) -> None:
@@ -294,7 +325,7 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
     """
     universe = process.universe
     if universe.computing:
-        main = metering.measured(process, main)
+        main = on_demand.measured(process, main)
 
     def program() -> None:
         try:
@@ -320,13 +351,6 @@ def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) ->
             excuse(universe, process.number)
 
     process.start(program)
-
-
-def _script(command: Sequence[str]) -> Callable[[Any], Any]:
-    """What a rank runs that is to run a script, given as typed after `python`."""
-    from fakempi.script.program import program  # not before it is needed
-
-    return program(command)
 
 
 def _drive(universe: Universe) -> None:
@@ -369,32 +393,3 @@ def _unwind(loop: Loop) -> None:
             return loop.carrier.close()
         except Ended:
             continue
-
-
-class _Patience:
-    """How often the garbage collector looks: less often while anybody runs many ranks, for nearly all it sees is alive.
-
-    The threshold belongs to the whole process, so runs that overlap share it: the last to end puts it back.
-    """
-
-    lock = Lock()
-    runs = 0
-    before: tuple[int, int, int] = gc.get_threshold()
-
-
-@contextmanager
-def _patient_collector(nprocs: int) -> Iterator[None]:
-    with _Patience.lock:
-        if not _Patience.runs:
-            _Patience.before = gc.get_threshold()
-        _Patience.runs += 1
-        first, *others = gc.get_threshold()
-        if first:  # 0 means that the program has switched it off
-            gc.set_threshold(max(first, 20 * nprocs), *others)
-    try:
-        yield
-    finally:
-        with _Patience.lock:
-            _Patience.runs -= 1
-            if not _Patience.runs:
-                gc.set_threshold(*_Patience.before)

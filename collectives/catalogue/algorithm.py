@@ -72,6 +72,32 @@ class Algorithm:
     `closed_time` is for free combining; a reduction's `closed_combined` counts the bytes combined one after the other
     on the longest path, where this path is the same whatever the costs, and None elsewhere.
     What runs on chains claims `holds` in place of `scratch`: the most items that a rank has at once (`chain.meter`).
+
+    Parameters
+    ----------
+    operation, name, kind
+        What it is found by.
+    run
+        The function: (comm, ...), or (inter, local, ...) between two groups.
+    schedule
+        The algorithm on paper: for a case, rounds of transfers; None if their order hangs on timing.
+    scratch, holds
+        Bytes of scratch memory that a rank takes; items that it has at once.
+    fits
+        Why it cannot serve a case, or None.
+    closed_rounds, closed_sent, closed_time, closed_combined
+        Claims in one line.
+    parameters
+        Those of `run` that may be asked for, with their defaults.
+    in_order
+        Whether it combines in rank order, so that any op may be used.
+
+    Examples
+    --------
+    >>> from collectives import Case, find
+    >>> ring = find("allgather", "ring")
+    >>> ring.rounds(Case(p=8, m=100)), ring.sent(Case(p=8, m=100), rank=0)
+    (7, 700)
     """
 
     operation: str

@@ -25,6 +25,24 @@ class Case:
     those of group B: Kang et al.'s k_A is m and their k_B is m_b. Rooted operations have their root in A. Claims number
     the processes through: rank i of A is i, rank j of B is p + j. Which group is called A is the case's affair only; an
     algorithm that needs roles finds them by itself (`between.groups`).
+
+    Parameters
+    ----------
+    p, q
+        How many ranks; of the second group, if there is one.
+    m, m_b
+        Bytes: see above.
+    counts, counts_b, traffic, traffic_b
+        Elements per rank, or from each to each.
+    root, itemsize, commutative, in_place
+        Of the call: its root, bytes of an element, whether the op commutes, whether it is in place.
+    parameters
+        Values of the algorithm's own parameters.
+
+    Examples
+    --------
+    >>> Case(p=6, q=2, m=1000, m_b=3000).ranks
+    8
     """
 
     p: int

@@ -26,10 +26,13 @@ class Counterexample:
 
     Attributes
     ----------
-    algorithm, case : in which case of which algorithm
-    what : "result", "input" (changed), "unreceived", "messages", "bytes", "rounds", "time", "scratch", "holds", "fits",
-        "deadlock", "livelock", "endless", "error", "claims" (one raised) or "schedule" (it breaks the model's rules)
-    claimed, found : on paper, or as it must be; and in the run
+    algorithm, case
+        In which case of which algorithm.
+    what
+        "result", "input" (changed), "unreceived", "messages", "bytes", "rounds", "time", "scratch", "holds", "fits",
+        "deadlock", "livelock", "endless", "error", "claims" (one raised) or "schedule" (it breaks the model's rules).
+    claimed, found
+        On paper, or as it must be; and in the run.
     """
 
     algorithm: Algorithm = field(repr=False)

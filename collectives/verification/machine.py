@@ -50,9 +50,12 @@ class Failure:
 
     Attributes
     ----------
-    kind : "deadlock", "livelock", "endless" (it takes far too long) or "error" (a rank raised)
-    report : the machine's own words, in lines
-    rank, error : who raised first, and what
+    kind
+        "deadlock", "livelock", "endless" (it takes far too long) or "error" (a rank raised).
+    report
+        The machine's own words, in lines.
+    rank, error
+        Who raised first, and what.
     """
 
     kind: str

@@ -72,16 +72,23 @@ def verify(
 
     Parameters
     ----------
-    machine : what to run it on; the one that an installed package offers unless given
-    ranks : the largest number of them, between two groups of both together; 17 unless given
-    cases : about how many; 600 unless given
-    seconds : of real time, after which no further case is begun; one is tried in any case
-    tell : hears before every case how many have been tried, of how many, and which is next
+    machine
+        What to run it on; the one that an installed package offers unless given.
+    ranks
+        The largest number of them, between two groups of both together; 17 unless given.
+    cases
+        About how many; 600 unless given.
+    seconds
+        Of real time, after which no further case is begun; one is tried in any case.
+    tell
+        Hears before every case how many have been tried, of how many, and which is next.
 
     Raises
     ------
-    NoMachine : none is given, and none is installed
-    LookupError : nobody knows what results such an operation has
+    NoMachine
+        None is given, and none is installed.
+    LookupError
+        Nobody knows what results such an operation has.
     """
     machine = machine or found_machine()
     return examine(algorithm, machine, ranks=ranks, cases=cases, seconds=seconds, tell=tell).counterexamples

@@ -64,13 +64,27 @@ class Finding:
 
     Attributes
     ----------
-    kind : its name, which `fakempi explain` explains
-    ranks : those that did it
-    call, place : what they called, and where: "work.py:17"
-    note : whether it may be intended, and so is never a failure by itself
-    sentence : what is wrong
-    who : the ranks in words
-    times : how often it was seen
+    kind
+        Its name, which `fakempi explain` explains.
+    ranks
+        Those that did it.
+    call, place
+        What they called, and where: "work.py:17".
+    note
+        Whether it may be intended, and so is never a failure by itself.
+    sentence
+        What is wrong.
+    who
+        The ranks in words.
+    times
+        How often it was seen.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> [found] = fakempi.run(lambda comm: comm.send(1, 1) if comm.rank == 0 else None, 2).findings
+    >>> found.kind, found.ranks
+    ('message-lost', (0,))
     """
 
     kind: str

@@ -77,6 +77,10 @@ class OpenMailbox(Mailbox):
         if pattern is not None:
             self.posted.remove(pattern)
 
+    def is_empty(self) -> bool:
+        """Whether there is nothing that nobody took, and nothing is awaited."""
+        return not self.here and not self.posted
+
     def envelopes(self) -> list[Envelope]:
         """All that nobody took."""
         return list(self.here)

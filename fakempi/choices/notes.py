@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fakempi.choices.past import Half, Life, union
+from fakempi.choices.told import EVERYBODY, Told, mark
 from fakempi.mpi.base.child import Child
 from fakempi.mpi.base.waiting import AllOf, Awaited, Completion
 from fakempi.wire.envelope import Envelope, Pattern
@@ -19,10 +20,12 @@ class Notes:
 
     loop: Any
     steps: Sequence[Any]
+    told: Told | None = None  # what ranks were told, if anybody wants to know
 
     def __init__(self) -> None:
         self.left_out: set[str] = set()
         self.unsteady = False
+        self.hidden = False  # whether ranks may learn of each other by ways that are not seen
         self.touched: list[int] = []  # by process: the steps that may have had an influence on it
         self.reached: list[int] = []  # the same, or on what was sent to it
         self.log: dict[Any, list[tuple[str, Any]]] = {}  # by mailbox: what came there and what was posted
@@ -39,10 +42,13 @@ class Notes:
         if life is None or parent.owner is not task.owner:
             self._born += 1
             key: tuple[int, ...] = (self._born,)
-            self.unsteady |= parent is not None  # who spawns processes may be another one in another run
+            if parent is not None:  # who spawns processes may be another one in another run
+                self.unsteady = True
+                self.not_told("spawned processes")
         else:
             if not isinstance(task.body, Child):
                 self.leaves_out("the order in which threads of one rank call MPI")
+                self.not_told("threads")
             life.children += 1
             key = (*life.key, life.children)
         self._lives[task] = Life(key, 0 if life is None else life.past)
@@ -62,6 +68,7 @@ class Notes:
         self._halves[envelope] = Half((life.key, life.sent), life.past, touched, self._acts(envelope.out.number))
         self._of(envelope.box.owner)
         self.reached[envelope.box.owner] |= touched
+        self.happens("heard", envelope.out.number, envelope.box.owner)
 
     def awaited(self, pattern: Pattern) -> None:
         """A message is awaited."""
@@ -76,14 +83,33 @@ class Notes:
         """A message comes to a mailbox."""
         self._arrivals.setdefault(box, []).append(envelope)
         self.log.setdefault(box, []).append(("come", envelope))
+        self.happens("came", box.owner, envelope.source, envelope.tag)
 
     def leaves_out(self, what: str) -> None:
         """The program does something of which not all outcomes are tried."""
         self.left_out.add(what)
 
-    def met(self) -> None:
+    def not_told(self, what: str) -> None:
+        """Ranks may learn of each other by this, and nobody keeps account of it."""
+        if self.told is not None:
+            self.told.unknown.add(what)
+
+    def happens(self, *event: Any) -> None:
+        """Keep what somebody may come too late for, or hear of, and after how many choices it was."""
+        if self.told is not None:
+            self.told.events.append((len(self.steps), event))
+
+    def met(self, plan: str = "") -> None:
         """Ranks meet, and whatever one of them knows may tell in what all do then."""
+        self.hidden |= plan.startswith(("File", "Win"))
+        if self.hidden:
+            self.not_told("files" if plan.startswith("File") else "windows")
         self._acts(self.loop.running.owner.number)
+        self.everybody()
+
+    def everybody(self) -> None:
+        """Each may hear of all that any of them knows."""
+        self.happens(*EVERYBODY)
         self._common = every = (1 << len(self.steps)) - 1
         self.touched = [every] * len(self.touched)
         self.reached = [every] * len(self.reached)
@@ -116,10 +142,13 @@ class Notes:
             half.learned |= other.past | because
         other.learned |= half.past | because
         receiver, sender = envelope.box.owner, envelope.out.number
+        if self.told is not None:
+            self.told.matched(envelope, half.key, pattern, other.key)
         self.touched[receiver] = self._of(receiver) | half.touched | because
         if not envelope.eager:
             self.touched[sender] = self._of(sender) | self.touched[receiver]
             self.reached[sender] |= self.touched[sender]
+            self.happens("heard", receiver, sender)
         self.reached[receiver] |= self.touched[receiver]
         self.log.setdefault(envelope.box, []).append(("go", envelope))
 
@@ -152,8 +181,12 @@ class Notes:
     def learn(self, task: Any, teachers: Sequence[Any]) -> None:
         """A task goes on."""
         life = self._lives[task]
+        if self.loop.now:
+            life.times = mark(life.times, self.loop.now)
         for teacher in teachers:
             if teacher is ELSEWHERE:
                 self.met()
             else:
+                if self.told is not None:
+                    self.told.passed(teacher)
                 life.past |= teacher.past if isinstance(teacher, Life) else self.learned_of(teacher) or 0

@@ -11,13 +11,14 @@ from typing import Any
 
 
 class Life:
-    """A task: who it is, in a way that is the same in each run; its past; and how much it has sent, awaited and asked."""
+    """A task: who it is, in a way that is the same in each run; its past; how much it has sent, awaited and asked, what it
+    was answered, and when it went on."""
 
-    __slots__ = ("asked", "awaited", "children", "key", "past", "sent")
+    __slots__ = ("answers", "asked", "awaited", "children", "key", "past", "sent", "times")
 
     def __init__(self, key: tuple[int, ...], past: int) -> None:
         self.key, self.past = key, past
-        self.sent = self.awaited = self.asked = self.children = 0
+        self.sent = self.awaited = self.asked = self.children = self.answers = self.times = 0
 
 
 class Half:

@@ -48,6 +48,11 @@ class Point:
         """What values hang on that have come since it was decided; None if that is not known."""
         raise NotImplementedError
 
+    def lacks(self) -> Any:
+        """Once it is decided, what may still come too late for it: None for nothing, True for anything, or what
+        `may_be_late` takes."""
+        return True
+
     def who(self) -> str:
         """`rank 0's recv at queue.py:12`."""
         return f"{self.process.name}'s {self.call} at {self.place}"
@@ -99,6 +104,11 @@ class AtMailbox(Point):
         for envelope in self.choices.arrivals_at(self.box)[self.since :]:
             if envelope.source not in self.sources and self.pattern.fits(envelope):
                 yield self.choices.half(envelope).past
+
+
+    def lacks(self) -> Any:
+        """Messages of other sources."""
+        return self.box.owner, self.pattern.source, self.pattern.tag, frozenset(self.sources)
 
 
 class Receive(AtMailbox):
@@ -161,6 +171,7 @@ class Looking(Call, AtMailbox):
 
     def take(self, value: Any, bit: int) -> int:
         """The task goes on, and may have taken the message."""
+        self.choices.log.setdefault(self.box, []).append(("look", self.pattern))
         learned = super().take(value, bit)
         if self.takes and value is not NOT_YET:
             self.box.take(value)
@@ -217,6 +228,10 @@ class Requests(Call):
                 yield None if None in known else union(known)
         else:
             yield from (self.choices.learned_of(one) for one in since)
+
+    def lacks(self) -> Any:
+        """The others."""
+        return True if len(self.before) < len(self.operations) else None
 
     def learned(self, value: Any) -> int:
         """That these have ended."""

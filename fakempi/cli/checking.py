@@ -31,6 +31,8 @@ MOST = 5
 def check(options: Namespace) -> int:
     """Print the verdict; returns the exit code."""
     command, nprocs = command_of(options), typed.whole(options.ranks)
+    if options.html and not options.html.endswith(".html"):
+        raise typed.wrong(f"--html {options.html}: the file's name must end in .html.")
     if nprocs < 1:
         raise typed.wrong(f"-n {options.ranks}: there must be at least 1 rank.")
     try:
@@ -51,6 +53,10 @@ def check(options: Namespace) -> int:
         out.print(f"and {len(found.failures) - MOST} more\n")
     if found.failures and options.traces:
         out.print(_traced(found.failures[0], options.traces))
+    if found.failures and options.html:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            found.failures[0].save(options.html)
+        out.print(f"the first failure, beside a schedule that goes well: {options.html}\n", soft_wrap=True)
     out.print(Text(_verdict(found), "bold red" if found.failures else "bold"), soft_wrap=True)
     return FAILS if found.failures else CLEAN if found.exhausted else SO_FAR
 
@@ -135,5 +141,3 @@ def _traced(failure: Failure, name: str) -> str:
 def _verdict(found: Found) -> str:
     notes = "; ".join(found.limits)
     return f"{found.verdict}\n{notes}" if notes and notes not in found.verdict else found.verdict
-
-

@@ -27,11 +27,11 @@ def explain(kind: str | None) -> int:
         return 0
     if kind not in KINDS:
         raise unknown("kind of finding", kind, KINDS)
-    _print_page(out, explanation(kind))
+    print_page(out, explanation(kind))
     return 0
 
 
-def _print_page(out: Console, page: str) -> None:
+def print_page(out: Console, page: str) -> None:
     """Headings in bold, paragraphs as wide as the page, and what is indented as it stands."""
     for paragraph in re.split(r"\n\n(?!    )|\n\n(?=    )", page.rstrip()):
         if paragraph.startswith("#"):

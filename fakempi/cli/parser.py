@@ -7,6 +7,7 @@ from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFor
 from typing import Any
 
 from fakempi import __version__
+from fakempi.cli.learn_options import LEARN, add_learn
 
 COSTS = """\
 cost models (--cost), in seconds and seconds a byte:
@@ -25,6 +26,7 @@ cost models (--cost), in seconds and seconds a byte:
 EXAMPLES = """\
 examples:
   fakempi tour                                  what it can do, in a minute
+  fakempi learn                                 MPI, in exercises
   fakempi run -n 64 work.py input.dat           an mpi4py script as it is
   fakempi list allgather                        algorithms, claims, sources
   fakempi compare bcast -n 2..64 --bytes 64k    which is best, and when
@@ -65,6 +67,7 @@ CHECK = """\
 examples:
   fakempi check -n 4 work.py                 all its schedules, up to 1000 runs
   fakempi check -n 4 --runs 20000 --seconds 60 work.py --size 8
+  fakempi check -n 4 --html why.html work.py what fails beside what goes well
   fakempi check -n 3 --first --traces race work.py
   fakempi view race.fails.json race.passes.json
   fakempi run -n 4 --decisions z:0.0.2.1 work.py       one of them again
@@ -96,14 +99,17 @@ examples:
   fakempi view t.json                      summary, timeline and wait states
   fakempi view t.json --what critical,matrix
   fakempi view t.json --by call            coloured by what the program called
-  fakempi view t.json --what replay        messages travel, in six seconds
+  fakempi view t.json --what replay        messages travel, in six seconds;
+                                           keys pause, step, and set the speed
   fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
   fakempi view -i t.json                   to look around in, in the terminal
   fakempi view t.json --html page.html     or in a browser
-  fakempi view t.json --svg picture.svg
+  fakempi view t.json --svg picture.svg    for paper; as a PDF:
+  rsvg-convert -f pdf -o picture.pdf picture.svg
   fakempi view before.json after.json      two runs beside each other
 
 A .json file opens in Perfetto (https://ui.perfetto.dev) too; .npz is smaller.
+What is higher than the terminal is shown by $PAGER, or less.
 """
 
 COMPARE = """\
@@ -174,6 +180,7 @@ def make_parser() -> ArgumentParser:
     _add_verify(_command(commands, "verify", "try whether an algorithm does what it claims", VERIFY, _verify))
     explain = _command(commands, "explain", "what a kind of finding means, and how to mend it", EXPLAIN, _explain)
     explain.add_argument("kind", nargs="?", metavar="KIND", help="as it is printed: message-lost, unsafe-send, ...")
+    add_learn(_command(commands, "learn", "exercises, checked whenever you save", LEARN, _learn), _seconds, _count)
     _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
@@ -228,6 +235,7 @@ def _add_check(check: ArgumentParser) -> None:
     check.add_argument("--algorithms", metavar="LIST", help="as in fakempi run")
     check.add_argument("--timeout", type=_seconds, metavar="S", help="end a run after S seconds")
     check.add_argument("--traces", metavar="NAME", help="write NAME.fails.json and NAME.passes.json of the first failure")
+    check.add_argument("--html", metavar="FILE", help="write a page: the first failure beside a schedule that goes well")
     check.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share")
     check.add_argument("--private", metavar="NAME", action="append", default=[], help="one that each rank has a copy of")
     check.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
@@ -245,6 +253,7 @@ def _add_view(view: ArgumentParser) -> None:
     view.add_argument("--width", type=int, metavar="N", help="columns; those of the terminal unless given")
     view.add_argument("--height", type=int, metavar="N", help="rows for ranks; as many as fit the terminal unless given")
     view.add_argument("--by", choices=("state", "call"), default="state", help="what colours the timeline")
+    view.add_argument("--no-pager", dest="pager", action="store_false", help="print it all, however high the terminal is")
     view.add_argument("--svg", metavar="FILE", help="write a picture")
     view.add_argument("--html", metavar="FILE", help="write a page for browsers, to look around in: one file")
 
@@ -367,6 +376,12 @@ def _explain(options: Namespace) -> int:
     from fakempi.cli.explaining import explain
 
     return explain(options.kind)
+
+
+def _learn(options: Namespace) -> int:
+    from fakempi.cli.learning import learn
+
+    return learn(options)
 
 
 def _tour(options: Namespace) -> int:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.live import Live
 
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.cli.exploring import explorer
+from fakempi.cli.paging import rows_left, show
+from fakempi.cli.playing import Player, keyboard, play
 from fakempi.errors import printable
 from fakempi.trace.record import Trace, load
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
@@ -23,14 +23,11 @@ from fakempi.view.gallery import NAMES, pictures
 from fakempi.view.numbers import seconds
 from fakempi.view.page.assemble import TABS, page
 from fakempi.view.palette import in_24_bits
-from fakempi.view.replay import frames
+from fakempi.view.replay import frame, frames, steps
 from fakempi.view.summary import compare
 
 VIEWS = (*NAMES, "replay")
 USUAL = "summary,timeline,waits"
-SECONDS = 6.0
-"""How long a replay takes."""
-FRAMES = 120
 
 
 def view(options: Namespace) -> int:
@@ -52,7 +49,8 @@ def view(options: Namespace) -> int:
         return _explore(traces[0], options)
     out = console()
     width = options.width or out.width
-    options.height = options.height or (max(out.height - 8, 8) if out.is_terminal else 24)
+    if not options.height:
+        options.height = _height(out, traces, names, options, width)
     if len(traces) == 2:
         things: list[RenderableType] = [compare(*traces, titles=_titles(options.files), width=width)]
     else:
@@ -62,11 +60,21 @@ def view(options: Namespace) -> int:
     if options.html:
         Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
-        for thing in _apart(things):
-            out.print(in_24_bits(thing) if out.color_system == "truecolor" else thing)
+        colours = in_24_bits if out.color_system == "truecolor" else lambda thing: thing
+        show(out, list(map(colours, _apart(things))), options.pager)
         if names == ["replay"] and len(traces) == 1:
             _play(out, traces[0], options, width)
     return 0
+
+
+def _height(out: Console, traces: Sequence[Trace], names: list[str], options: Namespace, width: int) -> int:
+    """Rows for ranks: what is left of the terminal beside the other views."""
+    if not out.is_terminal or options.svg or options.html:
+        return 24
+    others = [name for name in names if name not in ("timeline", "replay")]
+    beside = "timeline" in names and len(traces) == 1 and "matrix" not in others
+    options.height = 24  # of what hangs on none
+    return rows_left(out, list(_pictures(traces[0], others, options, width)) if beside else [])
 
 
 def _explore(trace: Trace, options: Namespace) -> int:
@@ -134,16 +142,13 @@ def _pictures(trace: Trace, names: list[str], options: Namespace, width: int) ->
 
 
 def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:
-    """Play it in a terminal; elsewhere write a few moments below each other."""
+    """Play it in a terminal, by keys if there are some; elsewhere write a few moments below each other."""
     ranks = typed.ranks(options.ranks, trace.ranks) if options.ranks else None
-    height = min(options.height, max(out.height - 6, 8))
+    height = min(options.height, max(out.height - 7, 8))
     shape: dict[str, Any] = {"width": width, "height": height, "ranks": ranks}
     if not out.is_terminal:
         for picture in frames(trace, 5, **shape):
             out.print(picture)
             out.print()
         return
-    with Live(console=out, auto_refresh=False) as live:
-        for picture in frames(trace, FRAMES, **shape):
-            live.update(picture, refresh=True)
-            time.sleep(SECONDS / FRAMES)
+    play(out, Player(trace.time, steps(trace)), lambda time: frame(trace, time, **shape), keyboard())

@@ -19,8 +19,16 @@ FIELDS = (
 def rows(*sweeps: Sweep) -> list[dict[str, Any]]:
     """A record for each algorithm and column.
 
-    `seconds` are those that the table shows, and `how` says whether they are "claimed" or "measured"; what is not known is
-    None. `differ` is whether claim and measurement do, where there are both.
+    Parameters
+    ----------
+    *sweeps
+        What `sweep` has made.
+
+    Returns
+    -------
+    list
+        Dictionaries. `seconds` are those that the table shows, and `how` says whether they are "claimed" or "measured";
+        what is not known is None. `differ` is whether claim and measurement do, where there are both.
     """
     return [
         {

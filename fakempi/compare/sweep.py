@@ -111,22 +111,38 @@ def sweep(
 ) -> Sweep:
     """Time all algorithms, or those given, for every number of ranks with every size.
 
+    Parameters
+    ----------
+    ranks
+        P, or (p, q) between two groups.
+    sizes
+        Bytes of a block, or of the message where there is but one.
+    cost
+        A cost model, or a text as the command line takes it.
+    among
+        What `contenders` gives.
+    distribution
+        A name, and a function of a total and a number of ranks, for operations whose blocks differ in size.
+    counts
+        In place of ranks, sizes and distribution, a name and one's own counts: see `counted_case`.
+    measure
+        Emulate everything, also what has a claim.
+    executor
+        Any of `concurrent.futures`, or one that acts like them (Dask's, mpi4py's), to spread the work. Algorithms travel
+        as their names in the catalogue or as the paths of their files; all others are timed here.
+    tell
+        Hears which algorithm in which case is waited for next.
+
+    Returns
+    -------
+    Sweep
+        A column for each number of ranks and size, with every algorithm's time and the best; `rows` makes records of it.
+
+    Examples
+    --------
     >>> made = sweep("bcast", [4, 8], [1024], cost="hockney:t_s=1,t_w=0,eager_limit=0", among=contenders("bcast")[:2])
     >>> [dict(column.times) for column in made.columns]
     [{'binomial': 2, 'chain': 3}, {'binomial': 3, 'chain': 7}]
-
-    Parameters
-    ----------
-    ranks : p, or (p, q) between two groups
-    sizes : bytes of a block, or of the message where there is but one
-    cost : a cost model, or a text as the command line takes it
-    among : what `contenders` gives
-    distribution : a name, and a function of a total and a number of ranks, for operations whose blocks differ in size
-    counts : in place of ranks, sizes and distribution, a name and one's own counts: see `counted_case`
-    measure : emulate everything, also what has a claim
-    executor : any of `concurrent.futures`, or one that acts like them (Dask's, mpi4py's), to spread the work. Algorithms
-        travel as their names in the catalogue or as the paths of their files; all others are timed here
-    tell : hears which algorithm in which case is waited for next
     """
     among = among or contenders(operation, kind)
     pairs = [each if isinstance(each, tuple) else (each, 0) for each in ranks]

@@ -12,12 +12,12 @@ beside any value of the other, and to try all pairs of values shows nothing new.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fakempi.choices.choices import Choices, Option
 from fakempi.choices.points import Receive
+from fakempi.choices.told import content_of
 from fakempi.exploring.tree import Branch, Edge, Node
 from fakempi.wire.envelope import Envelope
 
@@ -28,28 +28,16 @@ def alike(options: Sequence[Option]) -> dict[int, list[int]]:
     for i, option in enumerate(options):
         if isinstance(option.point, Receive):
             message = option.value
-            found.setdefault((option.point.key, message.tag, message.eager, _content(message)), []).append(i)
+            found.setdefault((option.point.key, message.tag, message.eager, content_of(message)), []).append(i)
     return {i: [j for j in group if j != i] for group in found.values() if len(group) > 1 for i in group}
 
 
-def _content(envelope: Envelope) -> Any:
-    """What can be compared; of what cannot, the envelope itself, which is like no other."""
-    content = envelope.content
-    if isinstance(content, bytes):
-        return content
-    if isinstance(content, tuple):  # what cannot be changed is not pickled when it is sent
-        return pickle.dumps(content)
-    if type(content).__name__ == "ndarray" and not content.dtype.hasobject:
-        return content.dtype.str, content.shape, content.tobytes()
-    return envelope
-
-
-def told_apart(choices: Choices, nodes: Sequence[Node]) -> Iterator[tuple[Node, tuple[int, int]]]:
-    """Of messages that are alike: which of them a run could tell apart from the one that it took."""
+def told_apart(choices: Choices, nodes: Sequence[Node], is_whole: bool) -> Iterator[tuple[Node, tuple[int, int]]]:
+    """Of messages that are alike: those that a run could tell apart from what it took; all, if it is not whole."""
     for step, node in zip(choices.steps, nodes, strict=False):
         for other in node.alike.get(step.which, ()):
             pair = (step.which, other)
-            if pair not in node.refused and _differ(choices, step.taken, step.options[other].value):
+            if pair not in node.refused and (not is_whole or _differ(choices, step.taken, step.options[other].value)):
                 yield node, pair
 
 

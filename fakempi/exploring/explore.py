@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
@@ -12,11 +12,12 @@ from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, OutcomesDiffer
 from fakempi.exploring.found import Failure, Found, same
 from fakempi.exploring.search import Tree, Trial, Wander
+from fakempi.exploring.shared import Shared
 from fakempi.exploring.why import explain
 from fakempi.world import run
 
-BY_CHANCE = 4
-"""If there are too many schedules for the budget, one in so many of it is spent on chance."""
+PART = 4
+"""If there are too many schedules for the budget, one in so many of it is spent on bounded mixing, and another on chance."""
 
 
 def explore(
@@ -31,6 +32,8 @@ def explore(
     compare: str | None = None,
     seconds: float | None = None,
     reduce: bool = True,
+    states: bool = True,
+    mixing: int | None = None,
     tell: Callable[[Found, int], None] | None = None,
     **options: Any,
 ) -> Found:
@@ -42,18 +45,45 @@ def explore(
 
     Parameters
     ----------
-    runs : most runs; if there are more schedules, those with the fewest deviations come first, and some by chance
-    buffering : "zero" (every send waits for its receive), "infinite" (none does), or both
-    seed : of what is left to chance
-    strict : whether findings are failures
-    stop : "first" ends the search at the first failure
-    compare : "returns" makes it a failure if what ranks return is not the same in all schedules
-    seconds : of real time, after which no run is begun
-    reduce : False tries schedules, too, that cannot show anything new
-    tell : called after each run, with what was found so far and how many edges of the tree wait
-    options : further ones for each `run`: cost, carrier, algorithms, timeout
+    main, nprocs, *args
+        As `run` takes them.
+    runs
+        Most runs; if there are more schedules, those with the fewest deviations come first, and some by chance.
+    buffering
+        "zero" (every send waits for its receive), "infinite" (none does), or both.
+    seed
+        The seed of what is left to chance.
+    strict
+        Whether findings are failures.
+    stop
+        "first" ends the search at the first failure.
+    compare
+        "returns" makes it a failure if what ranks return is not the same in all schedules.
+    seconds
+        Seconds of real time, after which no run is begun.
+    reduce
+        False tries schedules, too, that cannot show anything new.
+    states
+        False goes on from states, too, that were seen before.
+    mixing
+        Most choices between the first deviation from what comes by itself and the last; None is no bound.
+    tell
+        Called after each run, with what was found so far and how many edges of the tree wait.
+    **options
+        Further ones for each `run`: cost, carrier, algorithms, timeout.
+
+    Returns
+    -------
+    Found
+        How many schedules were run, whether these were all, and what failed in which.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.explore(lambda comm: comm.allreduce(1), 3).verdict
+    'clean: all 2 schedules'
     """
-    _check(runs, stop, compare)
+    _check(runs, stop, compare, mixing)
     kinds = [buffering] if isinstance(buffering, str) else list(buffering)
     for kind in kinds or [""]:
         if kind not in BUFFERINGS:
@@ -62,19 +92,23 @@ def explore(
     def one(choices: Choices, **more: Any) -> Any:
         return run(main, nprocs, *args, decisions=choices, strict=strict, **{**more, **options})
 
-    search = Search([Tree(kind, one, reduce) for kind in kinds], stop, compare, tell)
+    shared = Shared(main, args) if states else None
+    search = Search([Tree(kind, one, reduce, shared, mixing) for kind in kinds], stop, compare, tell)
     until = None if seconds is None else monotonic() + seconds
-    search.systematically(runs, until)
+    search.systematically(runs, until, 2 * (runs // PART))
+    search.by_mixing(runs, until, runs // PART)
     if not search.is_over and not search.exhausted:
         search.by_chance(runs, until, seed or 0, one)
     return search.conclude(one)
 
 
-def _check(runs: Any, stop: Any, compare: Any) -> None:
+def _check(runs: Any, stop: Any, compare: Any, mixing: Any) -> None:
     if isinstance(runs, bool) or not isinstance(runs, int):
         raise MPITypeError(ERR_ARG, f"explore: runs must be a whole number, not {runs!r}.")
     if runs < 1:
         raise MPIValueError(ERR_ARG, f"explore: runs is {runs}; there must be at least 1.")
+    if mixing is not None and (isinstance(mixing, bool) or not isinstance(mixing, int) or mixing < 0):
+        raise MPIValueError(ERR_ARG, f"explore: mixing must be a number of choices, 0 or more, or None, not {mixing!r}.")
     if stop not in (None, "first"):
         raise MPIValueError(ERR_ARG, f"explore: stop must be 'first' or None, not {stop!r}.")
     if compare not in (None, "returns"):
@@ -91,7 +125,7 @@ class Search:
         self.good: list[tuple[str, tuple[int, ...]]] = []
         self.first: Trial | None = None  # with what it returned
         self.over: list[Tree] = []
-        self.tried = self.chances = 0
+        self.tried = self.mixed = self.chances = 0
         self.is_over = False
 
     @property
@@ -99,19 +133,27 @@ class Search:
         """Whether there is no tree that is not seen through."""
         return len(self.over) == len(self.trees)
 
-    def systematically(self, runs: int, until: float | None) -> None:
+    def systematically(self, runs: int, until: float | None, kept: int) -> None:
         """Along the trees, the fewest deviations first; a part of the budget is kept if they are too large."""
         while not self.is_over and not self.exhausted:
             if self.tried >= runs or (until is not None and monotonic() >= until):
                 return
-            if self.tried >= runs - runs // BY_CHANCE and self.tried + sum(tree.left() for tree in self.trees) > runs:
+            if self.tried >= runs - kept and self.tried + sum(tree.left() for tree in self.trees) > runs:
                 return
-            tree = min((tree for tree in self.trees if tree not in self.over), key=lambda one: one.deviations)
+            tree = min((tree for tree in self.trees if tree not in self.over), key=lambda one: one.next_rank)
             trial = tree.trial()
             if trial is None:
                 self.over.append(tree)
             else:
                 self._note(trial)
+
+    def by_mixing(self, runs: int, until: float | None, kept: int) -> None:
+        """The same, in another order: deviations that are near each other, wherever they are (as in DAMPI)."""
+        for tree in self.trees:
+            tree.mix()
+        before = self.tried
+        self.systematically(runs, until, kept)
+        self.mixed = self.tried - before
 
     def by_chance(self, runs: int, until: float | None, seed: int, one: Callable[[Choices], Any]) -> None:
         """What is left of the budget."""
@@ -165,12 +207,30 @@ class Search:
             found.limits.append(f'no test says "not yet" more than {NOT_YETS} times in a row if there is something else')
         if any(tree.strange for tree in trees):
             found.limits.append("the program is not the same in each run: does it use chance, time or the order of a set?")
+        if any(tree.beyond for tree in trees):
+            found.limits.append(f"no two deviations are more than {_choices(trees[0].most)} apart")
         found.part = 1.0 if self.exhausted else sum(tree.done for tree in trees) / len(trees)
         found.exhausted = self.exhausted and not found.limits
-        found.method = "fewest deviations first" + (f", {self.chances:,} by chance" if self.chances else "")
+        found.method = ", ".join(self._methods())
         for failure, trial in self.known.values():
             explain(failure, trial, self.good, found, one)
         return found
+
+    def _methods(self) -> Iterator[str]:
+        yield "fewest deviations first"
+        if self.mixed:
+            yield f"{self.mixed:,} by bounded mixing (up to {_choices(max(tree.bound for tree in self.trees))} apart)"
+        if self.chances:
+            yield f"{self.chances:,} by chance"
+        merged, unknown = sum(tree.merged for tree in self.trees), set().union(*(tree.unknown for tree in self.trees))
+        if merged:
+            yield f"{merged:,} ended in a state that was known"
+        if unknown:
+            yield f"no states compared because of {' and '.join(sorted(unknown))}"
+
+
+def _choices(count: int | None) -> str:
+    return f"{count} choice{'s' * (count != 1)}"
 
 
 def equal(one: Any, other: Any) -> bool:

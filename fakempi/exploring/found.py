@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from fakempi.errors import DeadlockError, FindingsError, OutcomesDiffer, RankError, RunError
+from fakempi.errors import DeadlockError, FindingsError, OutcomesDiffer, RankError, RunError, TraceError
+from fakempi.exploring.deciding import Marked, parting
 from fakempi.mpi.base.complain import is_ours
 from fakempi.wire.models.hockney import Hockney
+
+DRAWN = 3
+"""Failures of which a notebook has pictures."""
 
 
 @dataclass
@@ -19,11 +25,16 @@ class Failure:
 
     Attributes
     ----------
-    error : what `run` raised
-    decisions : the schedule as text; `run(..., decisions=...)` does the same again
-    why : the choice that made the difference, in a sentence
-    passes : the schedule that differs in that choice and goes well, if there is one
-    times : in how many of the runs this was the failure
+    error
+        What `run` raised.
+    decisions
+        The schedule as text; `run(..., decisions=...)` does the same again.
+    why
+        The choice that made the difference, in a sentence.
+    passes
+        The schedule that differs in that choice and goes well, if there is one.
+    times
+        In how many of the runs this was the failure.
     """
 
     error: RunError
@@ -42,14 +53,34 @@ class Failure:
 
     def _trace(self, decisions: str) -> Any:
         timed, plain = self._run(decisions, cost=Hockney()), self._run(decisions)
-        return (timed if timed[0] == plain[0] else plain)[1]
+        trace, choices = (timed if timed[0] == plain[0] else plain)[1:]
+        fails = decisions == self.decisions
+        told = {"decisions": decisions, "fails": fails, **choices.place(trace)}
+        trace.about["schedule"] = {**told, "why": self.why} if fails else told
+        return trace
 
-    def _run(self, decisions: str, **options: Any) -> tuple[Any, Any]:
+    def _run(self, decisions: str, **options: Any) -> tuple[Any, Any, Marked]:
         assert self.again is not None
+        choices = Marked(decisions, None if self.passes is None else parting(self.decisions, self.passes))
         try:
-            return None, self.again(decisions, trace=True, **options).trace
+            return None, self.again(choices, trace=True, **options).trace, choices
         except RunError as error:
-            return same(error), error.trace
+            return same(error), error.trace, choices
+
+    def page(self, *, framed: bool = False) -> str:
+        """Both for a browser, one below the other on one scale, with the choice marked that makes the difference."""
+        fails, passes = self.traces()
+        return str(fails.page(fails, beside=passes, framed=framed))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write that page to a file, which ends in .html."""
+        if Path(path).suffix != ".html":
+            raise TraceError(f"{path}: a failure is saved as a page, whose file ends in .html.")
+        Path(path).write_text(self.page(), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what went wrong and why, and the page in a frame."""
+        return f"<pre>{escape(str(self))}</pre>{self.page(framed=True) if self.again else ''}"
 
     def __str__(self) -> str:
         lines = [str(self.error), f"schedule {self.decisions}"]
@@ -62,13 +93,20 @@ class Found:
 
     Attributes
     ----------
-    runs : schedules that were run to their end
-    exhausted : whether every schedule that can differ was run
-    failures : what failed, one for each error and place
-    part : how much of the tree was seen, about; 1 if it was exhausted
-    method : how schedules were chosen
-    limits : why these were not all, in words; empty if they were
-    ended_early : runs besides, which were ended when it showed that the rest is tried elsewhere
+    runs
+        Schedules that were run to their end.
+    exhausted
+        Whether every schedule that can differ was run.
+    failures
+        What failed, one for each error and place.
+    part
+        How much of the tree was seen, about; 1 if it was exhausted.
+    method
+        How schedules were chosen.
+    limits
+        Why these were not all, in words; empty if they were.
+    ended_early
+        Runs besides, which were ended when it showed that the rest is tried elsewhere.
     """
 
     runs: int = 0
@@ -96,6 +134,12 @@ class Found:
 
     def __str__(self) -> str:
         return "\n\n".join([f"{self.verdict} ({self.method})", *map(str, self.failures)])
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, and the failures; of many, pictures of the first few."""
+        failures = [one._repr_html_() for one in self.failures[:DRAWN]]
+        others = [f"<pre>{escape(str(one))}</pre>" for one in self.failures[DRAWN:]]
+        return "".join([f"<p><b>{escape(self.verdict)}</b> ({escape(self.method)})</p>", *failures, *others])
 
 
 def percent(part: float) -> str:

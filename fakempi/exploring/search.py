@@ -10,10 +10,13 @@ from typing import Any
 
 from fakempi.choices.choices import Choices, Option
 from fakempi.choices.token import write
+from fakempi.choices.told import Told
 from fakempi.errors import RunError
 from fakempi.exploring.alike import alike, never_meets, told_apart
 from fakempi.exploring.races import to_be_tried
-from fakempi.exploring.tree import Branch, Edge, Node, weight
+from fakempi.exploring.shared import Shared
+from fakempi.exploring.states import States, Twin
+from fakempi.exploring.tree import Branch, Edge, Node, span, weight
 from fakempi.wire.envelope import Envelope
 
 
@@ -64,10 +67,14 @@ class Guided(Choices):
         self.nodes: list[Node] = []
         self.before: Edge | None = None
         self.strange = False  # whether the program did something else than the last time
+        self.known: Node | None = None  # a state in which all that would follow is tried already
+        if tree.merges:
+            self.told = Told()
 
     def chosen(self, options: list[Option]) -> int | None:
         """The next edge of the path, or a new one."""
         at, keys = len(self.nodes), [option.key for option in options]
+        self._keep()
         if at < len(self.path):
             edge: Edge | None = self.path[at]
             assert edge is not None
@@ -83,6 +90,11 @@ class Guided(Choices):
         self.before = edge
         return edge.index
 
+    def _keep(self) -> None:
+        """What may come too late for the choice before, now that it is made."""
+        if self.before is not None and self.before.lacks is True and len(self.steps) == len(self.nodes):
+            self.before.lacks = self.steps[-1].taken.point.lacks()
+
     def _new(self, options: list[Option], keys: list[Any]) -> Edge | None:
         before = self.before
         asleep = before.sleep() if before is not None and self.tree.reduces(self) else frozenset()
@@ -92,6 +104,15 @@ class Guided(Choices):
             return None
         if self.tree.reduces(self):
             node.alike = alike(options)
+            if self.tree.shared is not None and self.tree.shared.changed():
+                self.not_told("objects that all ranks can change")
+            state = self.state()
+            if state is not None:
+                if before is not None:
+                    self.known = self.tree.states.known((state, frozenset(keys)), asleep, before)
+                if self.known is not None:
+                    return None
+                self.tree.states.add((state, frozenset(keys)), node)
         edge = node.add(index)
         assert edge is not None
         edge.tried = True
@@ -102,16 +123,27 @@ class Guided(Choices):
 class Tree:
     """All runs with one kind of buffering. Edges that are to be tried wait in a heap, those with few deviations first."""
 
-    def __init__(self, buffering: str, run: Callable[[Choices], Any], reduce: bool = True) -> None:
+    def __init__(
+        self, buffering: str, run: Callable[[Choices], Any], reduce: bool, shared: Shared | None, most: int | None
+    ) -> None:  # fmt: skip
         self.buffering, self.run, self.reduce = buffering, run, reduce
-        self.waiting: list[tuple[int, int, Edge]] = []
+        self.most = most  # choices between the first deviation and the last, if there is a bound
+        self.beyond = False  # whether there are deviations that are further apart
+        self.shared = shared
+        self.merges = reduce and shared is not None  # whether a run ends in a state that is known
+        self.states = States()
+        self.unknown: set[str] = set()  # why it does not
+        self.merged = 0  # runs that did
+        self.mixes = False  # whether what deviates near its first deviation comes first
+        self.bound = 0  # how far from it that was so far, then
+        self.waiting: list[tuple[tuple[int, ...], int, Edge]] = []
         self.left_out: set[str] = set()
         self.steady = True
         self.bounded = self.strange = self.begun = False
         self.branch = Branch(None, None)
         self._numbers = count()
         self._branches: dict[frozenset[Any], Branch | None] = {}  # None if there are several
-        self._spared: list[tuple[int, int, Edge]] = []
+        self._spared: list[tuple[tuple[int, ...], int, Edge]] = []
         self._ends: list[Edge] = []
 
     def reduces(self, choices: Choices) -> bool:
@@ -121,7 +153,21 @@ class Tree:
     def push(self, edges: Iterable[Edge]) -> None:
         """These are to be tried."""
         for edge in edges:
-            heappush(self.waiting, (len(edge.node.branch.ways) + 1, next(self._numbers), edge))
+            if self.most is not None and span(edge) > self.most:
+                self.beyond = True
+            else:
+                heappush(self.waiting, (self._rank(edge), next(self._numbers), edge))
+
+    def _rank(self, edge: Edge) -> tuple[int, ...]:
+        deviations = len(edge.node.branch.ways) + 1
+        return (span(edge), deviations) if self.mixes else (deviations,)
+
+    def mix(self) -> None:
+        """From now on, what deviates near its first deviation comes first: bounded mixing, with a bound that grows."""
+        self.mixes = True
+        self.waiting = [(self._rank(edge), number, edge) for _, number, edge in self.waiting]
+        self._spared = [(self._rank(edge), number, edge) for _, number, edge in self._spared]
+        heapify(self.waiting)
 
     def trial(self) -> Trial | None:
         """The next run; it may have `ended_early`. None if nothing is left."""
@@ -131,6 +177,8 @@ class Tree:
         while self.waiting or self._think_again():
             item = heappop(self.waiting)
             if not self._spares(item[2]):
+                if self.mixes:
+                    self.bound = max(self.bound, item[0][0])
                 return self._try(item[2])
             self._spared.append(item)
         return None
@@ -145,9 +193,9 @@ class Tree:
         return len(self.waiting)
 
     @property
-    def deviations(self) -> int:
-        """Of the next run."""
-        return self.waiting[0][0] if self.waiting else 0
+    def next_rank(self) -> tuple[int, ...]:
+        """Of the next run: how many deviations it has; before that, in bounded mixing, how far they are apart."""
+        return self.waiting[0][0] if self.waiting else (0,)
 
     @property
     def done(self) -> float:
@@ -181,17 +229,34 @@ class Tree:
         self.strange |= choices.strange
         self.steady &= not choices.unsteady
         branch.note(_reach(choices))
-        for node, pair in told_apart(choices, choices.nodes):
+        for node, pair in told_apart(choices, choices.nodes, choices.known is None):
             node.refused.add(pair)
         self.push(to_be_tried(choices.steps, choices.nodes, not self.reduces(choices) or trial.cut_off))
+        if self.merges and choices.told is not None:
+            self._merge(choices, branch, choices.told.unknown)
         if choices.before is not None:
             self._ends.append(choices.before)
         return trial
+
+    def _merge(self, choices: Guided, branch: Branch, unknown: set[str]) -> None:
+        """What is to be tried because of runs that ended in known states; or these themselves, if states are not known."""
+        if unknown:
+            self.merges, self.unknown = False, unknown
+            self.push([twin.edge for twin in self.states.twins])
+            self.states = States()
+            return
+        self.push(self.states.ran(choices, choices.nodes))
+        if choices.known is not None and choices.before is not None:
+            self.merged += 1
+            self.push(self.states.joined(choices.known, Twin(choices.before, branch, list(_reach(choices)))))
 
 
 def _reach(choices: Choices) -> Iterator[tuple[Any, int]]:
     """For each point of a run, the processes that it may have had an influence on, as bits."""
     for k, step in enumerate(choices.steps):
+        if choices.hidden:
+            yield step.taken.point.resource, -1
+            continue
         yield step.taken.point.resource, sum(1 << p for p, reached in enumerate(choices.reached) if reached >> k & 1)
 
 

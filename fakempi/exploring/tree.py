@@ -13,7 +13,7 @@ from typing import Any
 class Node:
     """A state in which nothing can happen but what is open: by which keys, of which points, and which of them sleep."""
 
-    __slots__ = ("alike", "before", "branch", "edges", "keys", "points", "refused", "sleep")
+    __slots__ = ("ahead", "alike", "before", "branch", "edges", "keys", "points", "refused", "sleep", "twins")
 
     def __init__(self, keys: list[Any], before: Edge | None, sleep: frozenset[Any], branch: Branch) -> None:
         self.keys = keys
@@ -22,6 +22,8 @@ class Node:
         self.edges: dict[int, Edge] = {}  # in the order in which they were added
         self.alike: dict[int, list[int]] = {}  # messages that are equal to the byte
         self.refused: set[tuple[int, int]] = set()  # those of them that the program can tell apart
+        self.ahead: frozenset[Any] = frozenset()  # what happens behind it, in any run
+        self.twins: list[Any] = []  # runs that came to the same state by other ways
 
     def add(self, index: int) -> Edge | None:
         """An edge that is to be tried; None if there is one, or it sleeps."""
@@ -39,6 +41,10 @@ class Node:
         """All edges."""
         return [edge for edge in map(self.add, range(len(self.keys))) if edge is not None]
 
+    def has_all(self) -> bool:
+        """Whether no edge is missing."""
+        return all(i in self.edges or key in self.sleep for i, key in enumerate(self.keys))
+
     def first(self) -> int | None:
         """The first option that does not sleep."""
         return next((i for i, key in enumerate(self.keys) if key not in self.sleep), None)
@@ -47,11 +53,12 @@ class Node:
 class Edge:
     """What is done at a node."""
 
-    __slots__ = ("earlier", "index", "node", "tried")
+    __slots__ = ("earlier", "index", "lacks", "node", "tried")
 
     def __init__(self, node: Node, index: int, earlier: list[Any]) -> None:
         self.node, self.index, self.earlier = node, index, earlier
         self.tried = False
+        self.lacks: Any = True  # what may come too late for it
 
     @property
     def key(self) -> Any:
@@ -65,10 +72,7 @@ class Edge:
 
     def path(self) -> list[Edge]:
         """From the root to here."""
-        found = [self]
-        while found[-1].node.before is not None:
-            found.append(found[-1].node.before)
-        return found[::-1]
+        return [*upwards(self)][::-1]
 
 
 class Branch:
@@ -77,7 +81,7 @@ class Branch:
     `reach` says, for each point, which processes it may have had an influence on, in any run of the branch.
     """
 
-    __slots__ = ("left", "parent", "pure", "reach", "ways")
+    __slots__ = ("followers", "left", "parent", "pure", "reach", "ways")
 
     def __init__(self, parent: Branch | None, edge: Edge | None) -> None:
         self.parent = parent
@@ -86,15 +90,25 @@ class Branch:
         self.pure = edge is not None and first is not None and first.node.points[first.index] == edge.key[0]
         self.left: tuple[Branch, ...] = () if parent is None else (*parent.left, self)
         self.reach: dict[Any, int] = {}
+        self.followers: list[Branch] = []  # that came to a state of this one
 
     def note(self, reach: Iterable[tuple[Any, int]]) -> None:
-        """What the points of a run had an influence on."""
-        noted = list(reach)
-        branch: Branch | None = self
-        while branch is not None:
-            for point, processes in noted:
-                branch.reach[point] = branch.reach.get(point, 0) | processes
-            branch = branch.parent
+        """What the points of a run had an influence on. Who hears of it from here knows already what is not new here."""
+        waiting: list[tuple[Branch, list[tuple[Any, int]]]] = [(self, list(reach))]
+        while waiting:
+            branch, noted = waiting.pop()
+            new = [(point, also) for point, also in noted if also & ~branch.reach.get(point, 0)]
+            for point, also in new:
+                branch.reach[point] = branch.reach.get(point, 0) | also
+            if new:
+                waiting += [(one, new) for one in (branch.parent, *branch.followers) if one is not None]
+
+
+def span(edge: Edge) -> int:
+    """How many choices lie between the first deviation on the way here and this one."""
+    choices = [step for step in edge.path() if len(step.node.keys) > 1]
+    first = next((i for i, step in enumerate(choices) if step is not next(iter(step.node.edges.values()))), len(choices) - 1)
+    return len(choices) - 1 - first
 
 
 def weight(edges: Iterable[Edge]) -> float:
@@ -104,12 +118,13 @@ def weight(edges: Iterable[Edge]) -> float:
 
 def _share(edge: Edge) -> float:
     share = 1.0
-    for step in _upwards(edge):
+    for step in upwards(edge):
         share /= len(step.node.edges)
     return share
 
 
-def _upwards(edge: Edge | None) -> Iterator[Edge]:
+def upwards(edge: Edge | None) -> Iterator[Edge]:
+    """From an edge to the root."""
     while edge is not None:
         yield edge
         edge = edge.node.before

@@ -59,7 +59,8 @@ def _drawn(one: Slice, rank: int, row: int) -> Iterator[Event]:
     start = _microseconds(one.start)
     place = {"pid": rank + 1, "tid": row}
     length = round(_microseconds(one.end) - start, 3)
-    yield {"ph": "X", **place, "ts": start, "dur": length, "name": one.name, "cat": _TITLES[one.kind], "args": one.arguments}
+    told = {"args": one.arguments} if one.arguments else {}
+    yield {"ph": "X", **place, "ts": start, "dur": length, "name": one.name, **told}
     if one.flow:
         arrow = {**place, "ts": _microseconds(one.flow_at), "name": "m", "cat": "m"}
         yield {"ph": "s", "id": one.flow, **arrow} if one.flow > 0 else {"ph": "f", "bp": "e", "id": -one.flow, **arrow}
@@ -108,7 +109,8 @@ def _slices(trace: Columns, regions: Any, computes: Any, sends: Any, receives: A
     for number, row in zip(receives.tolist(), trace.transfer_rows[receives], strict=True):
         if isfinite(row["awaited"]):
             awaited, arrived = float(row["awaited"]), float(row["arrived"])
-            arguments = {"call": str(calls[row["receive_call"]])}  # the arrow leads to the rest
+            same = row["receive_call"] == row["call"]  # the arrow leads to the rest, and mostly to the same call
+            arguments = {} if same else {"call": str(calls[row["receive_call"]])}
             at = max(awaited, float(row["start"]))
             yield Slice(awaited, max(awaited, arrived), f"from {row['source']}", arguments, RECEIVES, -number - 1, at)
 

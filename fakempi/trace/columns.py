@@ -97,13 +97,19 @@ class Columns:
 
     Attributes
     ----------
-    clocks : each rank's clock at its end
-    time : when the last rank ended
-    about : how the run came about and ended, in plain values that JSON has: `cost`, `command`, `versions`, `date`,
-        `findings`, and `ended` if it was not brought to its end; traces are compared without it
-    calls : what the program called, and where; others mean it by number
-    names : names of regions and algorithms; others mean them by number
-    transfer_rows, compute_rows, region_rows : numpy arrays with the columns above
+    clocks
+        Each rank's clock at its end.
+    time
+        When the last rank ended.
+    about
+        How the run came about and ended, in plain values that JSON has: `cost`, `command`, `versions`, `date`,
+        `findings`, and `ended` if it was not brought to its end; traces are compared without it.
+    calls
+        What the program called, and where; others mean it by number.
+    names
+        Names of regions and algorithms; others mean them by number.
+    transfer_rows, compute_rows, region_rows
+        Numpy arrays with the columns above.
     """
 
     def __init__(

@@ -18,10 +18,13 @@ import numpy as np
 from fakempi.errors import TraceError, printable
 from fakempi.trace.chrome import events
 from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, Rows, Table
+from fakempi.trace.packing import packed, unpacked
 from fakempi.trace.sound import check, check_head
+from fakempi.trace.told import check_about
 
-FORMAT = 1
-"""Counted up whenever the columns change."""
+FORMAT = 2
+"""Counted up whenever the columns change. In the first format JSON had lists of numbers; `.npz` is as it was."""
+FORMATS = (1, FORMAT)
 
 LARGE = 2**28
 """Bytes that any file may be when it is unpacked."""
@@ -44,14 +47,16 @@ def read(path: str | os.PathLike[str]) -> Columns:
     reader = {".json": _read_json, ".npz": _read_npz}[_suffix(path)]
     try:
         head, tables = reader(path)
-        if head.get("format") != FORMAT:
-            known = f"this fakempi reads format {FORMAT}"
+        if head.get("format") not in FORMATS:
+            known = f"this fakempi reads formats {' and '.join(map(str, FORMATS))}"
             raise TraceError(f"{path}: the trace has format {repr(head.get('format'))[:80]}; {known}.")
         try:
             check_head(head)
             calls = [tuple(call) for call in head["calls"]]
-            trace = Columns(head["clocks"], calls, head["names"], **tables, about=_about(head))
+            about = _cleaned(head.get("about", {}))  # files of earlier versions tell nothing
+            trace = Columns(head["clocks"], calls, head["names"], **tables, about=about)
             check(trace)
+            check_about(about, trace.ranks, len(trace))
         except (TraceError, OverflowError) as error:
             raise TraceError(f"{path}: the trace is damaged: {error}.") from error
     except (MemoryError, RecursionError) as error:
@@ -69,15 +74,6 @@ def _suffix(path: Path) -> str:
 def _head(trace: Columns) -> dict[str, Any]:
     calls = [list(call) for call in trace.calls]
     return {"format": FORMAT, "about": trace.about, "clocks": trace.clocks, "calls": calls, "names": trace.names}
-
-
-def _about(head: dict[str, Any]) -> dict[str, Any]:
-    """What is told of the run; files of earlier versions tell nothing."""
-    about = head.get("about", {})
-    if not isinstance(about, dict):
-        raise TraceError(f"what is told of the run is a {type(about).__name__}, not a table")
-    cleaned: dict[str, Any] = _cleaned(about)
-    return cleaned
 
 
 def _cleaned(told: Any) -> Any:
@@ -112,7 +108,7 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     if not isinstance(head, dict):
         raise TraceError(f"{path}: this is not a trace: it has no head.")
     for name, table in TABLES.items():
-        if head.get("format") == FORMAT and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
+        if head.get("format") in FORMATS and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
             raise TraceError(f"{path}: the trace is damaged: {name} have columns {tables[name].dtype.names}.")
     return head, tables
 
@@ -132,7 +128,7 @@ def _refuse_bombs(path: Path) -> None:
 def _write_json(trace: Columns, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit":"ns",\n"otherData":{"fakempi":')
-        columns = {name: _listed(rows) for name, rows in _rows(trace).items()}
+        columns = {name: packed(rows) for name, rows in _rows(trace).items()}
         file.write(json.dumps({**_head(trace), **columns}, separators=(",", ":")))
         file.write('},\n"traceEvents":[\n')
         separator = ""
@@ -147,9 +143,10 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         with path.open(encoding="utf-8") as file:
             content = json.load(file)
         head = content["otherData"]["fakempi"]
-        if head["format"] != FORMAT:
+        if head["format"] not in FORMATS:
             return {"format": head["format"]}, {}
-        return head, {name: _table(path, name, table, head[name]) for name, table in TABLES.items()}
+        reader = _table if head["format"] == 1 else _unpacked
+        return head, {name: reader(path, name, table, head[name]) for name, table in TABLES.items()}
     except TraceError:
         raise
     except ValueError as error:  # no JSON, no text, or a number of too many digits
@@ -158,13 +155,15 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         raise TraceError(f"{path}: this is JSON, but not a trace that fakempi wrote: {_short(error)} is missing.") from error
 
 
-def _listed(rows: Rows) -> dict[str, list[Any]]:
-    """Columns as lists. What never happened is null, since JSON has no infinity."""
-    columns = {name: rows[name].tolist() for name in rows.dtype.names or ()}
-    return {name: [None if item == NEVER else item for item in column] for name, column in columns.items()}
+def _unpacked(path: Path, name: str, table: Table, told: dict[str, Any]) -> Rows:
+    try:
+        return unpacked(told, table)
+    except TraceError as error:
+        raise TraceError(f"{path}: the trace is damaged: {name}: {error}.") from error
 
 
 def _table(path: Path, name: str, table: Table, columns: dict[str, list[Any]]) -> Rows:
+    """Columns as lists, in which what never happened is null, since JSON has no infinity."""
     if not all(isinstance(columns[column], list) for column in table.names):
         raise TraceError(f"{path}: the trace is damaged: {name} should have columns.")
     lengths = {len(columns[column]) for column in table.names}

@@ -23,15 +23,31 @@ class Measures:
 
     Attributes
     ----------
-    computing, communicating, idle : seconds by rank; they add up to `time`
-    sent, received : (messages, bytes), each by rank
-    phases : name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender
-    rounds : transfers on the longest chain of those that wait for one another
-    critical_path : the steps that decided when the run ended
-    waits : name of a wait state -> (seconds of all ranks, seconds by number of the call)
-    imbalance : the busiest rank's computing and communicating over the mean, minus 1
-    lower_bound : how long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner
-    distance : time over that
+    computing, communicating, idle
+        Seconds by rank; they add up to `time`.
+    sent, received
+        (messages, bytes), each by rank.
+    phases
+        Name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender.
+    rounds
+        Transfers on the longest chain of those that wait for one another.
+    critical_path
+        The steps that decided when the run ended.
+    waits
+        Name of a wait state -> (seconds of all ranks, seconds by number of the call).
+    imbalance
+        The busiest rank's computing and communicating over the mean, minus 1.
+    lower_bound
+        How long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner.
+    distance
+        Time over that.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> found = fakempi.run(lambda comm: comm.Barrier(), 4, cost=fakempi.Hockney(1, 0), trace=True).trace.measure()
+    >>> found.rounds, found.distance
+    (2, 1.0)
     """
 
     def __init__(self, trace: Columns) -> None:
@@ -76,7 +92,13 @@ class Measures:
         return _counted(self.trace.transfer_rows, "dest", self.ranks)
 
     def matrix(self, groups: Sequence[Sequence[int]] | None = None) -> tuple[Integers, Integers]:
-        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column."""
+        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column.
+
+        Parameters
+        ----------
+        groups
+            Lists of ranks; every rank by itself unless given.
+        """
         number = np.arange(self.ranks)
         if groups is not None:
             number = np.full(self.ranks, -1)

@@ -109,10 +109,20 @@ class Trace(Columns):
 
     Attributes
     ----------
-    transfers, computes, regions : sequences of records; transfers in the order in which they started
-    ranks, time : how many ranks, and when the last one ended
+    transfers, computes, regions
+        Sequences of records; transfers in the order in which they started.
+    ranks, time
+        How many ranks, and when the last one ended.
 
+    Notes
+    -----
     Times are floats, whatever numbers the cost model is made of.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace
+    <Trace: 4 ranks, 8 transfers>
     """
 
     @classmethod
@@ -145,7 +155,11 @@ class Trace(Columns):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones; `fakempi.load` reads both.
 
-        `.html` is a page for browsers, to look around in: zoom, search, play, follow messages.
+        Parameters
+        ----------
+        path
+            The file; its suffix decides. `.html` is a page for browsers, to look around in: zoom, search, play, follow
+            messages.
         """
         if Path(path).suffix != ".html":
             return write(self, path)
@@ -169,10 +183,18 @@ class Trace(Columns):
         window: tuple[float, float] | None = None,
         console: Any = None,
     ) -> None:
-        """Print pictures of it: summary, timeline, waits, matrix, critical, blocks.
+        """Print pictures of it.
 
-        `width` is in columns, that of the terminal unless given; `ranks` and `window` (seconds) choose a part of the
-        timeline, `ranks` also of the matrix; `console` is a rich console to print to.
+        Parameters
+        ----------
+        what
+            Which, in order: summary, timeline, waits, matrix, critical, blocks.
+        width
+            In columns; that of the terminal unless given.
+        ranks, window
+            A part of the timeline, ranks also of the matrix; the window is in seconds.
+        console
+            A rich console to print to.
         """
         if self.painter is None:
             raise TraceError("show: nobody draws this trace; fakempi.load(path) gives one that can be shown.")
@@ -184,7 +206,7 @@ class Trace(Columns):
         return None if self.page is None else self.page(self, framed=True)
 
     def measure(self) -> Measures:
-        """What can be read off it."""
+        """What can be read off it: `Measures`."""
         return Measures(self)
 
     def __repr__(self) -> str:

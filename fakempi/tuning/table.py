@@ -97,6 +97,16 @@ class Choice:
             group = Chain(comm, rank, size, comm.Get_rank(), left, right, tag)
         return self.algorithm.run(group, *args, tag=tag, **options, **self.parameters)
 
+    def access(self, comm: Any, file: Any, runs: Any, data: Any, *, tag: int, **known: Any) -> None:
+        """An access of all ranks to a file; `known` is what parameters are, if there are such, that nobody asked for."""
+        known = {name: value for name, value in known.items() if name in self.algorithm.parameters}
+        self.algorithm.run(comm, file, runs, data, tag=tag, **{**known, **self.parameters})
+
+
+def two_phase(operation: str) -> Choice:
+    """What a program's hints ask for, where the run asks for nothing."""
+    return choice_of(("files", operation), Rule("two_phase"))
+
 
 @cache
 def _parameters_of(function: Callable[..., Any]) -> frozenset[str]:

@@ -6,7 +6,7 @@ all that its sender held when it started. For the usual gathering algorithms tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
 from rich.text import Text
@@ -21,15 +21,18 @@ _KEY = {(1, 0): ("●", "bold green"), (1, 1): ("■", "bright_blue"), (0, 0): (
 _SHADES = "·░▒▓█"
 LARGEST, FOLDED = 24, 12
 """As many ranks as are shown one by one, and to how many rows more of them are folded."""
+MOST = 16_384
+"""Ranks of which it can be said who holds whose block: these take 32 MB a round, and a million would take 125 GB."""
 
 
-def holdings(trace: Columns) -> list[list[int]]:
+def holdings(trace: Columns) -> Iterator[list[int]]:
     """After each round, from none on, by rank: the set of those whose data it can hold, as the bits of a number."""
     rows = trace.transfer_rows
     rounds = depths(rows)
     order = rows["start"].argsort(kind="stable")
     holds = [1 << rank for rank in range(trace.ranks)]
-    found = [list(holds)]
+    after = list(holds)
+    yield list(after)
     gains: list[list[tuple[int, int]]] = [[] for _ in range(int(rounds.max(initial=0)) + 1)]
     under_way: list[tuple[float, int, int, int]] = []
     columns = (rows[name][order].tolist() for name in ("source", "dest", "start", "arrived"))
@@ -40,11 +43,9 @@ def holdings(trace: Columns) -> list[list[int]]:
         heappush(under_way, (arrived, turn, dest, holds[source]))
         gains[int(rounds[order[turn]])].append((dest, holds[source]))
     for each in gains[1:]:
-        after = list(found[-1])
         for dest, gained in each:
             after[dest] |= gained
-        found.append(after)
-    return found
+        yield list(after)
 
 
 def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
@@ -52,15 +53,18 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
 
     With many ranks, rows and blocks are folded, and shades say how much of it is there; with many rounds, some are shown.
     """
-    after = holdings(trace)
     p = trace.ranks
+    if p > MOST:
+        raise TraceError(f"blocks: who holds whose block is shown for at most {MOST:,} ranks, and here are {p:,}.")
     groups = fold(range(p), p if p <= LARGEST else FOLDED)
     size = len(groups)
     label = max(4, *map(len, names(groups))) + 1
     cell = max(size, 5) + 1
     if width < label + 2 * cell:
         raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 2 * cell}.")
-    shown = _chosen(len(after), (width - label) // cell)
+    shown = _chosen(int(depths(trace.transfer_rows).max(initial=0)) + 1, (width - label) // cell)
+    needed = {each for k in shown for each in (k - 1, k)}
+    after = {k: held for k, held in enumerate(holdings(trace)) if k in needed}
     text = Text(no_wrap=True, overflow="crop")
     if title:
         text.append(f"{title}\n", "bold")
@@ -82,7 +86,7 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     return text
 
 
-def _cell(after: list[list[int]], k: int, group: Sequence[int], block: Sequence[int]) -> tuple[str, str]:
+def _cell(after: dict[int, list[int]], k: int, group: Sequence[int], block: Sequence[int]) -> tuple[str, str]:
     """The character for some blocks at some ranks after a round."""
     rank = group[0]
     if len(group) == 1 and len(block) == 1:

@@ -26,7 +26,22 @@ def many(count: int) -> str:
 
 
 class Link(NamedTuple):
-    """What many processes share: `width` transfers at a time, each of which has it for gap + n t_w."""
+    """What many processes share: `width` transfers at a time, each of which has it for gap + n t_w.
+
+    Attributes
+    ----------
+    t_w
+        Seconds a byte.
+    width
+        How many transfers at a time.
+    gap
+        Seconds for each transfer, beside its bytes.
+
+    Examples
+    --------
+    >>> Link(1e-9, width=2)
+    Link(t_w=1e-09, width=2, gap=0)
+    """
 
     t_w: Time
     width: int = 1
@@ -36,6 +51,29 @@ class Link(NamedTuple):
 class CostModel:
     """Base of all cost models; a model of your own overrides `transfer`, and the rest where it differs.
 
+    Attributes
+    ----------
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    network_ports
+        How many transfers to and from other nodes a node can take part in at a time, each way.
+    places
+        How many processes there is room for, those that are born later included; None is any number.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+    linear
+        (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called.
+    files
+        What accesses to files cost (a `FileServer`); None is nothing.
+    in_order
+        True if transfers to one process arrive in the order in which they start, so that nothing need be booked.
+
+    Examples
+    --------
     A network that is a tree with the processes as its leaves: the further two are apart, the longer it takes.
 
     >>> class Tree(CostModel):
@@ -53,18 +91,6 @@ class CostModel:
     [2, 2, 4, 4, 6]
 
     `run(main, 64, cost=Tree(arity=4))` uses it, and from a file `fakempi run --cost './tree.py:Tree(arity=4)'`.
-
-    Attributes
-    ----------
-    eager_limit : messages of at most so many bytes travel without waiting for their receive; with 0 none does
-    duplex : whether a process can send and receive at the same time
-    ports : how many transfers a process can take part in at a time, each way
-    network_ports : how many transfers to and from other nodes a node can take part in at a time, each way
-    places : how many processes there is room for, those that are born later included; None is any number
-    compute_per_byte : modelled seconds to combine one byte in a reduction
-    linear : (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called
-    files : what accesses to files cost (a `FileServer`); None is nothing
-    in_order : True if transfers to one process arrive in the order in which they start, so that nothing need be booked
     """
 
     eager_limit: int = 65536

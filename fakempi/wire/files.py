@@ -10,6 +10,15 @@ from fakempi.wire.cost import Time, check
 class FileServer:
     """What accesses to files cost, as `files=` of a cost model; without one they take no time.
 
+    Parameters
+    ----------
+    t_s, t_w
+        Seconds for each run of bytes, and for each byte.
+    ports
+        How many accesses at a time.
+
+    Examples
+    --------
     >>> server = FileServer(t_s=1, t_w=0, ports=2).open()
     >>> [server.serve(0, 8) for _ in range(3)]
     [1, 1, 2]

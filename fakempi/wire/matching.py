@@ -139,6 +139,11 @@ class Mailbox:
                 return envelope
         return None
 
+    def is_empty(self) -> bool:
+        """Whether there is nothing that nobody took, and nothing is awaited."""
+        lone = self.lone_envelope is not None or self.lone_pattern is not None
+        return not (lone or self.pending or self.exact or self.wild)
+
     def envelopes(self) -> list[Envelope]:
         """All that nobody took, sender by sender."""
         return [self.lone_envelope] if self.lone_envelope is not None else _links(self.pending)

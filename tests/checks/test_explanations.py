@@ -71,8 +71,8 @@ def test_the_docs_list_every_kind_as_it_is() -> None:
     assert all((ROOT / "docs" / path).resolve().is_file() for _, path, _ in rows)
 
 
-def test_the_readme_shows_a_finding_as_it_is() -> None:
+def test_the_page_on_deadlocks_shows_a_finding_as_it_is() -> None:
     """Its program and what is printed are those of the page."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "find_a_deadlock.md").read_text(encoding="utf-8")
     for part in re.split(r"^## .*\n", explanation("datatype-mismatch"), flags=re.MULTILINE)[1:3]:
-        assert textwrap.dedent(part.strip("\n")) in readme
+        assert textwrap.dedent(part.strip("\n")) in page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -77,13 +76,6 @@ def test_a_comparison_has_a_table_a_plot_and_the_winner(capsys: Capture, width: 
     ]
     assert "  * the fastest   ◦ claimed, on paper" in lines
     assert any("● bruck" in line for line in lines)
-
-
-def test_the_readme_shows_what_is_printed(capsys: Capture) -> None:
-    """The command, and the block of text after it."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    command, text = re.search(r"```sh\nfakempi (compare [^\n]*)\n```\n\n```text\n(.*?)```", readme, re.DOTALL).groups()  # type: ignore[union-attr]
-    assert printed(capsys, *command.split()) == text.splitlines()
 
 
 def test_sizes_make_a_table_for_each_number_of_ranks(capsys: Capture) -> None:

@@ -91,10 +91,10 @@ def test_one_rank_a_node_is_what_the_claims_say(kang: Any) -> None:
     assert kang.simulate(algorithm, case, cluster.cost, parameters) == pytest.approx(claimed, rel=1e-12)
 
 
-def test_the_readme_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
+def test_the_page_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
     """The published ones and 64 x 1 of all settings, 64 x 32 of the first; the picture is the step-by-step demo's."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| [1-8] \| .*$", readme, re.M)]
+    page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| [1-8] \| .*$", page, re.M)]
     rows = [row for row in rows if len(row) == 7]
     assert {int(row[0]): float(row[3]) for row in rows} == kang.PUBLISHED
 
@@ -106,6 +106,6 @@ def test_the_readme_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
     assert [row[4] for row in rows] == [ratio(number, kang.Cluster(64, 1)) for number in kang.PUBLISHED]
     assert rows[0][6] == ratio(1, kang.Cluster(64, 32))
     steps = (ROOT / "demos" / "06_step_by_step.out").read_text(encoding="utf-8")
-    picture = next(block for block in readme.split("```text\n") if block.startswith("t = 9")).split("```")[0]
+    picture = next(block for block in page.split("```text\n") if block.startswith("t = 9")).split("```")[0]
     printed = "".join(line.rstrip() + "\n" for line in steps.splitlines())
     assert picture in printed

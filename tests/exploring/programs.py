@@ -120,5 +120,5 @@ def outcomes(lists: list[list[tuple[Any, ...]]], **options: Any) -> tuple[set[An
         script.seen.clear()
 
     tell.ended_early = 0  # type: ignore[attr-defined]
-    found = fakempi.explore(script, len(lists), tell=tell, **options)
+    found = fakempi.explore(lambda comm: script(comm), len(lists), tell=tell, **options)
     return seen, found

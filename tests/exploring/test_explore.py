@@ -94,10 +94,36 @@ def test_what_is_too_large_is_said_to_be_so() -> None:
     """Fewest deviations first, and a part of the budget by chance: the same for the same seed."""
     found = [fakempi.explore(first, 7, runs=40, seed=seed, buffering="infinite", compare="returns") for seed in (1, 1)]
     assert [one.exhausted for one in found] == [False, False]
-    assert found[0].method == "fewest deviations first, 10 by chance"
+    assert found[0].method == "fewest deviations first, 10 by bounded mixing (up to 1 choice apart), 10 by chance"
     assert 0 < found[0].part < 1
     assert str(found[0]) == str(found[1])
     assert [percent(part) for part in (0.0001, 0.004, 0.03, 0.999)] == ["0.1 % at most", "0.4 %", "3 %", "99 %"]
+
+
+def rounds(comm: Any, number: int) -> None:
+    """In each round all others send to rank 0; it is wrong if the last round is turned round, and no other is."""
+    orders = []
+    for _ in range(number):
+        if comm.rank == 0:
+            orders.append([comm.recv(source=ANY) for _ in range(comm.size - 1)])
+        else:
+            comm.send(comm.rank, 0)
+        comm.bcast(None)
+    assert not orders or orders[-2:] != [[1, 2, 3], [3, 2, 1]]
+
+
+def test_deviations_that_are_near_each_other_are_tried_everywhere() -> None:
+    """With a bound, the number of runs grows with the length of a program and not like a power; and the bound is said."""
+    counts = []
+    for number in (2, 4, 6):
+        found = fakempi.explore(rounds, 4, number, buffering="infinite", mixing=1)
+        counts.append(found.runs)
+        (failure,) = found.failures
+        assert failure.decisions == ("i:0.0.2.1" if number == 2 else f"i:0x{2 * number - 2}.2.1")
+        assert found.limits == ["no two deviations are more than 1 choice apart"]
+        assert (found.exhausted, found.part) == (False, 1)
+    assert counts == [13, 27, 41]
+    assert fakempi.explore(rounds, 4, 3, buffering="infinite", mixing=0).failures == []
 
 
 def test_a_loop_of_tests_is_bounded_and_not_called_exhausted() -> None:
@@ -235,6 +261,7 @@ def test_a_program_that_is_another_one_each_time_is_told() -> None:
     ("given", "words"),
     [
         ({"runs": 0}, r"^explore: runs is 0; there must be at least 1\.$"),
+        ({"mixing": -1}, r"^explore: mixing must be a number of choices, 0 or more, or None, not -1\.$"),
         ({"stop": "soon"}, r"^explore: stop must be 'first' or None, not 'soon'\.$"),
         ({"compare": "prints"}, r"^explore: compare must be 'returns' or None, not 'prints'\.$"),
         ({"buffering": "some"}, r"^explore: buffering some is unknown; there are zero and infinite\.$"),

@@ -161,6 +161,17 @@ def test_a_sender_that_waits_for_ever_is_not_taken_for_one_that_is_done() -> Non
     assert found.runs == full.runs == 3
 
 
+def test_a_probe_that_waits_behind_a_receive_tells_equal_messages_apart() -> None:
+    """It was there before the receive took one of them, and is told from whom the other is."""
+    lists: list[list[tuple[Any, ...]]] = [
+        [("irecv", ANY, 0), ("probe", ANY, 0), ("recv", ANY, 0)], [("send", 0, 0, 1)], [("send", 0, 0, 1)],
+    ]  # fmt: skip
+    every, _ = outcomes(lists, buffering="infinite", reduce=False)
+    seen, _ = outcomes(lists, buffering="infinite")
+    assert seen == every
+    assert len([rank for rank, _ in seen if rank == 0]) == 2
+
+
 @st.composite
 def programs(draw: Any) -> Any:
     """Lists of things to do, in which most messages have a receive that fits."""

@@ -33,7 +33,15 @@ def room_of(module: str) -> str:
     return package if package == "collectives" else rest.split(".")[0] or "__init__"
 
 
-MODULES = {name_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
+EXERCISES = ROOT / "fakempi" / "learn" / "exercises"
+"""Programs of students are no modules of ours."""
+
+MODULES = {
+    name_of(path): path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if not path.is_relative_to(EXERCISES)
+}
 ROOMS = sorted({room_of(module) for module in MODULES} | {"collectives"})
 
 

@@ -15,7 +15,7 @@ from collectives.catalogue.card import LABELS
 
 PACKAGE = Path(collectives.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-HOMES = ("intra", "inter", "split", "chain/sort", "making")
+HOMES = ("intra", "inter", "split", "chain/sort", "making", "files/read_all", "files/write_all")
 """Where every file is an algorithm; split is an operation and a kind of its own."""
 
 PROGRAM = PACKAGE / "measure.py"

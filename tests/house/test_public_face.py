@@ -1,4 +1,4 @@
-"""The front door: what is public, that the README says so, that every example runs, and that coming in costs nothing."""
+"""The front door: what is public, that a page says so, that every example runs, and that coming in costs nothing."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import fakempi
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+NAMES = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
 
 
 def modules_with_examples() -> list[str]:
@@ -26,10 +27,9 @@ def modules_with_examples() -> list[str]:
     return sorted(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths)
 
 
-def test_the_readme_lists_every_public_name() -> None:
+def test_the_page_of_names_lists_every_public_one() -> None:
     """And no other."""
-    section = README.split("## Names\n")[1].split("\n## ")[0]
-    listed = {name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
+    listed = {name for row in re.findall(r"^\| (`.*?) \|", NAMES, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
     assert listed == set(fakempi.__all__) - {"__version__"}
 
 
@@ -46,9 +46,9 @@ def test_a_name_that_is_not_there_is_named() -> None:
         _ = fakempi.Sierpinski
 
 
-def test_importing_fakempi_imports_nothing_heavy() -> None:
-    """Neither numpy nor rooms of our own: it is paid for by whoever uses it."""
-    show = "import sys; before = set(sys.modules); import fakempi; print(*sorted(set(sys.modules) - before))"
+def imported_by(program: str) -> set[str]:
+    """The modules that a new process imports for a program."""
+    show = f"import sys; before = set(sys.modules); {program}; print(*sorted(set(sys.modules) - before))"
     ended = subprocess.run(
         [sys.executable, "-c", show],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -57,9 +57,22 @@ def test_importing_fakempi_imports_nothing_heavy() -> None:
         check=True,
         timeout=50,
     )
-    come = set(ended.stdout.split())
+    return set(ended.stdout.split())
+
+
+def test_importing_fakempi_imports_nothing_heavy() -> None:
+    """Neither numpy nor rooms of our own: it is paid for by whoever uses it."""
+    come = imported_by("import fakempi")
     assert {module for module in come if module.startswith("fakempi")} == {"fakempi"}
     assert come.isdisjoint({"numpy", "greenlet", "rich", "asyncio", "inspect", "dataclasses"})
+
+
+def test_a_run_imports_only_what_it_needs() -> None:
+    """Schedules, measuring, watching and looking after memory are imported by runs that ask for them."""
+    come = imported_by("import fakempi; fakempi.run(lambda comm: comm.barrier(), 2)")
+    rooms = {"choices", "computing", "exploring", "script", "view", "watch"}
+    assert {name for name in come if name.startswith("fakempi.") and name.split(".")[1] in rooms} == set()
+    assert come.isdisjoint({"fakempi.mpi.buffers.pins", "importlib.metadata", "rich"})
 
 
 @pytest.mark.parametrize("name", modules_with_examples())

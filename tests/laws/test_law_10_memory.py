@@ -179,9 +179,9 @@ def exchanges(comm: Any) -> None:
 
 @pytest.mark.parametrize(("main", "most"), [(empty, 4096), (splits, 8192), (exchanges, 8192)])
 def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) -> None:
-    """Bytes a rank, at 32 and at 256: about the same, and few."""
+    """Bytes a rank, at 32 and at 256: about the same, and few. What other tests leave behind can only add to it."""
     pytest.importorskip("greenlet")
     fakempi.run(main, 32)
-    small, large = (peak(main, nprocs, carrier="greenlets") / nprocs for nprocs in (32, 256))
+    small, large = (min(peak(main, nprocs, carrier="greenlets") for _ in range(3)) / nprocs for nprocs in (32, 256))
     assert large < 1.25 * small
     assert large < most * FRAMES

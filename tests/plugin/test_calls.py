@@ -371,9 +371,7 @@ def test_the_replay_line_works_from_any_folder(pytester: pytest.Pytester, monkey
     assert f"replay: pytest '{below}/test_there.py::test_it[a b]' --mpi4py=emulated" in result.stdout.str()
 
 
-def test_memory_that_is_in_use_is_looked_at_in_tests(pytester: pytest.Pytester) -> None:
-    """Who writes to what is being sent is warned."""
-    source = """
+WRITES_TOO_EARLY = """
 import numpy as np
 
 @pytest.mark.mpi(ranks=2)
@@ -386,27 +384,18 @@ def test_early(comm):
     else:
         comm.Recv(b, 0)
 """
-    result, text = run_pytest(pytester, source, "-W", "default")
+
+
+def test_memory_that_is_in_use_is_looked_at_in_tests(pytester: pytest.Pytester) -> None:
+    """Who writes to what is being sent is warned."""
+    result, text = run_pytest(pytester, WRITES_TOO_EARLY, "-W", "default")
     result.assert_outcomes(passed=1, warnings=1)
     assert "MPIFindingWarning: buffer-in-use: rank 0: Isend at" in text
 
 
 def test_a_strict_test_fails_at_the_line_that_writes_to_memory_in_use(pytester: pytest.Pytester) -> None:
     """With numpy's error there, and below it what was under way."""
-    source = """
-import numpy as np
-
-@pytest.mark.mpi(ranks=2, strict=True)
-def test_early(comm):
-    b = np.zeros(2)
-    if comm.rank == 0:
-        request = comm.Isend(b, 1)
-        b[0] = 1
-        request.Wait()
-    else:
-        comm.Recv(b, 0)
-"""
-    result, text = run_pytest(pytester, source)
+    result, text = run_pytest(pytester, WRITES_TOO_EARLY.replace("ranks=2", "ranks=2, strict=True"))
     result.assert_outcomes(failed=1)
     assert "ValueError: assignment destination is read-only" in text
     assert "buffer-in-use: rank 0: b[0] = 1 at test_a_strict_test_fails" in text

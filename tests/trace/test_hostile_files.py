@@ -23,7 +23,9 @@ from fakempi.cli import main
 from fakempi.errors import TraceError, printable
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns
 from fakempi.trace.files import write
+from fakempi.trace.packing import packed, unpacked
 from fakempi.trace.record import Trace, load
+from tests.trace.lists import in_lists
 
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"
 Change = Callable[[dict[str, Any]], Any]
@@ -51,6 +53,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def changed(saved: Path, path: Path, change: Change) -> Path:
     """The trace as JSON with something else in it."""
     content = json.loads((saved / "t.json").read_text())
+    in_lists(content["otherData"]["fakempi"])
     change(content["otherData"]["fakempi"])
     path.write_text(json.dumps(content))
     return path
@@ -60,6 +63,14 @@ def put(table: str, column: str, value: Any) -> Change:
     """A value into the first row of a column."""
     return lambda head: head[table][column].__setitem__(0, value)
 
+
+def tell(**told: Any) -> Change:
+    """Something else of the run."""
+    return lambda head: head["about"].update(told)
+
+
+ENDED = {"kind": "DeadlockError", "text": "", "headline": ""}
+STUCK = {"rank": 0, "call": "recv", "site": "a.py:1", "since": 0.0, "polls": False, "wants": []}
 
 WRONG: list[tuple[Change, str]] = [
     (put("transfers", "source", 2), "source 2 of transfers is not from 0 to below 2"),
@@ -93,6 +104,17 @@ WRONG: list[tuple[Change, str]] = [
     (lambda head: head.update(transfers={}), "'posted' is missing"),
     (lambda head: head.update(transfers=5), "is missing"),
     (lambda head: head["transfers"].update(tag=5), "transfers should have columns"),
+    (lambda head: head.update(about=[]), "what is told of the run is a list, not a table"),
+    (tell(versions=["3"]), "versions in what is told of the run is a list, not a table"),
+    (tell(findings={}), "findings in what is told of the run is a dict, not a list"),
+    (tell(findings=[{"text": "x"}]), "findings in what is told of the run lacks ranks"),
+    (tell(ended="badly"), "ended in what is told of the run is a str, not a table"),
+    (tell(ended={**ENDED, "time": "soon"}), "time in ended in what is told of the run is 'soon', not a number"),
+    (tell(ended={**ENDED, "stuck": [{**STUCK, "rank": 2}]}), "rank 2 is told to wait, and the ranks are 0 to 1"),
+    (tell(ended={**ENDED, "stuck": [{**STUCK, "since": float("nan")}]}), "is 'nan', not a number"),
+    (tell(ended={**ENDED, "cycle": ["0"]}), "cycle in ended in what is told of the run is '0', not a whole number"),
+    (tell(schedule={"decisions": "z:0", "fails": True, "rank": 9}), "the choice that is told to decide is not in the trace"),
+    (tell(schedule={"decisions": "z:0", "fails": 1}), "fails in schedule in what is told of the run is '1', not true"),
 ]
 
 
@@ -101,6 +123,45 @@ def test_every_number_and_name_is_checked(change: Change, words: str, saved: Pat
     """With the place and the value."""
     with pytest.raises(TraceError, match=re.escape(words)):
         load(changed(saved, tmp_path / "t.json", change))
+
+
+ROWS = packed(np.ones(9, COMPUTES.dtype))
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({**ROWS, "rows": 8}, "8 rows take 192 bytes, and there are more"),
+        ({**ROWS, "rows": 10}, "10 rows take 240 bytes, and there are fewer"),
+        ({**ROWS, "rows": 10**12}, "1,000,000,000,000 rows are more than 40 letters can hold"),
+        ({**ROWS, "rows": -1}, "it should have a number of rows, and a text"),
+        ({**ROWS, "rows": True}, "it should have a number of rows, and a text"),
+        ({**ROWS, "packed": 5}, "it should have a number of rows, and a text"),
+        ({**ROWS, "packed": ROWS["packed"][:-4]}, "9 rows take 216 bytes, and there are fewer"),
+        ({**ROWS, "packed": "Ä" * 40}, "string argument should contain only ASCII characters"),
+        ({**ROWS, "packed": "!" * 40}, "Only base64 data is allowed"),
+        ({**ROWS, "packed": "AAAA" * 10}, "Error -3 while decompressing data: "),
+    ],
+)
+def test_packed_rows_are_as_large_as_they_say(told: dict[str, Any], words: str, saved: Path, tmp_path: Path) -> None:
+    """Or refused, before much is unpacked; and then they are checked like all others."""
+    content = json.loads((saved / "t.json").read_text())
+    content["otherData"]["fakempi"]["computes"] = told
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    with pytest.raises(TraceError, match=r"t\.json: the trace is damaged: computes: " + re.escape(words)):
+        load(tmp_path / "t.json")
+
+
+def test_packed_rows_are_checked_like_all_others(saved: Path, tmp_path: Path) -> None:
+    """A rank that is not there."""
+    content = json.loads((saved / "t.json").read_text())
+    head = content["otherData"]["fakempi"]
+    rows = unpacked(head["computes"], COMPUTES)
+    rows["rank"] = 7
+    head["computes"] = packed(rows)
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    with pytest.raises(TraceError, match=r"damaged: rank 7 of computes is not from 0 to below 2\.$"):
+        load(tmp_path / "t.json")
 
 
 def test_pickles_are_not_read(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_holdings_are_those_of_the_algorithm() -> None:
 @given(st.integers(1, 12), st.sampled_from(["ring", "bruck"]))
 def test_in_the_end_everybody_can_hold_everything(ranks: int, name: str) -> None:
     """It was an allgather."""
-    assert set(holdings(runs.allgather(name, ranks))[-1]) == {(1 << ranks) - 1}
+    assert set(list(holdings(runs.allgather(name, ranks)))[-1]) == {(1 << ranks) - 1}
 
 
 def test_messages_travel_from_frame_to_frame() -> None:
@@ -169,3 +169,11 @@ def test_a_trace_shows_itself(tmp_path: Path) -> None:
         assert words in told[0]
     with pytest.raises(TraceError, match=r"^show: nobody draws this trace; fakempi\.load\(path\) gives one that can be"):
         load_record(tmp_path / "t.npz").show()
+
+
+def test_blocks_of_very_many_ranks_are_refused() -> None:
+    """Everybody may hold everybody's, which for three million ranks would be a terabyte."""
+    trace = runs.allgather("ring", 2)
+    trace.clocks = [0.0] * 3_000_000
+    with pytest.raises(TraceError, match=r"^blocks: .* at most 16,384 ranks, and here are 3,000,000\.$"):
+        blocks(trace)

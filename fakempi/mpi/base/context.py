@@ -67,7 +67,7 @@ class Context:
             if one.differ(self) if isinstance(one, Starts) else not isinstance(one, dict):
                 return True
         boxes = (box for side in self.sides for box in side.boxes if box is not None)
-        return bool(self.freed) or any(box.envelopes() or box.patterns() for box in boxes)
+        return bool(self.freed) or not all(box.is_empty() for box in boxes)
 
     def free(self, place: int, site: str) -> None:
         """A process frees it."""

@@ -17,7 +17,19 @@ from fakempi.wire.cost import MOST
 
 
 def compute(seconds: float) -> None:
-    """Let the running rank compute for so many seconds of virtual time."""
+    """Let the running rank compute for so many seconds of virtual time.
+
+    Parameters
+    ----------
+    seconds
+        How long, by the rank's own clock; nobody waits for it in real time.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: fakempi.compute(2 * comm.rank), 3).clocks
+    [0, 2, 4]
+    """
     try:
         sensible = 0 <= seconds <= MOST
     except TypeError:

@@ -88,7 +88,7 @@ def meet(
     """Join the meeting of that key, which the first to come calls; `check` complains of what does not fit the others'."""
     choices = running_process().universe.choices
     if choices is not None:
-        choices.met()
+        choices.met(plan)
     meeting = table.get(key)
     if meeting is None:
         meeting = table[key] = Meeting(plan, awaits, conclude)

@@ -116,6 +116,16 @@ class Universe:
             return None
         return self.choose(kind="making", operation=operation, p=p)
 
+    def choose_files(self, operation: str, p: int, *, hinted: bool) -> Any:
+        """The algorithm by which `p` ranks access a file together, if the run asked for one, or a hint of the program."""
+        if self._table is not None and ("files", operation) in self._table.rules:
+            return self.choose(kind="files", operation=operation, p=p)
+        if not hinted:
+            return None
+        from fakempi.tuning.table import two_phase  # if needed
+
+        return two_phase(operation)
+
     def _look_up_table(self) -> None:
         # If needed: that imports all algorithms.
         from fakempi.tuning import Facts, Placement, SendCosts, Sizes, resolve, startup_bytes

@@ -13,6 +13,13 @@ from fakempi.mpi.base.current import running_process
 def region(name: str) -> Iterator[None]:
     """Give what the running rank does in here a name, which shows in the trace; without a trace nothing happens.
 
+    Parameters
+    ----------
+    name
+        What the trace calls it.
+
+    Examples
+    --------
     >>> import fakempi
     >>> def main(comm):
     ...     with fakempi.region("halo exchange"):

@@ -47,6 +47,7 @@ class Locks:
     def __init__(self) -> None:
         self.held: dict[int, Lock] = {}
         self.late: list[Any] = []  # arrays that are free, but look at one that is not
+        self.ever: set[int] = set()  # addresses of objects whose memory was locked
 
     def put_on(self, arrays: Iterable[Any], nbytes: int) -> list[Any]:
         """Lock those that have so much memory and no more; returns which."""
@@ -58,6 +59,7 @@ class Locks:
             lock.count += 1
         elif array.flags.writeable and array.flags.forc and _can_be_undone(array):
             self.held[id(array)] = Lock(array)
+            self.ever.add(id(root_of(array)))
         else:
             return False
         return True
@@ -76,6 +78,10 @@ class Locks:
             for found in _arrays(frame):
                 if not found.flags.writeable and id(root_of(found)) in roots and id(found) not in self.held:
                     _unlocked(found)
+
+    def may_have_left(self, arrays: list[Any]) -> bool:
+        """Whether one of these, or one that nobody knows if there are none, may be read-only because of us."""
+        return any(id(root_of(array)) in self.ever for array in arrays) if arrays else bool(self.ever)
 
     def alias(self, array: Any) -> Any:
         """The memory of an array that is locked, or looks at one that is, as one that lets us write; else None."""

@@ -27,6 +27,12 @@ from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.regions import Neighbours, Region, root_of
 from fakempi.wire.envelope import Envelope, Pattern
 
+LEFT = (
+    " (perhaps by fakempi: in a strict run arrays in use are read-only, and a view that is taken meanwhile and kept deep"
+    " inside other objects stays so; take it before or after, or run without strict)"
+)
+"""What may be the reason that an array is read-only that no operation uses."""
+
 
 class Watch:
     """Of a run: who is told when memory is written to that a receive waits for, and the end of it all."""
@@ -69,6 +75,7 @@ class Pins:
     def __init__(self, watch: Watch, process: Any) -> None:
         self.watch, self.process = watch, process
         self.live: dict[Pin, None] = {}
+        self.gathered = 0  # to how many calls of all ranks of a window it has come
         self.roots: dict[int, Region | Neighbours] = {}  # by the identity of the object whose memory it is
 
     def of(self, operation: Any, buffer: Any) -> Pin | None:
@@ -136,8 +143,10 @@ class Pins:
         everybody = [self, *self.watch.all]
         users = [next(filter(None, (pins._user(id(root_of(array))) for pins in everybody)), None) for array in arrays]
         pin = users[0] if users and None not in users else None
-        if pin is None:
-            return  # it may have been another array
+        if pin is None:  # it may have been another array, or a view that we did not find again
+            if self.watch.locks.may_have_left(arrays):
+                error.args = (f"{error}{LEFT}",)
+            return
         whose = "" if pin.pins is self else f" of {pin.pins.process.name}, with which it shares the array"
         self.found("buffer-in-use", line, place, f"it writes to the buffer of {pin}{whose}, which is not over")
         verdict = self.watch.universe.verdict

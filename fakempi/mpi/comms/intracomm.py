@@ -26,6 +26,7 @@ from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.ports import Connecting
 from fakempi.mpi.comms.spawning import Spawning
 from fakempi.mpi.comms.topology_makers import TopologyMakers
+from fakempi.mpi.failures.death import check_groups
 
 
 class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
@@ -67,12 +68,13 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         rank = members.index(self._process.number)
         if rank is None:
             return Intracomm()
+        check_groups(context.universe, members)
         loop, choice = self._loop, context.universe.choose_making("create_group", len(members))
         arrival = meet(
             context.meetings, ("Create_group", members, tag), "Create_group", members,
             lambda values: Context(context.universe, members), rank, None, loop.now,
         )  # fmt: skip
-        wait_one(loop, arrival)
+        self._concluded(arrival)
         if choice is not None:
             old = self._local().members
             left, right = (old.index(members[i]) if 0 <= i < len(members) else -1 for i in (rank - 1, rank + 1))

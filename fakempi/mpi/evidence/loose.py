@@ -24,7 +24,8 @@ def look(universe: Universe) -> None:
     """Tell the run's ledger of all loose ends; what is said first is what has the lower number."""
     contexts = {side.context for side in universe.sides} | set(universe.remains)
     shown = sorted((one for one in contexts if one.sides[0].original is None), key=lambda one: one.number)
-    boxes = [box for context in shown for side in context.sides for box in side.boxes if box is not None]
+    sides = (side for context in shown for side in context.sides)
+    boxes = [box for side in sides for box in side.boxes if box is not None and not box.is_empty()]
     _messages(universe, boxes)
     _receives(universe, boxes)
     for context in shown:

@@ -1,31 +1,24 @@
 """The calls that read and write: at an offset, at this rank's pointer, at the shared one; alone, or all ranks together.
 
-All are made of three: `_access` moves the bytes and says when that is over, `_all` has all ranks of the file come to the
-call, and `_in_order` deals the shared pointer out by rank. A nonblocking call returns a request for the same, and of a split
-one the first half begins it and the second waits.
+All are made of few: `_alone`; `_together`, to which all ranks of the file come; `_ordered`, which deals the shared pointer
+out by rank. A nonblocking call returns a request for the same. Of a split one, the first half begins and the second waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from fakempi.errors import MPIError
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_one
-from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, snapshot
-from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.datatypes.packing import converted
-from fakempi.mpi.files.handle import Access, FileState
+from fakempi.mpi.base.waiting import AllOf, error_of, wait_one
+from fakempi.mpi.files.handle import Access
+from fakempi.mpi.files.moving import OWN, SHARED, Described, Moving, Told
+from fakempi.mpi.point.arrival import taken_out
 from fakempi.mpi.point.handle import fill_status
 from fakempi.mpi.point.request import Request
 
-OWN, SHARED = "own", "shared"
-"""Pointers, in place of an offset."""
 
-
-class Accesses(FileState):
+class Accesses(Moving):
     """All that reads and writes."""
 
     __slots__ = ()
@@ -34,19 +27,19 @@ class Accesses(FileState):
 
     def Read_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
         """Read from an offset, in etypes."""
-        self._wait(self._access(buf, offset, write=False), status)
+        self._alone("Read_at", buf, offset, status, write=False)
 
     def Read_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
         """All ranks read, each from its offset."""
-        self._wait(self._all("Read_at_all", buf, offset, write=False), status)
+        self._together("Read_at_all", buf, offset, status, write=False)
 
     def Write_at(self, offset: int, buf: Any, status: Status | None = None) -> None:
         """Write to an offset, in etypes."""
-        self._wait(self._access(buf, offset, write=True), status)
+        self._alone("Write_at", buf, offset, status, write=True)
 
     def Write_at_all(self, offset: int, buf: Any, status: Status | None = None) -> None:
         """All ranks write, each to its offset."""
-        self._wait(self._all("Write_at_all", buf, offset, write=True), status)
+        self._together("Write_at_all", buf, offset, status, write=True)
 
     def Iread_at(self, offset: int, buf: Any) -> Request:
         """Start to read from an offset."""
@@ -54,7 +47,7 @@ class Accesses(FileState):
 
     def Iread_at_all(self, offset: int, buf: Any) -> Request:
         """Start to read, all ranks, each from its offset."""
-        return self._request(self._together("Iread_at_all", self._access(buf, offset, write=False)), buf)
+        return self._request(self._start("Iread_at_all", buf, offset, write=False), buf)
 
     def Iwrite_at(self, offset: int, buf: Any) -> Request:
         """Start to write to an offset."""
@@ -62,25 +55,25 @@ class Accesses(FileState):
 
     def Iwrite_at_all(self, offset: int, buf: Any) -> Request:
         """Start to write, all ranks, each to its offset."""
-        return self._request(self._together("Iwrite_at_all", self._access(buf, offset, write=True)), buf)
+        return self._request(self._start("Iwrite_at_all", buf, offset, write=True), buf)
 
     # -- at this rank's pointer -----------------------------------------------------------------------------------
 
     def Read(self, buf: Any, status: Status | None = None) -> None:
         """Read on from this rank's pointer."""
-        self._wait(self._access(buf, OWN, write=False), status)
+        self._alone("Read", buf, OWN, status, write=False)
 
     def Read_all(self, buf: Any, status: Status | None = None) -> None:
         """All ranks read, each on from its pointer."""
-        self._wait(self._all("Read_all", buf, OWN, write=False), status)
+        self._together("Read_all", buf, OWN, status, write=False)
 
     def Write(self, buf: Any, status: Status | None = None) -> None:
         """Write on from this rank's pointer."""
-        self._wait(self._access(buf, OWN, write=True), status)
+        self._alone("Write", buf, OWN, status, write=True)
 
     def Write_all(self, buf: Any, status: Status | None = None) -> None:
         """All ranks write, each on from its pointer."""
-        self._wait(self._all("Write_all", buf, OWN, write=True), status)
+        self._together("Write_all", buf, OWN, status, write=True)
 
     def Iread(self, buf: Any) -> Request:
         """Start to read on from this rank's pointer."""
@@ -88,7 +81,7 @@ class Accesses(FileState):
 
     def Iread_all(self, buf: Any) -> Request:
         """Start to read, all ranks, each on from its pointer."""
-        return self._request(self._together("Iread_all", self._access(buf, OWN, write=False)), buf)
+        return self._request(self._start("Iread_all", buf, OWN, write=False), buf)
 
     def Iwrite(self, buf: Any) -> Request:
         """Start to write on from this rank's pointer."""
@@ -96,17 +89,17 @@ class Accesses(FileState):
 
     def Iwrite_all(self, buf: Any) -> Request:
         """Start to write, all ranks, each on from its pointer."""
-        return self._request(self._together("Iwrite_all", self._access(buf, OWN, write=True)), buf)
+        return self._request(self._start("Iwrite_all", buf, OWN, write=True), buf)
 
     # -- at the shared pointer ------------------------------------------------------------------------------------
 
     def Read_shared(self, buf: Any, status: Status | None = None) -> None:
         """Read on from the shared pointer; who comes first is served first."""
-        self._wait(self._access(buf, SHARED, write=False), status)
+        self._alone("Read_shared", buf, SHARED, status, write=False)
 
     def Write_shared(self, buf: Any, status: Status | None = None) -> None:
         """Write on from the shared pointer; who comes first is served first."""
-        self._wait(self._access(buf, SHARED, write=True), status)
+        self._alone("Write_shared", buf, SHARED, status, write=True)
 
     def Iread_shared(self, buf: Any) -> Request:
         """Start to read on from the shared pointer."""
@@ -118,17 +111,17 @@ class Accesses(FileState):
 
     def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
         """All ranks read on from the shared pointer, in the order of their ranks."""
-        self._wait(self._in_order("Read_ordered", buf, write=False), status)
+        self._ordered("Read_ordered", buf, status, write=False)
 
     def Write_ordered(self, buf: Any, status: Status | None = None) -> None:
         """All ranks write on from the shared pointer, in the order of their ranks."""
-        self._wait(self._in_order("Write_ordered", buf, write=True), status)
+        self._ordered("Write_ordered", buf, status, write=True)
 
     # -- in two halves --------------------------------------------------------------------------------------------
 
     def Read_at_all_begin(self, offset: int, buf: Any) -> None:
         """The first half of Read_at_all."""
-        self._begin("Read_at_all", lambda name: self._all(name, buf, offset, write=False))
+        self._begin("Read_at_all", lambda call: self._start(call, buf, offset, write=False))
 
     def Read_at_all_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Read_at_all."""
@@ -136,7 +129,7 @@ class Accesses(FileState):
 
     def Write_at_all_begin(self, offset: int, buf: Any) -> None:
         """The first half of Write_at_all."""
-        self._begin("Write_at_all", lambda name: self._all(name, buf, offset, write=True))
+        self._begin("Write_at_all", lambda call: self._start(call, buf, offset, write=True))
 
     def Write_at_all_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Write_at_all."""
@@ -144,7 +137,7 @@ class Accesses(FileState):
 
     def Read_all_begin(self, buf: Any) -> None:
         """The first half of Read_all."""
-        self._begin("Read_all", lambda name: self._all(name, buf, OWN, write=False))
+        self._begin("Read_all", lambda call: self._start(call, buf, OWN, write=False))
 
     def Read_all_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Read_all."""
@@ -152,7 +145,7 @@ class Accesses(FileState):
 
     def Write_all_begin(self, buf: Any) -> None:
         """The first half of Write_all."""
-        self._begin("Write_all", lambda name: self._all(name, buf, OWN, write=True))
+        self._begin("Write_all", lambda call: self._start(call, buf, OWN, write=True))
 
     def Write_all_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Write_all."""
@@ -160,7 +153,7 @@ class Accesses(FileState):
 
     def Read_ordered_begin(self, buf: Any) -> None:
         """The first half of Read_ordered."""
-        self._begin("Read_ordered", lambda name: self._in_order(name, buf, write=False))
+        self._begin("Read_ordered", lambda call: self._start_ordered(call, buf, write=False))
 
     def Read_ordered_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Read_ordered."""
@@ -168,89 +161,98 @@ class Accesses(FileState):
 
     def Write_ordered_begin(self, buf: Any) -> None:
         """The first half of Write_ordered."""
-        self._begin("Write_ordered", lambda name: self._in_order(name, buf, write=True))
+        self._begin("Write_ordered", lambda call: self._start_ordered(call, buf, write=True))
 
     def Write_ordered_end(self, buf: Any, status: Status | None = None) -> None:
         """The second half of Write_ordered."""
         self._end("Write_ordered", status)
 
-    # -- what they are made of ------------------------------------------------------------------------------------
+    # -- how they are carried out ---------------------------------------------------------------------------------
 
-    def _access(self, buf: Any, where: Any, *, write: bool) -> Access:
-        """Move bytes between a buffer and the file, at an offset or at a pointer, which moves on."""
-        part = self._check(write=write, shared=where is SHARED)
-        payload, count = self._described(buf, write)
-        at = part.pointer if where is OWN else self._opened.pointer if where is SHARED else self._offset(where)
-        access = self._move(payload, at, count, write)
-        if where is OWN:
-            part.pointer = at - -access.capacity // part.view.etype._size  # an etype that came in part counts
-        elif where is SHARED:
-            self._opened.pointer = at + count
+    def _alone(self, call: str, buf: Any, where: Any, status: Status | None, *, write: bool) -> None:
+        """Access the file, whatever the others do."""
+        access = self._access(buf, where, write=write)
+        with Told(self._alive().comm, call, access.capacity):
+            self._wait(access, status)
+
+    def _together(self, call: str, buf: Any, where: Any, status: Status | None, *, write: bool) -> None:
+        """All ranks of the file access it: what they write is there when they have met, and they read after that."""
+        comm = self._check(write=write).comm
+        buffer, chosen = self._described(buf, write), self._choice(write)
+        arrival = comm._arrive(f"File.{call}", None, lambda values: None)
+        with Told(comm, call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
+            if chosen is None and write:
+                self._wait(AllOf((arrival, self._at(buffer, where))), status)
+                return
+            comm._concluded(arrival)
+            self._wait(self._at(buffer, where) if chosen is None else self._by(chosen, buffer, where), status)
+
+    def _by(self, chosen: Any, buffer: Described, where: Any) -> Access:
+        """Have an algorithm access the file, now that all have come."""
+        access, work = self._plan(chosen, buffer, where)
+        try:
+            work()
+        except MPIError as error:
+            self._tell(error)
         return access
 
-    def _described(self, buf: Any, write: bool) -> tuple[Any, int]:
-        """A buffer as a payload, and how many etypes it holds."""
-        payload, nbytes = describe(buf) if write else describe_target(buf)
-        if type(payload) is Phantom:
-            self._refuse_phantom(nbytes)
-        return payload, self._etypes(nbytes)
+    def _start(self, call: str, buf: Any, where: Any, *, write: bool) -> AllOf:
+        """Begin an access to which all ranks of the file come, and return what to wait for."""
+        comm = self._check(write=write).comm
+        buffer, chosen = self._described(buf, write), self._choice(write)
+        arrival = comm._arrive(f"File.{call}", None, lambda values: None)
+        if chosen is not None:
+            return self._background(call, chosen, buffer, where, arrival)
+        return AllOf((arrival, self._at(buffer, where)))
 
-    def _move(self, payload: Any, at: int, count: int, write: bool) -> Access:
-        """Move the bytes of so many etypes; at the end of the file, as many as there are."""
-        opened, view = self._opened, self._alive().view
-        runs = list(view.runs(at, count * view.unit))
-        if write:
-            data = np.ascontiguousarray(snapshot(payload)).reshape(-1).view(np.uint8)
-            moved = len(data)
-            if view.external:
-                data = converted(view.etype._definition, data, count, outward=True)
-            opened.storage.write(runs, data)
-        else:
-            data = opened.storage.read(runs)
-            if view.external:
-                whole = len(data) // view.unit
-                data = converted(view.etype._definition, data[: whole * view.unit], whole, outward=False)
-            moved = len(data)
-            copy_into(data, payload, moved)
-        return Access(opened.over_at(moved, len(runs)), moved)
+    def _ordered(self, call: str, buf: Any, status: Status | None, *, write: bool) -> None:
+        """All ranks access the file, at the shared pointer and in the order of their ranks."""
+        comm, (buffer, chosen, arrival) = self._alive().comm, self._dealt_out(call, buf, write)
+        with Told(comm, call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
+            at = self._given(arrival)
+            self._wait(at if chosen is None else self._by(chosen, buffer, at), status)
 
-    def _all(self, call: str, buf: Any, where: Any, *, write: bool) -> Any:
-        """All ranks of the file access it: what they write is there when they have met, and they read after that."""
-        if write:
-            return self._together(call, self._access(buf, where, write=True))
-        self._check(write=False)
-        self._alive().comm._meet(f"File.{call}", None, lambda values: None)
-        return self._access(buf, where, write=False)
+    def _start_ordered(self, call: str, buf: Any, *, write: bool) -> Any:
+        """Begin the same; it is begun when all have come."""
+        buffer, chosen, arrival = self._dealt_out(call, buf, write)
+        at = self._given(arrival)
+        return at if chosen is None else self._background(call, chosen, buffer, at, arrival)
 
-    def _together(self, call: str, access: Access) -> Any:
-        """All ranks of the file come to this call."""
-        arrival = self._alive().comm._arrive(f"File.{call}", None, lambda values: None)
-        return AllOf((arrival, access))
+    def _dealt_out(self, call: str, buf: Any, write: bool) -> tuple[Described, Any, Any]:
+        """When all ranks have come, the shared pointer passes over what each has, in the order of ranks.
 
-    def _in_order(self, call: str, buf: Any, *, write: bool) -> Access:
-        """When all ranks have come, the shared pointer passes over what each has, in the order of ranks."""
-        part, opened = self._check(write=write, shared=True), self._opened
-        payload, count = self._described(buf, write)
+        What they are told there is their access or, if that is an algorithm's business, where it begins.
+        """
+        comm, opened = self._check(write=write, shared=True).comm, self._opened
+        buffer, chosen = self._described(buf, write), self._choice(write)
 
-        def move_all(parts: dict[int, tuple[int, Callable[[int], Access]]]) -> list[Access]:
-            accesses = []
+        def deal(parts: dict[int, Any]) -> list[Any]:
+            given = []
             for place in range(len(parts)):
-                etypes, move = parts[place]
-                accesses.append(move(opened.pointer))
-                opened.pointer += etypes
-            return accesses
+                file, each = parts[place]
+                given.append(file._move(each, opened.pointer) if chosen is None else opened.pointer)
+                opened.pointer += each.etypes
+            return given
 
-        mine = count, lambda at: self._move(payload, at, count, write)
-        accesses: list[Access] = part.comm._meet(f"File.{call}", mine, move_all)
-        rank: int = part.comm.Get_rank()
-        return accesses[rank]
+        return buffer, chosen, comm._arrive(f"File.{call}", (self, buffer), deal)
+
+    def _given(self, arrival: Any) -> Any:
+        """What this rank is told when all have come."""
+        comm = self._alive().comm
+        try:
+            return comm._concluded(arrival)[comm.Get_rank()]
+        except MPIError as error:
+            self._tell(error)
 
     def _wait(self, operation: Any, status: Status | None) -> None:
-        part = self._alive()
-        wait_one(part.comm._loop, operation)
+        wait_one(self._alive().comm._loop, operation)
+        if (failed := error_of(operation)) is not None:
+            self._raise(failed)
+        access = operation.operations[-1] if operation.__class__ is AllOf else operation
         if status is not None:
-            access = operation.operations[-1] if operation.__class__ is AllOf else operation
             fill_status(status, access)
+        if (error := taken_out(access, False, None, None)[1]) is not None:
+            self._raise(error)
 
     def _request(self, operation: Any, buf: Any) -> Request:
         return Request._of(self._alive().comm, operation, buf)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_AMODE
-from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     MODE_APPEND,
@@ -16,6 +15,7 @@ from fakempi.mpi.base.constants import (
     MODE_SEQUENTIAL,
     MODE_WRONLY,
 )
+from fakempi.mpi.files.hints import Hints
 from fakempi.mpi.files.storage import Storage
 from fakempi.mpi.files.views import PLAIN, View
 
@@ -32,9 +32,9 @@ class Opened:
         self.atomic = False
 
     def over_at(self, nbytes: int, runs: int) -> Any:
-        """When an access that begins now is over: the file server's business, if there is one."""
+        """When an access that begins now is over: the file server's business, if there is one, and something to do."""
         universe, now = self.universe, self.universe.loop.now
-        if universe.cost.files is None:
+        if universe.cost.files is None or not runs:
             return now
         if universe.file_queue is None:
             universe.file_queue = universe.cost.files.open()
@@ -44,7 +44,7 @@ class Opened:
 class Part:
     """A rank's own part of an open file: one object for all of its handles."""
 
-    __slots__ = ("__weakref__", "comm", "errhandler", "info", "opened", "pointer", "split", "view")
+    __slots__ = ("__weakref__", "comm", "errhandler", "hints", "info", "opened", "pointer", "split", "view")
 
     def __init__(self, opened: Opened, comm: Any) -> None:
         self.opened: Opened | None = opened  # None: closed
@@ -53,6 +53,7 @@ class Part:
         self.pointer = opened.pointer
         self.split: tuple[str, Any] | None = None  # the split collective call that has begun, and its operation
         self.info: Any = None
+        self.hints = Hints()
         self.errhandler: Any = None
 
 
@@ -69,4 +70,4 @@ def check_mode(amode: int) -> None:
 
 
 def _wrong(words: str) -> Exception:
-    return complaint(ERR_AMODE, f"{words}.", MPIValueError)
+    return complaint(ERR_AMODE, f"{words}.")

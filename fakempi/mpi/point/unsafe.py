@@ -51,13 +51,13 @@ def look_behind(process: Any, envelope: Envelope) -> None:
     if box.lone_envelope is envelope or (box.pending and (envelope.source, envelope.tag) in box.pending):
         if box.name.original is None:
             if buffered is None:
-                buffered = universe.buffered = Buffered(universe)
+                buffered = universe.buffered = BufferedSends(universe)
             buffered.add(envelope)
     elif buffered is not None and box.owner in buffered.last and box.name.original is None:
         buffered.add_received(envelope)
 
 
-class Buffered:
+class BufferedSends:
     """Those of a run that matter still. It puts itself between the wire and whoever is told of what has met."""
 
     def __init__(self, universe: Any) -> None:

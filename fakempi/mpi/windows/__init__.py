@@ -8,5 +8,6 @@ window               what all ranks share of a window, and what one rank has of 
 permits, locks       what lets operations go to a target: a lock there, or its Post
 lane, operations     the way from one rank to another, and what travels on it and does something at its end
 places               which bytes of a target are meant
-races                accesses of one epoch that clash
+express              Puts that need none of this
+races, stores        accesses of one epoch that clash; what a rank writes to its own memory beside them
 """

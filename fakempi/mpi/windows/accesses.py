@@ -13,6 +13,7 @@ from fakempi.mpi.point.handle import NullOperation
 from fakempi.mpi.point.request import Request
 from fakempi.mpi.windows import operations
 from fakempi.mpi.windows.epochs import Epochs
+from fakempi.mpi.windows.express import put_at_once
 from fakempi.mpi.windows.places import Extent, aim, aim_elements, aim_single, as_payload, swap_if_equal
 from fakempi.mpi.windows.races import ACCUMULATE, GET, PUT, Accesses, place_of
 from fakempi.mpi.windows.window import Part
@@ -25,7 +26,7 @@ class OneSided(Epochs):
 
     def Put(self, origin: Any, target_rank: int, target: Any = None) -> None:
         """Write to a target."""
-        if target_rank != PROC_NULL:
+        if not put_at_once(self._part, origin, target_rank, target) and target_rank != PROC_NULL:
             self._put(origin, target_rank, target, False)
 
     def Get(self, origin: Any, target_rank: int, target: Any = None) -> None:
@@ -133,10 +134,15 @@ class OneSided(Epochs):
         self, part: Part, there: Part, operation: operations.Operation, extent: Extent, kind: int, requested: bool
     ) -> Completion | None:
         """Put an operation into its epoch; what a request of it waits for."""
+        self._check_living(part, there)
         operation.epoch = epoch = self._epoch(part, there.rank, requested)
+        if epoch.__class__ is not int and epoch.lost is not None:
+            self._check_living(part, epoch.lost)
         if there.accesses is None:
             there.accesses = Accesses(there)
         access = extent, kind, part.process.number, place_of(sys._getframe(1))
+        if there.stores is not None:
+            operation.access = access
         if requested:
             operation.request = Completion(epoch)
         if epoch.__class__ is int:

@@ -15,7 +15,7 @@ from fakempi.mpi.base.complain import is_ours
 from fakempi.mpi.datatypes.typemap import written_out
 
 PUT, GET, ACCUMULATE = range(3)
-_CALLS = ("Put", "Get", "Accumulate")
+CALLS = ("Put", "Get", "Accumulate")
 _CLASHES = {PUT: (PUT, GET, ACCUMULATE), GET: (PUT, ACCUMULATE), ACCUMULATE: (PUT, GET)}
 
 RUNS = 4096
@@ -91,10 +91,12 @@ class Accesses:
 
     def note(self, extent: Any, kind: int, number: int, place: Place, epoch: Any) -> None:
         """A rank's access begins."""
+        if self.part.stores is not None:
+            self.part.stores.note((extent, kind, number, place), epoch)
         if epoch.__class__ is int and extent[2] is None:
             self.fenced[epoch].append((extent[0], extent[1], kind, number, place, None))
             return
-        for low, high in _runs(extent):
+        for low, high in runs(extent):
             if epoch.__class__ is int:
                 self.fenced[epoch].append((low, high, kind, number, place, None))
             else:
@@ -133,14 +135,14 @@ class Accesses:
         universe, owner = self.part.process.universe, self.part.process.name
         low, high = max(first.low, second.low), min(first.high, second.high)
         words = (
-            f"it clashes with {_CALLS[first.kind]} of {{others}} at {in_words(first.place)}: both reach bytes {low} to "
+            f"it clashes with {CALLS[first.kind]} of {{others}} at {in_words(first.place)}: both reach bytes {low} to "
             f"{high} of the window of {owner} in one epoch, and nothing orders them."
         )
-        call, place = _CALLS[second.kind], in_words(second.place)
+        call, place = CALLS[second.kind], in_words(second.place)
         universe.found("window-race", second.number, words, (first.number,), call=call, place=place, at_once=True)
 
 
-def _runs(extent: Any) -> list[tuple[int, int]]:
+def runs(extent: Any) -> list[tuple[int, int]]:
     """The stretches of memory without holes that an access reaches."""
     low, high, span = extent
     if low >= high:

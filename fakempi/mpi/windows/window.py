@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from fakempi.mpi.base.complain import call_site, out_of_step
+from fakempi.mpi.base.constants import WIN_FLAVOR_SHARED
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import Info
@@ -19,6 +22,7 @@ from fakempi.mpi.buffers.raw import NOTHING, Memory, address_of
 from fakempi.mpi.windows.lane import Lane
 from fakempi.mpi.windows.locks import TargetLock
 from fakempi.mpi.windows.races import Accesses, Place
+from fakempi.mpi.windows.stores import Stores
 
 
 class Gathering(Reason):
@@ -60,11 +64,34 @@ class Window:
         self.gatherings: dict[int, Gathering] = {}
         self.freed = 0  # by how many ranks
 
+    def bereave(self, number: int) -> None:
+        """All know now that a process has died: what cannot be done without it ends with an error, everywhere."""
+        rank = self.members.index(number)
+        if rank is None:
+            return
+        dead = self.parts[rank]
+        for gathering in self.gatherings.values():
+            for part in gathering.waiting:  # also if the dead had come: whoever comes now is refused
+                part.end_gathering()
+        self.gatherings.clear()
+        for part in self.parts:
+            if part.window is not None and part is not dead:
+                part.bereave(dead)
+        for permit in dead.permits():
+            permit.stretch.close()
+
+    def is_freed(self) -> bool:
+        """Whether all have freed it who live."""
+        if self.context.trouble is None:
+            return self.freed == len(self.parts)
+        failed = self.context.trouble.failed
+        return all(part.window is None or part.process.number in failed for part in self.parts)
+
     def tell_leak(self) -> None:
         """The run is over, and some have not freed it."""
         call, place = self.made
         for part in self.parts:
-            if part.window is not None:
+            if part.window is not None and part.process.number not in self.context.universe.dead:
                 self.context.universe.found(
                     "window-leak", part.process.number, "it was never freed.", call=call, place=place
                 )  # fmt: skip
@@ -96,9 +123,9 @@ class Part:
 
     __slots__ = (
         "__weakref__", "accesses", "attached", "attributes", "calls", "coming", "complete", "errhandler",
-        "everywhere", "exposure", "fence", "fenced", "info", "keep", "lanes", "last", "leaving", "lock", "locks", "loop",
-        "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "unit", "until", "used",
-        "window", "wire",
+        "everywhere", "exposure", "fence", "fenced", "info", "into", "keep", "lanes", "last", "leaving", "lock", "locks",
+        "loop", "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "stores", "unit",
+        "until", "used", "window", "wire",
     )  # fmt: skip
 
     window: Window | None
@@ -106,6 +133,7 @@ class Part:
     def __init__(self, process: Process, rank: int, memory: Memory, unit: int, keep: Any) -> None:
         self.process, self.rank, self.memory, self.unit, self.keep = process, rank, memory, unit, keep
         self.loop, self.wire, self.out = process.loop, process.wire, process.out
+        self.into = process.wire.into[process.number]
         self.recorder = process.universe.recorder
         self.window = None  # while it is being made, and when it was freed
         self.lanes: dict[int, Lane] | None = None
@@ -134,10 +162,11 @@ class Part:
         # As a target.
         self.lock: TargetLock | None = None
         self.accesses: Accesses | None = None
+        self.stores: Stores | None = None  # if somebody looks at them
 
     def let_go(self) -> None:
         """The window was freed: hold nothing more, or this were a circle that only the garbage collector can open."""
-        self.window = self.lanes = self.lock = self.accesses = self.keep = self.attached = None
+        self.window = self.lanes = self.lock = self.accesses = self.stores = self.keep = self.attached = None
         self.memory = NOTHING
 
     @property
@@ -165,6 +194,12 @@ class Part:
         assert self.window is not None
         return Lane(self, self.window.parts[target], self.window.side.box(target))
 
+    def watch(self) -> None:
+        """From now on look at what this rank itself writes to its memory, unless others may do the same."""
+        assert self.window is not None
+        if self.window.flavor != WIN_FLAVOR_SHARED and self.attached is None and type(self.memory) is ndarray and self.size:
+            self.stores = Stores(self)
+
     def target_lock(self) -> TargetLock:
         """The lock that others ask for."""
         if self.lock is None:
@@ -176,6 +211,9 @@ class Part:
     def gather(self, plan: str) -> None:
         """Come to a call of all ranks, and wait until all have come and what is awaited here has ended."""
         assert self.window is not None
+        self.check_all()
+        if self.process.pins is not None:
+            self.process.pins.gathered += 1
         self.fence = waits = Completion()
         try:
             waits.why = self.window.arrive(self, plan)
@@ -183,6 +221,44 @@ class Part:
             self.fence = None
             raise
         wait_one(self.loop, waits)
+        if waits.error is not None:
+            raise waits.error.complaint()
+
+    # -- ranks that have died -----------------------------------------------------------------------------------------
+
+    def failure(self, other: Part) -> Any:
+        """Why this rank cannot deal with another one; None if it can."""
+        trouble = self.window.context.trouble  # type: ignore[union-attr]
+        return None if trouble is None else trouble.failure(self.process.number, other.process.number, False)
+
+    def check_all(self) -> None:
+        """Complain if all are to do something together of whom some have died."""
+        trouble = self.window.context.trouble  # type: ignore[union-attr]
+        if trouble is not None:
+            trouble.check(self.process.number, None, True)
+
+    def end_gathering(self) -> None:
+        """The call of all to which this rank has come cannot end."""
+        fence, self.fence = self.fence, None
+        assert fence is not None
+        assert self.window is not None
+        fence.error = self.window.context.trouble.failure(self.process.number, None, True)
+        fence.complete(self.loop.now)
+
+    def permits(self) -> list[Any]:
+        """All that this rank has."""
+        epochs = (self.locks, *(one.permits for one in (self.everywhere, self.started) if one is not None))
+        return [permit for permits in epochs if permits for permit in permits.values()]
+
+    def bereave(self, dead: Part) -> None:
+        """This rank learns that another has died."""
+        for permit in self.permits():
+            if permit.lane.there is dead:
+                permit.fail(dead)
+        if self.exposure is not None and dead.rank in self.exposure.missing:
+            self.exposure.fail(dead)
+        if self.lock is not None:
+            self.lock.bereave(dead.rank)
 
     def look(self) -> None:
         """Go on from a call of all ranks, if all have come and nothing of the epoch is under way."""

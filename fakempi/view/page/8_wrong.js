@@ -12,6 +12,7 @@ function drawFindings(run, sheet, choose) {
       known ? make("button", { type: "button", onclick: () => choose(first) }, `rank ${first}`) : null,
       lines(finding.text)));
   }
+  if (run.schedule?.why) report.append(lines(`why: ${run.schedule.why}`));
   const stuck = run.ended?.stuck || [];
   const wrong = make("div", { className: "wrong" + (stuck.length ? "" : " alone") }, report);
   if (stuck.length) {
@@ -19,7 +20,7 @@ function drawFindings(run, sheet, choose) {
     wrong.append(graph);
   }
   sheet.replaceChildren(wrong);
-  if (!run.ended && !run.findings.length) {
+  if (!report.childElementCount) {
     sheet.append(make("p", { className: "empty" }, run.about.checked === false ? "Nothing was checked in this run." : "Nothing was found to be wrong with this run."));
   }
   return report;
@@ -56,7 +57,9 @@ function waitNodes(run) {
     const [from, to] = [nodeOf.get(miss.sender) || add(`rank ${miss.sender}`, { over: true, small: "has ended", ranks: [miss.sender] }), nodeOf.get(miss.rank)];
     if (from && to && from !== to) edges.push({ from, to, miss: true, title: `near miss: a message with tag ${miss.tag}, ${miss.but}` });
   }
-  const order = shown.map(rank => nodeOf.get(rank)), middle = nodes.get("…");
+  const middle = nodes.get("…");
+  let order = shown.map(rank => nodeOf.get(rank));
+  if (!order.length) order = [...nodes.values()].filter(node => node.over);  // without a circle, those that have ended stand there
   if (middle && skipped) order.splice(8, 0, middle);
   if (middle) middle.key = `… ${whole(skipped)} more …`;
   return { ring: order, others: [...nodes.values()].filter(node => !order.includes(node)), edges };
@@ -66,13 +69,14 @@ function waitGraph(run, choose) {
   // Those of the circle stand in a circle; all others in columns left of it, or by themselves if there is none.
   const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 8;
   const [w, h] = words ? [150, 42] : [84, 26], columns = Math.ceil(others.length / 8), rows = Math.ceil(others.length / Math.max(columns, 1));
-  const side = columns * (w + 44), radius = ring.length > 1 ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
-  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 ? 74 : 34) + h + 12, rows * (h + 14) + 10);
+  const upright = ring.length === 2 && others.length > 0;  // two beside each other, unless others point at them
+  const side = columns * (w + 44), radius = ring.length > 1 && !upright ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
+  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 || others.length ? 74 : 34) + h + 12, rows * (h + 14) + 10);
   const [cx, cy] = [side + radius + w / 2 + 8, H / 2];
-  const turn = ring.length === 2 ? Math.PI : -Math.PI / 2;
+  const turn = ring.length === 2 && !upright ? Math.PI : -Math.PI / 2;
   ring.forEach((node, i) => {
     const angle = 2 * Math.PI * i / ring.length + turn;
-    [node.x, node.y] = [cx + radius * Math.cos(angle), cy + (cy - h / 2 - 6) * Math.sin(angle)];
+    [node.x, node.y] = [cx + radius * Math.cos(angle), cy + (ring.length > 1 ? cy - h / 2 - 6 : 0) * Math.sin(angle)];
   });
   others.forEach((node, i) => {
     const column = Math.floor(i / rows), here = Math.min(rows, others.length - column * rows);
@@ -91,7 +95,7 @@ function waitGraph(run, choose) {
   };
   for (const { from, to, circle, miss, title } of edges) {
     const kind = circle ? "circle" : miss ? "miss" : "", [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy) || 1;
-    const bend = edges.some(other => other.from === to && other.to === from) || miss ? 26 : 10;
+    const bend = miss ? 60 : edges.some(other => other.from === to && other.to === from) ? 26 : 10;
     const [mx, my] = [(from.x + to.x) / 2 - dy / length * bend, (from.y + to.y) / 2 + dx / length * bend];
     const edgePoint = (node, x, y) => {  // where the line from there meets the node's box
       const [ex, ey] = [x - node.x, y - node.y], t = Math.min(w / 2 / Math.abs(ex || 1e-9), h / 2 / Math.abs(ey || 1e-9));
@@ -114,6 +118,37 @@ function waitGraph(run, choose) {
   const key = make("p", { className: "quiet" }, cycle.length ? "Who waits for whom: the thick arrows are the circle." : "Who waits for whom: there is no circle.",
     run.ended.misses?.length ? " Dashed: a message that would have fitted but for one thing." : "");
   return make("figure", {}, svg, key);
+}
+
+/** Of a schedule, the choice that decides: a diamond, its message, and what was taken, in words. */
+function drawDeciding(timeline, c, band) {
+  const { theme, gutter, width, large } = timeline, { schedule } = band.run, size = large ? 10 : 8;
+  const x = timeline.x(schedule.time), y = timeline.middle(band, schedule.rank);
+  c.strokeStyle = c.fillStyle = theme.path;
+  if (schedule.message >= 0) {
+    const ends = timeline.arrow(band, schedule.message);
+    c.lineWidth = large ? 4 : 3;
+    c.beginPath(); c.moveTo(ends[0], ends[1]); c.lineTo(ends[2], ends[3]); c.stroke();
+    timeline.head(c, ...ends, 11);
+  }
+  if (x < gutter - size || x > width) return;
+  c.beginPath();
+  c.moveTo(x, y - size); c.lineTo(x + size, y); c.lineTo(x, y + size); c.lineTo(x - size, y);
+  c.closePath();
+  c.fill();
+  c.lineWidth = 2;
+  c.strokeStyle = theme.sheet;
+  c.stroke();
+  c.font = timeline.font(12, "600");
+  c.textBaseline = "middle";
+  const wide = c.measureText(schedule.words).width + 16, high = large ? 26 : 20;
+  const left = x - size - 6 - wide < gutter ? Math.min(x + size + 6, width - wide) : x - size - 6 - wide;  // not over the message
+  const top = limited(y - high / 2, band.top, band.top + band.height - high);
+  c.fillStyle = theme.sheet;
+  c.strokeStyle = theme.path;
+  c.beginPath(); c.roundRect(left, top, wide, high, 5); c.fill(); c.stroke();
+  c.fillStyle = theme.ink;
+  c.fillText(schedule.words, left + 8, top + high / 2 + 0.5);
 }
 
 /** An svg element without its namespace's address, which would look like something from the network. */

@@ -39,8 +39,9 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
     """The head, and the columns by name."""
     found = Measures(trace)
     transfers, computes = trace.transfer_rows, trace.compute_rows
+    order = np.argsort(transfers["start"], kind="stable")
     tables: dict[str, Rows] = {
-        "message": transfers[np.argsort(transfers["start"], kind="stable")],
+        "message": transfers[order],
         "compute": computes[np.lexsort((computes["start"], computes["rank"]))],
         "region": trace.region_rows,
         "wait": _waits(trace),
@@ -60,7 +61,8 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
         "names": trace.names,
         "states": [[state, MEANINGS[state]] for state in STATES],
         "facts": [[name, value, EXPLAINED.get(name, "")] for name, value in facts(found)],
-        "about": {key: told for key, told in trace.about.items() if key not in ("ended", "findings")},
+        "about": {key: told for key, told in trace.about.items() if key not in ("ended", "findings", "schedule")},
+        "schedule": _schedule(trace, order),
         "ended": trace.about.get("ended"),
         "findings": trace.about.get("findings", []),
     }
@@ -79,6 +81,14 @@ def _numbered(tables: dict[str, Rows], clocks: list[float]) -> dict[str, Column]
     bounds = np.cumsum([len(one) for _, one in parts])[:-1]
     named = {name: one for (name, _), one in zip(parts, np.split(column, bounds), strict=True)}
     return {"times": times, **named}
+
+
+def _schedule(trace: Columns, order: Column) -> dict[str, Any] | None:
+    """With its message as a number in the order in which messages are here."""
+    told: dict[str, Any] | None = trace.about.get("schedule")
+    if told is None or told.get("message", -1) < 0:
+        return told
+    return {**told, "message": int(np.flatnonzero(order == told["message"])[0])}
 
 
 def _waits(trace: Columns) -> Rows:

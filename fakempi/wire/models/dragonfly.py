@@ -21,8 +21,34 @@ class Dragonfly(Linked):
     Messages take the shortest way: to the router with the link, over it, and to the destination's router. There is no
     detour by a third group, so traffic between two groups has their global links alone.
 
-    Costs are those of `Linked`: t_s + h t_hop + n t_w over h links, and each link is held for gap + n t_w. `global_t_w` is
-    the t_w of global links, if that differs, and messages over one are no faster than it.
+    Over h links a message takes t_s + h t_hop + n t_w, and each link is held for gap + n t_w.
+
+    Parameters
+    ----------
+    groups, routers, nodes
+        How many groups; routers in each; nodes at each router.
+    ranks_per_node
+        Processes fill the nodes in order, so many each.
+    local_links, global_links
+        How many join two routers of a group, and two groups.
+    global_t_w
+        The t_w of global links, if that differs; messages over one are no faster than it.
+    t_s, t_hop, t_w, gap
+        Seconds to start a transfer, for each link on its way, for each byte; seconds that it holds a link beside its bytes.
+    intra
+        What a transfer within a node takes.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.Dragonfly(2, 2, 2, t_s=1, t_hop=0, t_w=0)).time
+    3
     """
 
     def __init__(

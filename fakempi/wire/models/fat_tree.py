@@ -24,7 +24,34 @@ class FatTree(Linked):
     A message goes up to the lowest switch above both nodes, and down. Of several links it takes the first that is free, or,
     with `static=True`, always that of its destination's number, as switches with fixed tables do.
 
-    Costs are those of `Linked`: t_s + h t_hop + n t_w over h links, and each link is held for gap + n t_w.
+    Over h links a message takes t_s + h t_hop + n t_w, and each link is held for gap + n t_w.
+
+    Parameters
+    ----------
+    children
+        How many nodes or switches each switch has below it, from the lowest level up.
+    ranks_per_node
+        Processes fill the nodes in order, so many each.
+    links
+        How many go up from each child, by level; a full fat tree unless given.
+    static
+        Whether the link is always that of the destination's number.
+    t_s, t_hop, t_w, gap
+        Seconds to start a transfer, for each link on its way, for each byte; seconds that it holds a link beside its bytes.
+    intra
+        What a transfer within a node takes.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.FatTree((4, 2), t_s=1, t_hop=0, t_w=0)).time
+    3
     """
 
     def __init__(

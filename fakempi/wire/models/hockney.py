@@ -11,9 +11,32 @@ from fakempi.wire.files import FileServer
 
 
 class Hockney(CostModel):
-    """Start-up time `t_s` and time per byte `t_w`, in seconds, the same between all processes.
+    """A transfer of n bytes takes t_s + n t_w, the same between all processes.
 
     `eager_limit=0` with `duplex=True, ports=1` is the single-port model of the papers: every send waits for its receive.
+
+    Parameters
+    ----------
+    t_s
+        Seconds to start a transfer.
+    t_w
+        Seconds for each byte.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+    files
+        What accesses to files cost; None is nothing.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.Hockney(t_s=1, t_w=0)).time
+    3
     """
 
     def __init__(

@@ -10,10 +10,33 @@ from fakempi.wire.cost import CostModel, Time, check
 
 
 class LogGP(CostModel):
-    """Latency `L`, processor overhead `o` at each side, gap `g` between messages, gap `G` per byte, in seconds.
+    """Latency, overhead and gaps apart, in seconds.
 
     A message of n bytes is there after o + (n-1) G + L + o. Its sender is done after o + (n-1) G, and the ports of
     both sides are free for the next one after max(o, g) + (n-1) G. Latency holds no port.
+
+    Parameters
+    ----------
+    L
+        Latency.
+    o
+        Overhead of the processor, at each side.
+    g, G
+        Gap between two messages, and gap for each byte.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 2, cost=fakempi.LogGP(L=5, o=1, g=2, G=0)).time
+    7
     """
 
     def __init__(

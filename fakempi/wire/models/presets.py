@@ -3,6 +3,12 @@
 None of the papers prints start-up times or bandwidths, so most numbers here are estimates of the right magnitude: good for
 the shape of a curve, not for its height. Each function takes the number of ranks on a node where that matters, and passes
 other keywords on to the model: `network_gap=None` holds a network port through the start-up, too.
+
+Examples
+--------
+>>> import fakempi
+>>> fakempi.run(lambda comm: comm.Barrier(), 64, cost=fakempi.presets.cori(ranks_per_node=32)).messages
+384
 """
 
 from __future__ import annotations

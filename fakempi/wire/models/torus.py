@@ -13,11 +13,37 @@ from fakempi.wire.models.linked import Linked
 
 
 class Torus(Linked):
-    """Nodes in a grid of the given `shape`, numbered as `Create_cart` does (the last coordinate runs fastest), and so many
-    `links` in parallel from each to each neighbour. A 3-D torus is that of Blue Gene; a shape of one number is a ring.
+    """Nodes in a grid, numbered as `Create_cart` does (the last coordinate runs fastest), each joined to its neighbours.
+
+    A 3-D torus is that of Blue Gene; a shape of one number is a ring.
 
     A message goes along the first dimension, then along the second, and so on, the shorter way round (up, if both are as
-    long). Costs are those of `Linked`: t_s + h t_hop + n t_w over h links, and each link is held for gap + n t_w.
+    long). Over h links it takes t_s + h t_hop + n t_w, and each link is held for gap + n t_w.
+
+    Parameters
+    ----------
+    shape
+        How many nodes along each dimension.
+    ranks_per_node
+        Processes fill the nodes in order, so many each.
+    t_s, t_hop, t_w, gap
+        Seconds to start a transfer, for each link on its way, for each byte; seconds that it holds a link beside its bytes.
+    links
+        How many in parallel from each node to each neighbour.
+    intra
+        What a transfer within a node takes.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.Torus((2, 2, 2), t_s=1, t_hop=0, t_w=0)).time
+    3
     """
 
     def __init__(

@@ -10,12 +10,33 @@ from fakempi.wire.models.linked import Linked
 
 
 class TwoGroups(Linked):
-    """The first `first` processes are one group, all others the second.
+    """Two groups, joined by few or unequal links: the first processes are one of them, all others the second.
 
     Within a group a transfer takes t_s + n t_w, and there is nothing to queue for but ports. Between the groups there are
     as many links as `bridges` has numbers, each way, and these are their t_w. The processes of a group take turns: the
     i-th of each sends by bridge i mod k, of k, in t_s + t_hop + n max(t_w, that of the bridge), and holds it for gap + n
     times its own t_w.
+
+    Parameters
+    ----------
+    first
+        How many processes the first group has.
+    bridges
+        The t_w of each link between the groups.
+    t_s, t_hop, t_w, gap
+        Seconds to start a transfer, for each link on its way, for each byte; seconds that it holds a link beside its bytes.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.TwoGroups(4, t_s=1, t_w=0)).time
+    3.0
     """
 
     def __init__(

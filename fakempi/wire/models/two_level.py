@@ -18,15 +18,39 @@ from fakempi.wire.models.hockney import Hockney
 class TwoLevel(CostModel):
     """Two Hockney models, `intra` and `inter`, and where each process runs.
 
-    Processes fill the nodes in order, `ranks_per_node` each, or run where `placement` says: the node of each process,
-    any hashable names. `network_ports` is the number of transfers that a node can send, and receive, at a time.
-    Eager limit, duplex and ports are those of the arguments here, not of the two models.
-
     A transfer of n bytes between two nodes takes inter.t_s + n inter.t_w, and for all of it both processes' ports. A network
     port of either node it has for
 
         g + n inter.t_w            with network_gap=g, from when it gets it, whatever it waits for then; the default is g = 0
         inter.t_s + n inter.t_w    with network_gap=None, as the processes' ports, and before that as it waits for the next
+
+    Parameters
+    ----------
+    ranks_per_node
+        Processes fill the nodes in order, so many each.
+    placement
+        Or they run where this says: the node of each process, any hashable names.
+    intra, inter
+        What a transfer within a node takes, and one between two. Their eager limits, duplex and ports do not count.
+    network_ports
+        How many transfers a node can send, and receive, at a time.
+    network_gap
+        Seconds that each of them holds such a port for, beside its bytes; None: for the start-up, too.
+    eager_limit
+        Messages of at most so many bytes travel without waiting for their receive; with 0 none does.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        How many transfers a process can take part in at a time, each way.
+    compute_per_byte
+        Modelled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> cost = fakempi.TwoLevel(2, intra=fakempi.Hockney(1, 0), inter=fakempi.Hockney(10, 0))
+    >>> fakempi.run(lambda comm: comm.Barrier(), 4, cost=cost).time
+    20
     """
 
     def __init__(

@@ -90,6 +90,24 @@ def test_views_that_a_program_takes_meanwhile_can_be_written_to_afterwards(carri
     strict(main, carrier=carrier)
 
 
+def test_a_view_that_was_not_found_again_is_explained() -> None:
+    """One that is taken while its array is in use, and kept where nobody looks, stays read-only: that is said."""
+
+    def main(comm: Any) -> None:
+        array, kept = np.zeros(8), [{"views": [np.zeros(1)]}]
+        if comm.rank == 0:
+            request = comm.Isend(array, 1)
+            kept[0]["views"].append(array[:2])
+            request.Wait()
+            kept[0]["views"][1][0] = 5
+        else:
+            comm.Recv(array, 0)
+
+    with pytest.raises(fakempi.RankError, match=r"read-only \(perhaps by fakempi: .* or run without strict\)"):
+        fakempi.run(main, 2, strict=True)
+    fakempi.run(main, 2)
+
+
 def test_whoever_owns_the_memory_is_locked_too_where_all_of_it_is_used() -> None:
     """A flat view of a matrix was sent, and the matrix is written to."""
 

@@ -1,0 +1,1 @@
+"""Read_all: every rank reads runs of bytes."""

@@ -1,0 +1,1 @@
+"""Write_all: every rank writes runs of bytes."""

@@ -1,0 +1,1 @@
+"""Tests of accesses of all ranks to a file."""
