@@ -23,6 +23,10 @@ Arrays = Sequence[tuple[Any, Any]]
 """By rank: what it gives, or None if that is where the result is to be; and where that is."""
 
 
+MOST = 1 << 28
+"""Bytes that are copied at once, at most: what all ranks give."""
+
+
 def nothing(arrays: Arrays, op: Any) -> Deliver:
     """There are no buffers."""
     return _keep
@@ -45,9 +49,7 @@ def transposed(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has the block for it of everybody."""
     if _hollow(arrays):
         return _keep
-    blocks = np.concatenate([into if out is None else out for out, into in arrays]).reshape(
-        len(arrays), len(arrays), -1
-    )
+    blocks = _matrix(arrays).reshape(len(arrays), len(arrays), -1)
 
     def deliver(rank: int, recvbuf: Any) -> None:
         recvbuf[...] = blocks[:, rank].reshape(-1)
@@ -107,7 +109,9 @@ def _own_block(rank: int, p: int, out: Any, into: Any) -> Any:
 
 
 def _matrix(arrays: Arrays) -> Any:
-    """A row for each rank."""
+    """A row for each rank: what it gives."""
+    if len(arrays) * (arrays[0][1] if arrays[0][0] is None else arrays[0][0]).nbytes > MOST:
+        raise Unclear("it would take too much memory")
     return np.concatenate([into if out is None else out for out, into in arrays]).reshape(len(arrays), -1)
 
 

@@ -21,6 +21,8 @@ from fakempi.error_classes import ERR_OTHER
 from fakempi.kernel.agenda import Agenda, Time
 from fakempi.kernel.loop import Loop
 from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.meeting import Meeting
+from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
 from fakempi.paper.contents import Deliver
@@ -28,7 +30,7 @@ from fakempi.paper.sheets import Sheet, sheet_of
 from fakempi.wire.express import Express
 
 LOOP_DOORS = ("wait", "defer", "poll", "spawn", "book")
-FEWEST = 8
+FEWEST = 4
 """Ranks from which on it is worth while: on fewer, their messages take less time than a page."""
 
 BACK_OFF = 63
@@ -40,14 +42,29 @@ WIRE_DOORS = ("send", "expect", "join", "carry", "at_once", "clear_at")
 class Page:
     """One call: who has come, when, in which order, and with what."""
 
-    __slots__ = ("came", "deliver", "missing", "op", "sheet", "side", "snapshot", "why_not")
+    __slots__ = ("came", "deliver", "missing", "op", "reason", "sheet", "side", "snapshot", "why_not")
 
     def __init__(self, side: Any, sheet: Sheet, op: Any, snapshot: Snapshot) -> None:
         self.side, self.sheet, self.op, self.snapshot = side, sheet, op, snapshot
         self.came: list[tuple[int, Time, Any, Any]] = []  # in the order of coming: rank, clock, task, buffers
         self.missing = len(side.members)
+        self.reason = Completion(_Coming(self))  # of those who wait, for whoever asks
         self.deliver: Deliver | None = None  # once it has been carried out on paper
         self.why_not = ""  # or why it is not
+
+
+class _Coming(Meeting):
+    """As reports see it: a meeting that some have not come to."""
+
+    __slots__ = ("page",)
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def missing(self) -> list[int]:
+        """The numbers of the processes that have not come."""
+        came = {each[0] for each in self.page.came}
+        return [number for rank, number in enumerate(self.page.side.members) if rank not in came]
 
 
 class Hall:
@@ -90,7 +107,9 @@ class Hall:
         page: Any = entry.paper
         if page.__class__ is Page and not page.why_not:
             loop, rank = self.loop, comm._rank
-            page.came.append((rank, loop.now, loop.running, arrays))
+            task = loop.running
+            task.reason, task.since = page.reason, loop.now
+            page.came.append((rank, loop.now, task, arrays))
             page.missing -= 1
             if page.missing:
                 Loop.wait(loop)
@@ -166,6 +185,8 @@ class Hall:
 
     def _close(self) -> None:
         """Nobody waits here any more."""
+        if self.page is not None:
+            self.page.reason.end = self.loop.now
         self.page = None
         _take_back(self.loop, self.loop_doors)
 
