@@ -72,7 +72,12 @@ def test_q_leaves_and_enter_goes_on(capsys: Capture, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     answers = iter(["", "", "", "q"])
     asked: list[str] = []
-    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or next(answers))
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("builtins.input", answer)
     assert main(["tour"]) == 0
     out = capsys.readouterr().out
     assert out.count(pages()[1].title) == 2

@@ -197,7 +197,7 @@ class NeighborCollectives(CollectiveCalls):
         traffic = Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes))
         if kinds is not None:
             traffic = traffic._replace(given=_by_rank(outgoing, kinds[0]), taken=_by_rank(incoming, kinds[1]))
-        (twin,), tag = self._enter_call({}, traffic)
+        (twin,), tag, *_ = self._enter_call({}, traffic)
         receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
         return twin, receive, send
 
