@@ -133,7 +133,7 @@ def access(file: Any, way: str, write: bool, at: int, buf: Any, status: Any) -> 
 
 @pytest.mark.parametrize("algorithm", [None, "two_phase"])
 @given(program=programs(), many=st.integers(1, 3), buffer_bytes=st.sampled_from([3, 64]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_file_holds_what_a_bytearray_does(
     algorithm: Any, program: Any, many: int, buffer_bytes: int, tmp_path_factory: Any
 ) -> None:
