@@ -196,9 +196,9 @@ def cpu_seconds() -> float:
 
 
 def both(outcomes: dict[str, Kept], ranks: str) -> tuple[Outcome, Outcome, int]:
-    """What became of each test on the emulator and on MPI, in the modules that were run on both, and how many those are."""
+    """What became of each test on the emulator and on MPI, in modules that have some and were run on both, and how many."""
     here, there = outcomes["emulator"].get(ranks, {}), outcomes["mpi"].get(ranks, {})
-    common = [module for module in there if module in here]
+    common = [module for module in there if module in here and there[module]]
     one, two = ({test: verdict for module in common for test, verdict in side[module].items()} for side in (here, there))
     return one, two, len(common)
 

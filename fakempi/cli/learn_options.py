@@ -37,8 +37,8 @@ def add_learn(learn: ArgumentParser, seconds: object, count: object) -> None:
     what.add_argument("--grade", metavar="FOLDER", nargs="+", help="check students' folders, and print a table as CSV")
     learn.add_argument("--json", action="store_true", help="results of --check, --list and --grade as JSON")
     learn.add_argument("--from", dest="more", metavar="FOLDER", action="append", default=[], help="further exercises")
-    learn.add_argument("--seconds", type=seconds, metavar="S", default=20.0, help="for one check (default 20)")  # type: ignore[arg-type]
-    learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=2048, help="for one check (default 2048)")
+    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="for one check (default 10)")  # type: ignore[arg-type]
+    learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="for one check (default 4096)")
     learn.add_argument("--jobs", type=count, metavar="N", help="checks at a time, of --grade (default: one a core)")  # type: ignore[arg-type]
 
 

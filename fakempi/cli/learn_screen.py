@@ -15,6 +15,11 @@ from fakempi.learn.judge import Verdict
 MARKS = {"passed": ("✓", "green"), "open": ("·", "yellow"), "untouched": ("·", "dim"), "missing": ("?", "red")}
 KEYS = (("h", "hint"), ("c", "check"), ("n", "next"), ("b", "back"), ("l", "list"), ("t", "text"), ("q", "quit"))
 INDENT = "  "
+WIDEST = 100
+"""Columns of a text that is easy to read."""
+
+WIDEST_PICTURE = 120
+
 MOST_PRINTED = 8
 """Lines of what a program prints that are shown: the last ones."""
 
@@ -32,15 +37,15 @@ def verdict_lines(verdict: Verdict, width: int, alone: bool = True) -> list[Text
     one = verdict.exercise
     if verdict.passed:
         return [Text.assemble(("✓ ", "bold green"), f"{one.number:02} {one.title}", (f"  {verdict.cases} runs", "dim"))]
-    head = Text.assemble(("✗ ", "bold red"), (f"{one.number:02} {one.title}", "bold"))
+    head = Text(f"{one.number:02} {one.title}", "bold")
     if not alone:
-        return [Text.assemble(head, ": ", verdict.sentence)]
+        return [Text.assemble(("✗ ", "bold red"), head, ": ", verdict.sentence)]
     return [head, *sentence(verdict, width), *(line for part in details(verdict, width) for line in (Text(), *part))]
 
 
 def sentence(verdict: Verdict, width: int) -> list[Text]:
     """What is wrong, in red, and where to read about it."""
-    lines = wrapped(Text(verdict.sentence, "red"), width)
+    lines = wrapped(Text(verdict.sentence, "red"), width, Text("✗ ", "bold red"))
     if verdict.kind in KINDS:
         lines += wrapped(Text(f"fakempi explain {verdict.kind} says what that means.", "dim"), width)
     return lines
@@ -67,30 +72,44 @@ def page(exercise: Exercise, width: int) -> list[Text]:
     for paragraph in words.split("\n\n")[1:]:
         if paragraph.startswith("    "):
             lines += [Text(line, "cyan") for line in paragraph.splitlines()]
+        elif paragraph.startswith("See"):
+            what, _, command = paragraph.partition(":  ")
+            lines += wrapped(Text.assemble(f"{what}:  ", (command, "green")), width)
         else:
-            lines += wrapped(Text(" ".join(paragraph.split())), min(width, 100))
+            lines += wrapped(prose(paragraph), min(width, WIDEST))
         lines.append(Text())
     return lines[:-1]
 
 
-def wrapped(text: Text, width: int) -> list[Text]:
-    """The lines of a text, indented."""
-    console = Console(width=width, color_system=None)
-    return [Text.assemble(INDENT, line) for line in text.wrap(console, width - len(INDENT))]
+def prose(words: str) -> Text:
+    """A paragraph; what stands in backticks is code."""
+    found = Text()
+    for index, part in enumerate(" ".join(words.split()).split("`")):
+        found.append(part, "cyan" if index % 2 else "")
+    return found
+
+
+def wrapped(text: Text, width: int, mark: Text | None = None) -> list[Text]:
+    """The lines of a text, indented; before the first may be a mark."""
+    lines = text.wrap(Console(width=width, color_system=None), width - len(INDENT))
+    for line in lines:
+        line.rstrip()
+    return [Text.assemble(INDENT if mark is None or index else mark, line) for index, line in enumerate(lines)]
 
 
 def screen(
     progress: Text, exercise: Exercise, file: str, parts: Sequence[Sequence[Text]], width: int, height: int, said: str = ""
 ) -> list[Text]:
     """As many lines as fit: how far, which exercise, then parts as long as there is room, and the keys last."""
-    head = [progress, Text(said, "bold green") if said else Text()]
+    head = [progress, Text(), *([Text(said, "bold green"), Text()] if said else [])]
     title = f"{exercise.number:02} {exercise.title}"
     gap = width - len(title) - len(file)
     head.append(Text.assemble((title, "bold"), " " * max(gap, 2), (file, "cyan")))
     if gap < 2:
         head[-1] = Text(title, "bold")
         head.append(Text(file, "cyan"))
-    foot = [Text(), Text.assemble(*(piece for key, word in KEYS for piece in ((key, "bold cyan"), f" {word}   ")))]
+    foot = [Text(), Text("All of the text is in the file, which is checked whenever you save it.", "dim")]
+    foot.append(Text.assemble(*(piece for key, word in KEYS for piece in ((key, "bold cyan"), f" {word}   "))))
     room = height - len(head) - len(foot) - 1  # the cursor's own line
     body: list[Text] = []
     for part in parts:

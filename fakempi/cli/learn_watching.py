@@ -10,7 +10,7 @@ from time import sleep
 from rich.console import Console
 from rich.text import Text
 
-from fakempi.cli.learn_screen import MARKS, bar, details, page, screen, sentence, wrapped
+from fakempi.cli.learn_screen import MARKS, WIDEST, WIDEST_PICTURE, bar, details, page, prose, screen, sentence, wrapped
 from fakempi.learn.course import Exercise
 from fakempi.learn.folder import UNTOUCHED, Folder
 from fakempi.learn.judge import Verdict, judge
@@ -30,6 +30,7 @@ class Watcher:
         self.verdict: Verdict | None = None
         self.extra: list[Text] = []
         self.said = ""
+        self.lists = False
         self.size = (0, 0)
 
     def watch(self) -> int:
@@ -48,12 +49,12 @@ class Watcher:
 
     def tick(self, key: str = "") -> bool:
         """What was saved is checked, what was typed is done; False if that is to quit."""
+        if key == "q":
+            return False
         changed = self._saved()
         if changed is not None:
-            self.at, self.said, self.extra = changed, "", []
+            self.at, self.said, self.extra, self.lists = changed, "", [], False
             self._check()
-        elif key == "q":
-            return False
         elif key:
             self._do(key)
         elif self._screen_size() == self.size:
@@ -96,11 +97,11 @@ class Watcher:
             self.at, self.verdict, self.extra = following, None, []
 
     def _do(self, key: str) -> None:
-        self.said = ""
+        self.said, self.lists = "", key == "l"
         if key == "h":
             number, text = self.folder.hint(self.at)
             self.extra = [Text(f"  Hint {number} of {len(self.at.hints)}", "bold magenta")]
-            self.extra += wrapped(Text(" ".join(text.split()).replace("`", "")), min(self._screen_size()[0], 100))
+            self.extra += wrapped(prose(text), min(self._screen_size()[0], WIDEST))
         elif key == "c":
             self.extra = []
             self._check()
@@ -128,12 +129,14 @@ class Watcher:
         return [Text(" ").join(cells[row::rows]) for row in range(rows)]
 
     def _screen_size(self) -> tuple[int, int]:
-        return self.out.size.width, self.out.size.height
+        return min(self.out.size.width, WIDEST_PICTURE), self.out.size.height
 
     def _draw(self) -> None:
         self.size = width, height = self._screen_size()
         parts: list[list[Text]] = [self.extra] if self.extra else []
-        if self.verdict is None:
+        if self.lists:
+            pass
+        elif self.verdict is None:
             parts.append(page(self.at, width))
         elif not self.verdict.passed:
             parts = [sentence(self.verdict, width), *parts, *details(self.verdict, width)]

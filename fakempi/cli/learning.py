@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fakempi.cli.console import console
 from fakempi.cli.explaining import print_page
-from fakempi.cli.learn_screen import MARKS, bar, verdict_lines
+from fakempi.cli.learn_screen import MARKS, WIDEST_PICTURE, bar, verdict_lines
 from fakempi.cli.learn_watching import Watcher
 from fakempi.learn.course import Course, Exercise
 from fakempi.learn.folder import Folder, here
@@ -21,13 +21,12 @@ from fakempi.learn.judge import Verdict, judge
 from fakempi.learn.limits import Limits, missing
 
 HOLDS, FAILS = 0, 1
-WIDEST = 120
 
 
 def learn(options: Namespace) -> int:
     """Do what is asked; returns the exit code."""
     out = console()
-    out.width = min(out.width, WIDEST)
+    out.width = min(out.width, WIDEST_PICTURE)
     limits = Limits(options.seconds, options.memory)
     more = [Path(name) for name in options.more]
     if options.grade:
@@ -56,7 +55,7 @@ def _begin(out: Console, folder: Folder, limits: Limits) -> int:
     """Put the files there; then, on a terminal, watch them."""
     new = folder.set_up()
     if out.is_terminal and sys.stdin.isatty():
-        return Watcher(out, folder, limits).watch()
+        return Watcher(console(), folder, limits).watch()  # whose width follows the terminal's
     there = f"{new} exercise{'s' * (new != 1)} put into" if new else "nothing new for"
     out.print(f"{there} {folder.path}; fakempi learn {folder.path} --check 1 checks the first.", soft_wrap=True)
     return HOLDS

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,12 @@ class Course:
     def __init__(self, more: Iterable[Path] = ()) -> None:
         self.exercises: dict[int, Exercise] = {}
         self.more = [path.resolve() for path in more]
-        for place in (OURS, *self.more):
-            for folder in _folders(place):
-                exercise = read(folder)
-                there = self.exercises.get(exercise.number)
-                if there is not None:
-                    raise refusal(f"{folder}: there is an exercise {exercise.number:02} already, {there.name}.")
-                self.exercises[exercise.number] = exercise
+        theirs = (read(folder) for place in self.more for folder in _folders(place))
+        for exercise in (*ours(), *theirs):
+            there = self.exercises.get(exercise.number)
+            if there is not None:
+                raise refusal(f"{exercise.folder}: there is an exercise {exercise.number:02} already, {there.name}.")
+            self.exercises[exercise.number] = exercise
         self.exercises = dict(sorted(self.exercises.items()))
 
     def __iter__(self) -> Any:
@@ -93,6 +93,12 @@ class Course:
         for exercise in self:
             found.setdefault(exercise.part, []).append(exercise)
         return found
+
+
+@cache
+def ours() -> tuple[Exercise, ...]:
+    """Those of this package, read once."""
+    return tuple(map(read, _folders(OURS)))
 
 
 def _folders(place: Path) -> list[Path]:

@@ -52,7 +52,7 @@ class Folder:
         self.path.mkdir(parents=True, exist_ok=True)
         new = [exercise for exercise in self.course if not self.file(exercise).exists()]
         for exercise in new:
-            self.file(exercise).write_text(exercise.start, encoding="utf-8")
+            self.file(exercise).write_bytes(exercise.start.encode())
         self._write()
         return len(new)
 
@@ -118,7 +118,7 @@ class Folder:
             kept = self.file(exercise).with_suffix(".py.old")
             kept.write_bytes(text)
         self.path.mkdir(parents=True, exist_ok=True)
-        self.file(exercise).write_text(exercise.start, encoding="utf-8")
+        self.file(exercise).write_bytes(exercise.start.encode())
         self.notes.get("hints", {}).pop(exercise.name, None)
         self.note(exercise, False)
         return kept

@@ -55,11 +55,20 @@ def grade(
     for path in paths:
         if not path.is_dir():
             raise refusal(f"there is no folder {path} to grade.")
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    return _rows(paths, course, limits, jobs or os.cpu_count() or 1, tell)
+
+
+def _rows(
+    paths: list[Path], course: Course, limits: Limits, jobs: int, tell: Callable[[str], object]
+) -> Iterator[Row]:
+    pool = ThreadPoolExecutor(jobs)  # of threads: each waits for a process
+    try:
         rows = [[pool.submit(_graded, exercise, path, limits) for exercise in course] for path in paths]
         for path, row in zip(paths, rows, strict=True):
             tell(str(path))
             yield Row(path, tuple(one.result() for one in row))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _graded(exercise: Exercise, folder: Path, limits: Limits) -> Grade:

@@ -63,7 +63,11 @@ def judge(exercise: Exercise, file: Path, limits: Limits | None = None, width: i
 
             return _tried(exercise, Trial(text, Inside(copy), limits, width))
         with Worker(copy, limits) as worker:
-            return _tried(exercise, Trial(text, worker, limits, width))
+            try:
+                worker.begin()
+            except Gone as gone:
+                return _gone(exercise, gone, 0)
+            return _tried(exercise, Trial(text, worker, worker.limits, width))
 
 
 def _text(file: Path) -> str:
@@ -82,8 +86,13 @@ def _tried(exercise: Exercise, trial: Trial) -> Verdict:
             exercise, False, wrong.sentence, wrong.kind, wrong.report, wrong.picture, wrong.printed, trial.cases
         )  # fmt: skip
     except Gone as gone:
-        return Verdict(exercise, False, f"{str(gone)[0].upper()}{str(gone)[1:]}", "gone", cases=trial.cases)
+        return _gone(exercise, gone, trial.cases)
     except Exception as error:  # of what a program returns, a check may make no sense
         words = f"The check cannot make sense of what the program returns: {type(error).__name__}: {error}."
         return Verdict(exercise, False, words, "result", cases=trial.cases)
     return Verdict(exercise, True, cases=trial.cases)
+
+
+def _gone(exercise: Exercise, gone: Gone, cases: int) -> Verdict:
+    words = str(gone)
+    return Verdict(exercise, False, f"{words[0].upper()}{words[1:]}", "gone", cases=cases)

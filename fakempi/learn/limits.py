@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 try:
     import resource
@@ -13,13 +13,24 @@ except ImportError:  # Windows
 FILE_BYTES = 16 * 2**20
 """A program that fills the disk is stopped here."""
 
+READY = "ready"
+"""What a worker says first, with the CPU seconds that it took to start: from then on its time counts."""
+
+MOST_BUSY = 10.0
+"""A machine on which everything takes longer than so many times its CPU time is not waited for."""
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for one check, all its runs together, and MiB of memory."""
+    """Seconds for one check, all its runs together, on a machine that has nothing else to do, and MiB of memory."""
 
-    seconds: float = 20.0
-    megabytes: int = 2048
+    seconds: float = 10.0
+    megabytes: int = 4096  # of addresses: on threads each of 256 ranks takes 8 of them
+
+    def on_this_machine(self, wall: float, cpu: float) -> Limits:
+        """The same where others work, too: there a start took so long, and needed less."""
+        busy = min(max(wall / cpu, 1.0), MOST_BUSY) if cpu > 0 else 1.0
+        return replace(self, seconds=self.seconds * busy)
 
     def impose(self) -> None:
         """On this process, from now on: CPU time, memory, and the size of files; seconds are also the parent's to watch."""

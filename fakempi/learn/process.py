@@ -11,15 +11,20 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import IO, Any, Protocol
 
-from fakempi.learn.limits import Limits
+from fakempi.learn.limits import READY, Limits
 
 ROOT = str(Path(__file__).parents[2])
 """Where this fakempi is, be it installed or not."""
 
 MOST_ANSWER = 64 * 2**20
 """Characters of an answer: more is no answer to an exercise."""
+
+STARTING = 120.0
+GRACE = 5.0
+"""Seconds that a worker has to start, and to say where its ranks are when their time is up."""
 
 
 class Gone(Exception):
@@ -37,17 +42,33 @@ class Worker:
     """Runs it in a process of its own, whose time and memory are limited. To be used in a `with`."""
 
     def __init__(self, file: Path, limits: Limits) -> None:
-        self.limits, self.late = limits, False
+        self.limits, self.late, self.begun = limits, False, monotonic()
         path = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-        changed = {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        changed = {
+            "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+            "MALLOC_ARENA_MAX": "2",  # or each thread of 256 ranks reserves 64 MiB, and memory is limited
+        }  # fmt: skip
         self.process = subprocess.Popen(
             [sys.executable, "-m", "fakempi.learn.worker", str(file), str(limits.seconds), str(limits.megabytes)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", cwd=file.parent,
             env={**os.environ, **changed}, start_new_session=True,
         )  # fmt: skip
-        self.clock = threading.Timer(limits.seconds + GRACE, self._too_late)
-        self.clock.daemon = True
-        self.clock.start()
+        self.clock = self._timer(STARTING)
+
+    def _timer(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self._too_late)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def begin(self) -> None:
+        """Wait until it is there; its time begins now, and is longer where others keep the machine busy."""
+        word, _, cpu = self._streams()[1].readline().partition(" ")
+        if word != READY:
+            raise Gone("the process that should run it has not started.")
+        self.limits = self.limits.on_this_machine(monotonic() - self.begun, float(cpu))
+        self.clock.cancel()
+        self.clock = self._timer(self.limits.seconds + GRACE)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer. Anything else on the stream, or its end, is none."""
@@ -57,10 +78,12 @@ class Worker:
             into.write(json.dumps({**request, "number": number}) + "\n")
             into.flush()
         line = out.readline(MOST_ANSWER)
+        if not line:
+            raise Gone(self._how())
         try:
             told = json.loads(line)
-        except ValueError:
-            raise Gone(self._how()) from None
+        except (ValueError, RecursionError):
+            told = None
         if not isinstance(told, dict) or told.pop("number", None) != number:
             raise Gone("something that is no answer came from the program.")
         return told
@@ -100,7 +123,3 @@ class Worker:
             with suppress(OSError):
                 stream.close()
         self.process.wait()
-
-
-GRACE = 10.0
-"""Seconds that a worker has to start, and to say where its ranks are when their time is up."""

@@ -42,7 +42,7 @@ def answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
         told = _answer(file, request)
-    told["printed"] = printed.getvalue()[-MOST_PRINTED:]
+    told["printed"] = "" if request["schedules"] else printed.getvalue()[-MOST_PRINTED:]  # of hundreds of runs
     return told
 
 
@@ -134,7 +134,7 @@ def _failed(error: RankError) -> dict[str, Any]:
 
 def _picture(trace: Any, width: int) -> dict[str, Any]:
     """A timeline as text with colours in it, if something happened."""
-    if not width or trace is None or not len(trace):
+    if not width or trace is None or not len(trace) or not trace.time:
         return {}
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system="standard", legacy_windows=False)

@@ -77,12 +77,18 @@ class Trial:
     def everywhere(
         self, function: str, args: ByRank | None = None, gives: ByRank | None = None, ranks: Sequence[int] = RANKS
     ) -> None:
-        """`function(comm, *args(rank, size))` must return `gives(rank, size)`: on all these ranks, sends buffered or not."""
+        """`function(comm, *args(rank, size))` must return `gives(rank, size)`: on all these ranks, sends buffered or not.
+
+        And on the most of up to three ranks in every schedule, which for most programs is one.
+        """
         for size in ranks:
             for cost in SENDS:
                 outcome = self.run(function, size, args, cost)
                 if gives is not None:
-                    self.compare(function, outcome, gives, cost)
+                    self.compare(function, outcome, gives)
+        few = [size for size in ranks if 1 < size <= 3]
+        if few:
+            self.schedules(function, max(few), args)
 
     def run(self, function: str, size: int, args: ByRank | None = None, cost: str = WAITING) -> Outcome:
         """Call it once, on so many ranks."""
@@ -110,7 +116,7 @@ class Trial:
             raise self.wrong(f"{where}{f': {why}' if why else '.'}", "time", function, size, args, cost)
         return outcome
 
-    def compare(self, function: str, outcome: Outcome, gives: ByRank, cost: str = "") -> None:
+    def compare(self, function: str, outcome: Outcome, gives: ByRank) -> None:
         """Ranks must have returned this."""
         size = len(outcome.returns)
         for rank, returned in enumerate(outcome.returns):
@@ -130,8 +136,8 @@ class Trial:
         self, sentence: str, kind: str, function: str, size: int, args: ByRank | None = None, cost: str = WAITING
     ) -> Wrong:
         """What to raise where a timeline of the call shows why."""
-        told = self._tell(self._request(function, size, args, cost) | {"picture": self.width})
-        return Wrong(sentence, kind, picture=str(told.get("picture", "")))
+        told = self._again(self._request(function, size, args, cost))
+        return Wrong(sentence, kind, picture=str(told.get("picture", "")), printed=self.printed)
 
     printed = ""
     """What the program printed in the last call."""
@@ -170,6 +176,7 @@ class Trial:
         raise Wrong(sentence, kind, str(wrong.get("report", "")), picture, self.printed)
 
     def _again(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Once more, with a picture; a program that does not end well a second time has none."""
         try:
             return self._tell(request | {"picture": self.width})
         except Gone:

@@ -13,9 +13,10 @@ import json
 import os
 import sys
 from pathlib import Path
+from time import process_time
 from typing import IO
 
-from fakempi.learn.limits import Limits
+from fakempi.learn.limits import READY, Limits
 from fakempi.learn.running import answer
 from fakempi.learn.seals import Seals
 from fakempi.world import run
@@ -28,6 +29,8 @@ def main() -> None:
     run(lambda comm: comm.allgather(comm.rank), 2, buffers=True, timeout=60)  # what is loaded late is loaded before limits
     Limits(float(seconds), int(megabytes)).impose()
     seals = Seals()
+    answers.write(f"{READY} {process_time()}\n")
+    answers.flush()
     for line in requests:
         request = json.loads(line)
         told = answer(Path(file), request)

@@ -23,14 +23,17 @@ SELECTION = {
     "test_comm_topo": 4,
     "test_dynproc": 5,
     "test_errorcode": 2,
+    "test_file": 3,
     "test_group": 3,
     "test_info": 2,
     "test_msgzero": 2,
     "test_p2p_obj_matched": 3,
     "test_request": 2,
+    "test_session": 3,
     "test_spawn": 2,
     "test_status": 2,
     "test_subclass": 2,
+    "test_ulfm": 3,
     "test_util_pool": 2,
 }
 """Modules that take a second each, and at how many ranks they are run."""
@@ -65,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("module", list(SELECTION))
 def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None:
     """Each module in a process of its own."""
-    by_module, _ = SUITE.run_batch("emulator", SELECTION[module], folder, [module], 80)
+    by_module, _ = SUITE.run_batch("emulator", SELECTION[module], folder, [module], 80, apart=module in SUITE.rest())
     outcome = by_module[module]
     failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
     surprising = {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in SUITE.known())}
@@ -74,9 +77,17 @@ def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None
 
 
 def test_the_page_lists_tests_and_modules_by_name() -> None:
-    """So that the list can be read by the test above; and says nothing about modules that are left out."""
+    """So that the list can be read by the test above; and there is a table of what is counted apart."""
     assert len(SUITE.known()) > 10
-    assert not {name.split(".")[0].rstrip("*") for name in SUITE.known()} & set(SUITE.rest())
+    assert "<!-- table of the rest -->" in SUITE.PAGE.read_text(encoding="utf-8")
+
+
+def test_what_is_counted_apart_is_not_counted_twice() -> None:
+    """A module, or a test whose name says so, is either in the one table or in the other."""
+    assert "test_io" in SUITE.rest()
+    assert "test_comm" not in SUITE.rest()
+    assert SUITE.selection(False) == ["--exclude", SUITE.REST_TESTS]
+    assert SUITE.selection(True) == ["--match", SUITE.REST_TESTS, "--whole", " ".join(SUITE.rest())]
 
 
 def test_what_fails_for_a_reason_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,13 @@ class Signal(Travelling):
         self.then()
 
 
+class Answer(Signal):
+    """What comes back to who has asked; that a fence's epoch can end, also to the dead."""
+
+    __slots__ = ()
+    outlives = True
+
+
 class Operation(Travelling):
     """An operation of an epoch: that of a permit, or of a fence, which is a number, 0 or 1."""
 
@@ -61,6 +68,11 @@ class Operation(Travelling):
         self.place = place  # at the target
         self.nbytes = nbytes  # that go there
         self.request: Completion | None = None  # who waits for its buffers
+
+    @property
+    def outlives(self) -> bool:  # type: ignore[override]
+        """If the target does not come to the end of a fence's epoch, that fails anyway."""
+        return self.epoch.__class__ is int
 
     def go(self, lane: Lane) -> None:
         """The epoch lets it go."""
@@ -199,7 +211,7 @@ class RoundTrip(Operation):
         """It is there, and goes back."""
         self.take_effect()
         there = self.way.there
-        there.lane(self.way.here.rank).depart(Signal(there, self.come_back, self), self.size)
+        there.lane(self.way.here.rank).depart(Answer(there, self.come_back, self), self.size)
 
     def come_back(self) -> None:
         """What it found is in its place."""

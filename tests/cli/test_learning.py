@@ -1,0 +1,201 @@
+"""`fakempi learn`: what it prints, its exit codes, and its screen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from fakempi.cli import learning, main
+from fakempi.cli.learn_screen import bar, page, screen
+from fakempi.cli.learn_watching import Watcher
+from fakempi.learn import grading
+from fakempi.learn.course import OURS, Course
+from fakempi.learn.folder import Folder
+from fakempi.learn.judge import Verdict, judge
+from fakempi.learn.limits import Limits
+from tests.cli.test_running import Capture
+
+inside = partial(judge, apart=False)
+NEXT = "mpi_course; fakempi learn mpi_course --check 1 checks the first.\n"
+
+
+@pytest.fixture(autouse=True)
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new folder, which is the current one; checks are made in this process."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(learning, "judge", inside)
+    monkeypatch.setattr(grading, "judge", inside)
+    return tmp_path / "mpi_course"
+
+
+def solve(course: Path, name: str) -> None:
+    shutil.copy(OURS / name / "solution.py", course / f"{name}.py")
+
+
+def test_without_a_terminal_it_sets_the_folder_up_and_ends(course: Path, capsys: Capture) -> None:
+    """A second time there is nothing to do."""
+    assert main(["learn"]) == 0
+    assert capsys.readouterr().out == f"22 exercises put into {NEXT}"
+    assert len(list(course.glob("[0-9][0-9]_*.py"))) == 22
+    assert main(["learn", "mpi_course"]) == 0
+    assert capsys.readouterr().out == f"nothing new for {NEXT}"
+
+
+def test_a_check_says_what_is_wrong_and_then_that_it_holds(course: Path, capsys: Capture) -> None:
+    """Exit code 1, then 0; the list shows it."""
+    main(["learn"])
+    capsys.readouterr()
+    assert main(["learn", "--check", "3"]) == 1
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "03 Deadlock by two sends",
+        "✗ On 2 ranks, with sends that wait for their receives: deadlock: they wait for",
+        "  ever, ranks 0-1 in send at 03_two_sends.py:27.",
+        "",
+    ]
+    solve(course, "03_two_sends")
+    assert main(["learn", "--check", "03_two_sends"]) == 0
+    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  12 runs\n"
+    assert main(["learn", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert "  ✓ 03 Deadlock by two sends\n" in out
+    assert out.splitlines()[-1].endswith(" 1 of 22 done")
+
+
+def test_graders_get_json(course: Path, capsys: Capture) -> None:
+    """Of a check and of the list; exit codes are the same."""
+    main(["learn"])
+    capsys.readouterr()
+    assert main(["learn", "--check", "1", "--json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)
+    assert (verdict["name"], verdict["passed"], verdict["kind"]) == ("01_hello", False, "result")
+    assert verdict["sentence"] == "On 2 ranks, rank 0: hello returns 'rank 0 of 1', and should return 'rank 0 of 2'."
+    assert main(["learn", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["number"] for one in listed] == list(range(1, 23))
+    assert listed[0]["state"] == "untouched"
+    assert Path(listed[0]["file"]) == Path("mpi_course/01_hello.py")
+
+
+def test_hint_reset_solution_and_the_teachers_note(course: Path, capsys: Capture) -> None:
+    """Each prints what it is called."""
+    main(["learn"])
+    (course / "01_hello.py").write_text("mine", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["learn", "--hint", "2"]) == main(["learn", "--hint", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "02 Send and receive: a word goes from rank to rank: hint 1 of 2\n" in out
+    assert "hint 2 of 2\n" in out
+    assert main(["learn", "--reset", "1"]) == 0
+    assert "01_hello.py is as it was at first; yours is kept as mpi_course" in capsys.readouterr().out
+    assert (course / "01_hello.py.old").read_text(encoding="utf-8") == "mine"
+    assert main(["learn", "--solution", "1"]) == 0
+    assert capsys.readouterr().out == Course().exercises[1].solution
+    assert main(["learn", "--teacher", "1"]) == 0
+    assert capsys.readouterr().out.startswith("Two things are worth saying aloud here")
+
+
+def test_a_class_has_its_own_exercises(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    """In the folder, the list and the table."""
+    shutil.copytree(OURS / "01_hello", tmp_path / "ours" / "30_again")
+    assert main(["learn", "--from", "ours"]) == 0
+    assert capsys.readouterr().out.startswith("23 exercises put into mpi_course; ")
+    assert main(["learn", "--check", "30"]) == 1
+    capsys.readouterr()
+    shutil.copy(OURS / "01_hello" / "solution.py", course / "30_again.py")
+    assert main(["learn", "--from", "ours", "--jobs", "1", "--grade", "mpi_course"]) == 0
+    names, row = capsys.readouterr().out.splitlines()
+    assert names.endswith(",22_split_that_scales,30_again")
+    assert row == f"mpi_course,1,23,{'untouched,' * 22}pass"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--check", "1"], "there is no mpi_course/01_hello.py: fakempi learn mpi_course puts it there."),
+        (["--hint", "77"], "there is no exercise 77: there are 1 to 22, see fakempi learn --list."),
+        (["--grade", "nowhere"], "there is no folder nowhere to grade."),
+        (["--from", "nowhere", "--list"], "nowhere with exercises."),
+    ],
+)
+def test_wrong_use_is_said_and_has_exit_code_2(words: list[str], sentence: str, capsys: Capture) -> None:
+    """On standard error."""
+    assert main(["learn", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.replace("\\", "/").endswith(f"{sentence}\n")
+
+
+@pytest.mark.parametrize("words", [["--check"], ["--check", "1", "--list"], ["--memory", "1"], ["--seconds", "0"]])
+def test_words_that_make_no_sense_have_exit_code_2(words: list[str], capsys: Capture) -> None:
+    """As all commands have it."""
+    assert main(["learn", *words]) == 2
+
+
+def terminal(width: int = 80, height: int = 24) -> Console:
+    """A console that thinks it is one."""
+    return Console(file=StringIO(), width=width, height=height, force_terminal=True, color_system=None, legacy_windows=False)
+
+
+def shown(out: Console) -> str:
+    """What came since the last look."""
+    file = out.file
+    assert isinstance(file, StringIO)
+    text = file.getvalue()
+    file.seek(0)
+    file.truncate()
+    return text
+
+
+def test_the_watcher_checks_what_is_saved_and_goes_on(course: Path) -> None:
+    """From one to the next; keys give hints, the list, other exercises, and quit."""
+    folder, out = Folder(course), terminal()
+    folder.set_up()
+    watcher = Watcher(out, folder, Limits(), inside)
+    assert watcher.at.number == 1
+    (course / "01_hello.py").write_text(Course().exercises[1].start + "#\n", encoding="utf-8")
+    assert watcher.tick()
+    assert "✗ On 2 ranks, rank 0: hello returns 'rank 0 of 1'" in shown(out)
+    solve(course, "01_hello")
+    assert watcher.tick()
+    text = shown(out)
+    assert "✓ 01 Hello, ranks: it holds, in 11 runs." in text
+    assert "02 Send and receive" in text
+    assert "1 of 22 done" in text
+    assert watcher.tick("h")
+    assert "Hint 1 of 2" in shown(out)
+    assert watcher.tick("l")
+    assert "✓ 01 Hello, ranks" in shown(out)
+    assert watcher.tick("n")
+    assert "03 Deadlock by two sends" in shown(out)
+    assert watcher.tick()
+    assert shown(out) == ""
+    assert not watcher.tick("q")
+
+
+def test_the_last_one_that_holds_ends_the_course(course: Path) -> None:
+    """With a word."""
+    folder, out = Folder(course), terminal()
+    folder.set_up()
+    for one in folder.course:
+        folder.note(one, one.number != 22)
+    watcher = Watcher(out, folder, Limits(), lambda one, *args, **options: Verdict(one, True, cases=1))
+    assert watcher.tick("c")
+    text = shown(out)
+    assert "✓ 22 holds, and so do all the others: you have done it." in text
+    assert "22 of 22 done" in text
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 12), (120, 50)])
+def test_every_screen_fits(width: int, height: int) -> None:
+    """No line is too long, and there are not too many."""
+    for one in Course():
+        lines = screen(bar(3, 22, width), one, f"mpi_course/{one.file}", [page(one, width)] * 2, width, height, "✓ said")
+        assert len(lines) < height
+        assert max(line.cell_len for line in lines) <= width
