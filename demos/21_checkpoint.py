@@ -1,5 +1,7 @@
 """A checkpoint: every rank of a grid writes its block into one file, and other ranks, not as many, read it back.
 
+Then how long that takes if every rank accesses the file for itself, and if a few collect what all have (two-phase).
+
     python demos/21_checkpoint.py
 """
 
@@ -63,3 +65,28 @@ print(f"\n4 ranks read it in {restored.time * 1e3:.1f} ms:\n")
 for rank, writers in enumerate(restored.returns):
     print(f"    rank {rank} has what ranks {', '.join(map(str, writers))} wrote")
 print("\nA row of a block is a run of bytes, and each run is a request to the server: 1 ms, two at a time.")
+
+two_phase = {"write_all": "two_phase"}
+saved = fakempi.run(save, 6, cost=fakempi.Hockney(files=server), algorithms=two_phase)
+print(f"\nWith algorithms={two_phase} two ranks collect it and write half the file each: {saved.time * 1e3:.1f} ms.")
+
+RANKS, BYTES = 16, 1 << 16
+
+
+def deal_out(comm, block):
+    """Each rank has every 16th block of the file, and all write together."""
+    file = MPI.File.Open(comm, PATH, MPI.MODE_WRONLY | MPI.MODE_CREATE)
+    turn = MPI.BYTE.Create_contiguous(block).Create_resized(0, block * comm.Get_size()).Commit()
+    file.Set_view(block * comm.Get_rank(), MPI.BYTE, turn)
+    file.Write_all(np.zeros(BYTES, np.uint8))
+    file.Close()
+
+
+server = fakempi.FileServer(t_s=1e-3, t_w=1e-9, ports=4)
+ways = [None, *({"write_all": ("two_phase", {"aggregators": many})} for many in (1, 4, 16))]
+print(f"\n{RANKS} ranks write {BYTES >> 10} KiB each, dealt out in blocks, to a server with 4 ports; in milliseconds:\n")
+print("    block    each for itself    two-phase, by 1 rank    4 ranks    16 ranks")
+for block in (64, 1024, 16384, BYTES):
+    runs = [fakempi.run(deal_out, RANKS, block, cost=fakempi.Hockney(files=server), algorithms=way) for way in ways]
+    times = [run.time * 1e3 for run in runs]
+    print(f"  {block:7,d} {times[0]:18,.2f} {times[1]:23.2f} {times[2]:10.2f} {times[3]:11.2f}")

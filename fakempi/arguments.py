@@ -76,6 +76,13 @@ def factor(name: str, value: Any) -> float:
     return float(value)
 
 
+def on_paper(paper: Any) -> bool:
+    """Whether collective calls may be carried out in one piece."""
+    if paper not in ("auto", "never", "always"):
+        raise MPIValueError(ERR_ARG, f"run: paper must be 'auto', 'never' or 'always', not {paper!r}.")
+    return bool(paper != "never")
+
+
 PREFIXES = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
 """Of the names of their attributes."""
 

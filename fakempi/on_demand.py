@@ -41,6 +41,13 @@ def measured(process: Process, main: Callable[[Any], Any]) -> Callable[[Any], An
     return computing.measured(process, main)
 
 
+def hall(universe: Universe, always: bool) -> Any:
+    """Where collective calls are carried out in one piece."""
+    from fakempi.paper.hall import Hall
+
+    return Hall(universe, always)
+
+
 def pin(universe: Universe) -> None:
     """Look after memory that is in use."""
     from fakempi.mpi.buffers.pins import Watch

@@ -123,13 +123,18 @@ def run(
     buffers: bool | None = None,
     poll: float = 1e-6,
     decisions: str | Choices | None = None,
+    paper: str = "never",
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
     Parameters
     ----------
-    main, nprocs, *args
-        What every rank calls, with its communicator first; how many ranks; what else `main` is handed.
+    main
+        What every rank calls, with its communicator as the first argument.
+    nprocs
+        How many ranks.
+    *args
+        What else `main` is handed.
     cost
         The cost model, or what one types for it on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)";
         Hockney with 1 microsecond and 1 GB/s unless given.
@@ -170,6 +175,9 @@ def run(
     decisions
         A schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open is
         decided as it says, and not by time; messages cost nothing unless `cost` is given.
+    paper
+        "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results, clocks
+        and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why.
 
     Returns
     -------
@@ -204,6 +212,8 @@ def run(
         _guard(universe)
     universe.recorder, universe.program = recorder, on_demand.script
     universe.computing = arguments.factor("computing", computing)
+    if arguments.on_paper(paper):
+        universe.paper = on_demand.hall(universe, paper == "always")
     if strict if buffers is None else buffers:
         on_demand.pin(universe)
     loop.vain = Vain(universe, arguments.seconds("poll", poll))
@@ -348,13 +358,15 @@ def _drive(universe: Universe) -> None:
     loop = universe.loop
     try:
         loop.carrier.drive(loop)
-        while loop.tasks and helped_from_outside(loop):
+        while loop.tasks and ((universe.paper and universe.paper.give_up()) or helped_from_outside(loop)):
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
             universe.verdict = conclude(universe)
     except Ended as ended:  # while no rank had the baton
         universe.decide(ended)
     finally:
+        if universe.paper is not None:
+            universe.paper.settle()
         universe.close()
         unpark(universe)
         _unwind(loop)

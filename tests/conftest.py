@@ -13,6 +13,12 @@ settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
 
+if paper := os.environ.get("FAKEMPI_TEST_PAPER"):  # the whole suite has to pass with "never" and with "auto"
+    from fakempi.world import run
+
+    assert run.__kwdefaults__ is not None
+    run.__kwdefaults__["paper"] = paper
+
 CARRIERS = [
     pytest.param("greenlets", marks=pytest.mark.skipif(find_spec("greenlet") is None, reason="greenlet is missing")),
     "threads",

@@ -113,7 +113,7 @@ def card(algorithm: Any) -> str:
     function = getattr(algorithm.run, "func", algorithm.run)
     text = inspect.getdoc(sys.modules[function.__module__]) or ""
     first, _, rest = text.partition("\n")
-    idea = re.split(r"^Rounds ", rest, maxsplit=1, flags=re.MULTILINE)[0].strip()
+    idea = re.split(r"^Rounds ", rest, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
     rows = [f"| {label} | {cell(words)} |" for label, words in algorithm.card.items()]
     words = [
         f"{name}={getattr(value, 'name', getattr(value, '__name__', value))}" for name, value in algorithm.parameters.items()
@@ -121,9 +121,14 @@ def card(algorithm: Any) -> str:
     rows += [f"| Parameters | {code(', '.join(words))} |"] * bool(words)
     kind = "" if algorithm.kind in ("intra", algorithm.operation) else f', kind="{algorithm.kind}"'
     call = f'collectives.find("{algorithm.operation}", "{algorithm.name}"{kind})'
-    shown = f"```text\n{idea}\n```\n\n" if idea else ""
+    shown = "".join(f"{paragraph(part)}\n\n" for part in re.split(r"\n\s*\n", idea) if part.strip())
     table = "\n".join(["| | |", "|---|---|", f"| Found by | {code(call)} |", *rows])
     return f"## {algorithm.name}\n\n{cell(first)}\n\n{shown}{table}"
+
+
+def paragraph(text: str) -> str:
+    """Words as words, and what is drawn as it stands."""
+    return f"```text\n{inspect.cleandoc(text)}\n```" if text.startswith("    ") else cell(text)
 
 
 def mpi() -> str:
@@ -141,9 +146,9 @@ def mpi() -> str:
             kinds.setdefault(type(thing).__name__.lstrip("_"), []).append(name)
     parts = [
         "# The namespace MPI",
-        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults are "
-        "mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a class "
-        "inherits are with the class that they come from.",
+        "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults "
+        "are mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a "
+        "class inherits are with the class that they come from.",
         "```py\n>>> import fakempi\n>>> fakempi.run(lambda comm: comm.allreduce(comm.rank), 4).returns\n[6, 6, 6, 6]\n```",
         "## Functions",
         calls(functions),

@@ -2,6 +2,7 @@
 
 token      a schedule as text: "z:0.0.2.1"
 points     places where something is open, and what may be taken there
+windows    the same for windows: locks, and atomic operations
 past       which choices an event comes after, and which processes they may have touched
 notes      keeps both, by what the loop and the wire tell
 told       what ranks were told, as one number

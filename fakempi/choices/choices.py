@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
-from fakempi.choices.points import NOT_YET, Locking, Looking, Point, Receive, Requests, one_of, some_of
+from fakempi.choices.points import NOT_YET, Call, Locking, Looking, Point, Receive, Requests, one_of, some_of
 from fakempi.choices.token import BUFFERINGS
 from fakempi.choices.told import mark
+from fakempi.choices.windows import AtWindow, Grant, Turn
 from fakempi.choices.wire import OpenDelivery
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
@@ -80,6 +81,8 @@ class Choices(Notes):
         self.steps: list[Step] = []
         self.points: list[Point] = []
         self.lockings: list[Locking] = []
+        self.at_windows: dict[int, list[AtWindow]] = {}  # by process, in the order in which they came there
+        self.shared_locks: set[Any] = set()  # of windows, granted to several at once
         self.bounded = self.cut_off = False
         self.at_failure: int | None = None
         self._said_not_yet: dict[Any, int] = {}
@@ -165,6 +168,16 @@ class Choices(Notes):
         self.met()
         self._ask(Locking, lock, is_free, who, site=("acquire", place), reason=reason)
 
+    def lock_of_window(self, lock: Any) -> None:
+        """Somebody has asked for the lock of a window, or given it back."""
+        known = {one.permit for one in self.points if isinstance(one, Grant)}
+        self.points = [one for one in self.points if not isinstance(one, Grant) or one.permit in one.lock.queue]
+        self.points += [Grant(self, lock, permit) for permit in lock.queue if permit not in known]
+
+    def atomic(self, operation: Any, site: tuple[str, str], go: Callable[[], None]) -> None:
+        """An atomic operation may go to its target."""
+        self.points.append(Turn(self, operation, site, go))
+
     def _ask(self, kind: Any, *given: Any, site: Any = None, reason: Any = None) -> Any:
         task = self.loop.running
         life = self._lives[task]
@@ -192,8 +205,6 @@ class Choices(Notes):
     def state(self) -> int | None:
         """What all that is to come hangs on; None if that is not known."""
         told, universe = self.told, self.universe
-        if universe.windows:
-            self.not_told("windows")
         if universe.dead or universe.watches_the_dead:
             self.not_told("processes that die")
         if told is None or told.unknown or universe.failures:
@@ -275,8 +286,8 @@ class Choices(Notes):
             self.steps[-1] = self.steps[-1]._replace(past=point.past | learned)
         if isinstance(point, Receive):
             self.stir(point.box)
-        else:
-            life = self._lives[point.task]  # type: ignore[attr-defined]
+        elif isinstance(point, Call):
+            life = self._lives[point.task]
             life.past |= bit | point.past | learned
             life.answers = mark(life.answers, option.key[1][1])
 

@@ -25,6 +25,7 @@ class Notes:
     def __init__(self) -> None:
         self.left_out: set[str] = set()
         self.unsteady = False
+        self.hidden = False  # whether ranks may learn of each other by ways that are not seen
         self.touched: list[int] = []  # by process: the steps that may have had an influence on it
         self.reached: list[int] = []  # the same, or on what was sent to it
         self.log: dict[Any, list[tuple[str, Any]]] = {}  # by mailbox: what came there and what was posted
@@ -100,10 +101,15 @@ class Notes:
 
     def met(self, plan: str = "") -> None:
         """Ranks meet, and whatever one of them knows may tell in what all do then."""
-        if plan.startswith("File"):
-            self.not_told("files")
-        self.happens(*EVERYBODY)
+        self.hidden |= plan.startswith(("File", "Win"))
+        if self.hidden:
+            self.not_told("files" if plan.startswith("File") else "windows")
         self._acts(self.loop.running.owner.number)
+        self.everybody()
+
+    def everybody(self) -> None:
+        """Each may hear of all that any of them knows."""
+        self.happens(*EVERYBODY)
         self._common = every = (1 << len(self.steps)) - 1
         self.touched = [every] * len(self.touched)
         self.reached = [every] * len(self.reached)

@@ -19,7 +19,7 @@ from fakempi.cli.console import console
 from fakempi.cli.running import command_of, unsuccessful
 from fakempi.cli.watching import INTERRUPTED
 from fakempi.errors import DeadlockError, RankError, RunTimeout
-from fakempi.exploring.explore import explore
+from fakempi.exploring.explore import SIMPLEST, explore
 from fakempi.exploring.found import Failure, Found
 from fakempi.script import Program, program
 
@@ -44,8 +44,9 @@ def check(options: Namespace) -> int:
     try:
         found = _explored(script, nprocs, options, so_far)
     except KeyboardInterrupt:
-        failing = f", {len(so_far.failures)} failing" if so_far.failures else ""
-        out.print(f"interrupted after {so_far.runs:,} schedules{failing}")
+        tokens = ", ".join(failure.decisions for failure in so_far.failures[:MOST])
+        failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
+        out.print(f"interrupted after {so_far.runs:,} schedule{'s' * (so_far.runs != 1)}{failing}", soft_wrap=True)
         return INTERRUPTED
     for number, failure in enumerate(found.failures[:MOST], 1):
         _show(out, failure, number, script, nprocs, shlex.join(_again(options, failure, command)))
@@ -122,7 +123,7 @@ def _show(out: Console, failure: Failure, number: int, script: Program, nprocs: 
     if isinstance(error, RankError) and isinstance(error.exception, SystemExit):
         out.print(Text(f"{error.name} ended with exit code {error.exception.code}"))
     if failure.why:
-        out.print(Text(f"why: {failure.why}", "yellow"), soft_wrap=True)
+        out.print(Text(f"why: {failure.why}", "yellow"), soft_wrap=not out.is_terminal)
     out.print(Text(f"again: {again}\n"), soft_wrap=True)
 
 
@@ -139,5 +140,9 @@ def _traced(failure: Failure, name: str) -> str:
 
 
 def _verdict(found: Found) -> str:
-    notes = "; ".join(found.limits)
-    return f"{found.verdict}\n{notes}" if notes and notes not in found.verdict else found.verdict
+    lines, notes = [found.verdict], "; ".join(found.limits)
+    if notes and notes not in found.verdict:
+        lines.append(notes)
+    if not found.exhausted and found.method != SIMPLEST:
+        lines.append(found.method)
+    return "\n".join(lines)

@@ -42,8 +42,9 @@ def compare(options: Namespace) -> int:
     """Print a table, and a plot if there is something to plot, for each distribution and each number of ranks."""
     kind, operation = operation_of(options.operation)
     if kind not in ("intra", "inter", "split"):
-        what = "makes communicators and is" if kind == "making" else "is part of other algorithms and"
-        raise typed.wrong(f"{options.operation} {what} not compared; fakempi list shows it.")
+        what = {"making": "makes communicators and is", "files": "accesses files and is"}
+        others = "is part of other algorithms and"
+        raise typed.wrong(f"{options.operation} {what.get(kind, others)} not compared; fakempi list shows it.")
     _check_files(options)
     machine = read_machine(options.beside, operation, kind) if options.beside else None
     asked = typed.algorithm_names(options.algorithms or (",".join(machine.algorithms) if machine else ""))

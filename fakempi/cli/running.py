@@ -52,7 +52,7 @@ def run_script(options: Namespace) -> int:
         "carrier": options.carrier, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
         "progress": "always" if options.progress else not options.quiet,
         "timeout": options.timeout or inf,  # if only to be looked after: Ctrl-C
-        "computing": options.computing, "poll": options.poll, "decisions": options.decisions,
+        "computing": options.computing, "poll": options.poll, "decisions": options.decisions, "paper": options.paper,
         "kill": dict(options.kill) if options.kill else None,
     }  # fmt: skip
     arguments["trace"] = bool(options.trace or options.interactive)

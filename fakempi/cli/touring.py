@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from rich.text import Text
@@ -14,6 +15,9 @@ from fakempi.cli.console import console
 from fakempi.tour import Page, Walk, pages
 
 WIDEST = 100
+TALL = 48
+"""Lines of a terminal on which a program and what it prints are one screen."""
+
 NEXT = (
     ("fakempi run -n 64 your_script.py", "your mpi4py program, as it is"),
     ("fakempi run -n 64 --cost hockney:eager_limit=0 your_script.py", "does it rely on buffers?"),
@@ -27,7 +31,7 @@ def tour(options: Namespace, make_parser: Callable[[], ArgumentParser]) -> int:
     """Show all stations, or those that are asked for; between them, on a terminal, wait for Enter."""
     out = console()
     out.width = min(out.width, WIDEST)
-    stations = dict(enumerate(pages(), 1))
+    stations = dict(enumerate(filter(_can_run, pages()), 1))
     if options.list:
         for number, page in stations.items():
             out.print(f"{number}  {page.title}")
@@ -39,10 +43,11 @@ def tour(options: Namespace, make_parser: Callable[[], ArgumentParser]) -> int:
         said = make_parser().parse_args(words)
         return said.do(said)
 
-    walk = Walk(out, do)
+    walk = Walk(out, do, _goes_on) if waits and out.height < TALL else Walk(out, do)
     for number in chosen:
-        walk.visit(number, stations[number])
-        if waits and number != chosen[-1] and not _goes_on():
+        if not walk.visit(number, stations[number]):
+            return 0
+        if waits and number != chosen[-1] and not _goes_on("Enter goes on, q leaves "):
             return 0
     if not options.stations:
         _say_goodbye(walk)
@@ -56,10 +61,15 @@ def _number(word: str, stations: dict[int, Page]) -> int:
     return number
 
 
-def _goes_on() -> bool:
+def _can_run(page: Page) -> bool:
+    """Not everybody has pytest."""
+    return not any(command.startswith("pytest") for command in page.commands) or find_spec("pytest") is not None
+
+
+def _goes_on(question: str) -> bool:
     """Ask; the question is gone when it is answered."""
     try:
-        answer = input("Enter goes on, q leaves ")
+        answer = input(question)
     except EOFError:
         answer = "q"
     sys.stdout.write("\x1b[1A\x1b[2K")

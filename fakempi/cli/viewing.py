@@ -60,11 +60,15 @@ def view(options: Namespace) -> int:
     if options.html:
         Path(options.html).write_text(_page(traces, names if options.what else [], options), encoding="utf-8")
     if not options.svg and not options.html:
-        colours = in_24_bits if out.color_system == "truecolor" else lambda thing: thing
-        show(out, list(map(colours, _apart(things))), options.pager)
+        show(out, [_coloured(out, thing) for thing in _apart(things)], options.pager)
         if names == ["replay"] and len(traces) == 1:
             _play(out, traces[0], options, width)
     return 0
+
+
+def _coloured(out: Console, thing: RenderableType) -> RenderableType:
+    """In 24 bits where the terminal has them."""
+    return in_24_bits(thing) if out.color_system == "truecolor" else thing
 
 
 def _height(out: Console, traces: Sequence[Trace], names: list[str], options: Namespace, width: int) -> int:
@@ -151,4 +155,4 @@ def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:
             out.print(picture)
             out.print()
         return
-    play(out, Player(trace.time, steps(trace)), lambda time: frame(trace, time, **shape), keyboard())
+    play(out, Player(trace.time, steps(trace)), lambda time: _coloured(out, frame(trace, time, **shape)), keyboard())

@@ -12,6 +12,7 @@ from typing import Any
 
 from fakempi.mpi.evidence.waits import whereabouts
 from fakempi.script import Program
+from fakempi.threads.foreign import is_no_stranger
 from fakempi.threads.raw import start_new_thread
 from fakempi.view.numbers import seconds
 from fakempi.watch.ending import may_end
@@ -45,6 +46,7 @@ class Interrupts:
             why = f"not done after {self.timeout:g} s"
             self.killer = threading.Timer(self.timeout + PATIENCE, self._kill, (sys.stderr, why, TIMED_OUT))
             self.killer.daemon = True
+            is_no_stranger(self.killer)
             self.killer.start()
         return self
 

@@ -31,12 +31,17 @@ EDGE = 5
 """Columns right of the lanes, for percentages."""
 
 HELP = """\
-+ -           zoom in time (also the wheel)        [ ]   fold and unfold ranks (also Ctrl and the wheel)
-← → ↑ ↓       move the cursor (also a click)       < >   move the window
-Enter         follow the message to its other end  n p   the next or last of what was searched for
-/             search for a rank or a word          0     everything
-1 to 7        timeline, summary, waits, matrix, critical path, blocks, findings
-?             this                                 q     leave"""
++ -        zoom in time (also the wheel)
+[ ]        fold and unfold ranks (also Ctrl and the wheel)
+← → ↑ ↓    move the cursor (also a click)
+< >        move the window
+Enter      follow the message to its other end
+/          search for a rank or a word
+n p        the next or last of what was searched for
+0          everything
+1 to 7     timeline, summary, waits, matrix, critical path, blocks, findings
+?          this
+q          leave"""
 
 
 class Lanes(Widget, can_focus=True):

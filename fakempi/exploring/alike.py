@@ -80,7 +80,7 @@ def never_meets(edge: Edge, known: Mapping[frozenset[Any], Branch | None]) -> bo
     """Whether a choice that was made on the way here and this one have no influence on any process in common."""
     branch, point = edge.node.branch, edge.key[0]
     first = next(iter(edge.node.edges.values()))
-    if first.node.points[first.index] != point:
+    if first.key[0] != point:
         return False  # it is to be done before another one, and concerns both
     for left in branch.left:
         (way,) = left.ways - (left.parent.ways if left.parent is not None else frozenset())

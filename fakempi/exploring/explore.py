@@ -19,6 +19,12 @@ from fakempi.world import run
 PART = 4
 """If there are too many schedules for the budget, one in so many of it is spent on bounded mixing, and another on chance."""
 
+GOOD, KINDS = 1000, 50
+"""Schedules that went well, and kinds of failures, that are kept; others are counted, for there is no end to them."""
+
+SIMPLEST = "fewest deviations first"
+"""How schedules are chosen, if there is not more to say."""
+
 
 def explore(
     main: Callable[..., Any],
@@ -40,8 +46,9 @@ def explore(
     """Run `main(comm, *args)` on `nprocs` ranks in every schedule that can differ: whatever MPI leaves open, both ways.
 
     Tried are which message a receive, probe or Mprobe from any source takes, which requests Waitany, Waitsome, Testany and
-    Testsome give, whether a test or Iprobe says "not yet" (twice in a row at most, beyond what it has to), and whether
-    standard sends wait for their receive. Not tried are times: messages cost nothing unless `cost` is given.
+    Testsome give, whether a test or Iprobe says "not yet" (twice in a row at most, beyond what it has to), whether standard
+    sends wait for their receive, who gets a lock of threads or of a window, and whose atomic operation on a window comes
+    first. Not tried are times: messages cost nothing unless `cost` is given.
 
     Parameters
     ----------
@@ -170,10 +177,10 @@ class Search:
         else:
             self.found.runs += 1
             error = trial.error or (self._difference(trial) if self.compare else None)
-            if error is None:
-                self.good.append((trial.choices.buffering, tuple(trial.decisions)))
-            else:
+            if error is not None:
                 self._failed(error, trial)
+            elif len(self.good) < GOOD:
+                self.good.append((trial.choices.buffering, tuple(trial.decisions)))
             trial.result = None
         if self.tell is not None:
             self.tell(self.found, sum(len(tree.waiting) for tree in self.trees))
@@ -182,6 +189,9 @@ class Search:
         kind = same(error)
         if kind in self.known:
             self.known[kind][0].times += 1
+            return
+        if len(self.known) >= KINDS:
+            self.found.others += 1
             return
         failure = Failure(error, trial.token)
         self.known[kind] = failure, trial
@@ -217,7 +227,7 @@ class Search:
         return found
 
     def _methods(self) -> Iterator[str]:
-        yield "fewest deviations first"
+        yield SIMPLEST
         if self.mixed:
             yield f"{self.mixed:,} by bounded mixing (up to {_choices(max(tree.bound for tree in self.trees))} apart)"
         if self.chances:

@@ -107,6 +107,8 @@ class Found:
         Why these were not all, in words; empty if they were.
     ended_early
         Runs besides, which were ended when it showed that the rest is tried elsewhere.
+    others
+        Runs that failed in further ways, when there were very many kinds of failures already.
     """
 
     runs: int = 0
@@ -116,14 +118,15 @@ class Found:
     method: str = ""
     limits: list[str] = field(default_factory=list)
     ended_early: int = 0
+    others: int = 0
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         schedules = f"{self.runs:,} schedule{'s' * (self.runs != 1)}"
         if self.failures:
-            times = sum(failure.times for failure in self.failures)
-            kinds = f", in {len(self.failures)} ways" if len(self.failures) > 1 else ""
+            times = sum(failure.times for failure in self.failures) + self.others
+            kinds = f", in {'more than ' * bool(self.others)}{len(self.failures)} ways" if len(self.failures) > 1 else ""
             more = "" if self.exhausted else ", and there may be more"
             return f"{times:,} of {schedules} fail{'s' * (times == 1)}{kinds}{more}"
         if self.exhausted:

@@ -10,13 +10,13 @@ from typing import Any
 
 from fakempi.choices.choices import Choices, Option
 from fakempi.choices.token import write
-from fakempi.choices.told import Told
+from fakempi.choices.told import Told, mark
 from fakempi.errors import RunError
 from fakempi.exploring.alike import alike, never_meets, told_apart
 from fakempi.exploring.races import to_be_tried
 from fakempi.exploring.shared import Shared
 from fakempi.exploring.states import States, Twin
-from fakempi.exploring.tree import Branch, Edge, Node, span, weight
+from fakempi.exploring.tree import NONE, NOTHING, Branch, Edge, Node, span, weight
 from fakempi.wire.envelope import Envelope
 
 
@@ -97,22 +97,23 @@ class Guided(Choices):
 
     def _new(self, options: list[Option], keys: list[Any]) -> Edge | None:
         before = self.before
-        asleep = before.sleep() if before is not None and self.tree.reduces(self) else frozenset()
+        asleep = before.sleep() if before is not None and self.tree.reduce else NOTHING
         node = Node(keys, before, asleep, self.tree.branch)
         index = node.first()
         if index is None:
             return None
-        if self.tree.reduces(self):
-            node.alike = alike(options)
+        if self.tree.reduce:
+            node.alike = alike(options) or NONE
             if self.tree.shared is not None and self.tree.shared.changed():
                 self.not_told("objects that all ranks can change")
             state = self.state()
             if state is not None:
+                state = mark(state, frozenset(keys))
                 if before is not None:
-                    self.known = self.tree.states.known((state, frozenset(keys)), asleep, before)
+                    self.known = self.tree.states.known(state, asleep, before)
                 if self.known is not None:
                     return None
-                self.tree.states.add((state, frozenset(keys)), node)
+                self.tree.states.add(state, node)
         edge = node.add(index)
         assert edge is not None
         edge.tried = True
@@ -145,10 +146,6 @@ class Tree:
         self._branches: dict[frozenset[Any], Branch | None] = {}  # None if there are several
         self._spared: list[tuple[tuple[int, ...], int, Edge]] = []
         self._ends: list[Edge] = []
-
-    def reduces(self, choices: Choices) -> bool:
-        """Whether to leave out what shows nothing new: only if it is known who is who in each run."""
-        return self.reduce and not choices.unsteady
 
     def push(self, edges: Iterable[Edge]) -> None:
         """These are to be tried."""
@@ -230,8 +227,8 @@ class Tree:
         self.steady &= not choices.unsteady
         branch.note(_reach(choices))
         for node, pair in told_apart(choices, choices.nodes, choices.known is None):
-            node.refused.add(pair)
-        self.push(to_be_tried(choices.steps, choices.nodes, not self.reduces(choices) or trial.cut_off))
+            node.refused |= {pair}
+        self.push(to_be_tried(choices.steps, choices.nodes, not self.reduce or trial.cut_off))
         if self.merges and choices.told is not None:
             self._merge(choices, branch, choices.told.unknown)
         if choices.before is not None:
@@ -254,6 +251,9 @@ class Tree:
 def _reach(choices: Choices) -> Iterator[tuple[Any, int]]:
     """For each point of a run, the processes that it may have had an influence on, as bits."""
     for k, step in enumerate(choices.steps):
+        if choices.hidden:
+            yield step.taken.point.resource, -1
+            continue
         yield step.taken.point.resource, sum(1 << p for p, reached in enumerate(choices.reached) if reached >> k & 1)
 
 

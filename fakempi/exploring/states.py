@@ -20,7 +20,7 @@ from typing import Any
 
 from fakempi.choices.choices import Choices
 from fakempi.choices.told import EVERYBODY, Event
-from fakempi.exploring.tree import Branch, Edge, Node, upwards
+from fakempi.exploring.tree import NOTHING, Branch, Edge, Node, upwards
 
 Events = frozenset[Event]
 
@@ -57,19 +57,20 @@ class States:
     def ran(self, choices: Choices, nodes: list[Node]) -> Iterator[Edge]:
         """A run went by these nodes: what is to be tried because of those who have ended there."""
         assert choices.told is not None
-        ahead: Events = frozenset()
+        ahead: Events = NOTHING
         left = list(choices.told.events)
         for k in reversed(range(len(nodes))):
             new = set()
             while left and left[-1][0] > k:
                 new.add(left.pop()[1])
-            ahead |= new
+            if not new <= ahead:
+                ahead |= new
             yield from self._is_ahead(nodes[k], ahead)
 
     def joined(self, node: Node, twin: Twin) -> Iterator[Edge]:
         """A run has ended at a node that it did not make."""
         self.twins.append(twin)
-        node.twins.append(twin)
+        node.twins = (*node.twins, twin)
         node.branch.followers.append(twin.branch)
         twin.branch.note(node.branch.reach.items())
         yield from self._hears(twin, node.ahead, node.ahead)
@@ -77,7 +78,7 @@ class States:
     def _is_ahead(self, node: Node, events: Events) -> Iterator[Edge]:
         new = events - node.ahead
         if new:
-            node.ahead = node.ahead | events if node.ahead else events
+            node.ahead = node.ahead | events if node.ahead - events else events
             for twin in node.twins:
                 yield from self._hears(twin, new, node.ahead)
 

@@ -6,24 +6,27 @@ as long as the two do not concern each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+NOTHING: frozenset[Any] = frozenset()
+NONE: Mapping[int, list[int]] = {}
+"""What most nodes have, and so they share it: there may be many."""
 
 
 class Node:
     """A state in which nothing can happen but what is open: by which keys, of which points, and which of them sleep."""
 
-    __slots__ = ("ahead", "alike", "before", "branch", "edges", "keys", "points", "refused", "sleep", "twins")
+    __slots__ = ("ahead", "alike", "before", "branch", "edges", "keys", "refused", "sleep", "twins")
 
     def __init__(self, keys: list[Any], before: Edge | None, sleep: frozenset[Any], branch: Branch) -> None:
         self.keys = keys
-        self.points = [point for point, _ in keys]
         self.before, self.sleep, self.branch = before, sleep, branch
         self.edges: dict[int, Edge] = {}  # in the order in which they were added
-        self.alike: dict[int, list[int]] = {}  # messages that are equal to the byte
-        self.refused: set[tuple[int, int]] = set()  # those of them that the program can tell apart
-        self.ahead: frozenset[Any] = frozenset()  # what happens behind it, in any run
-        self.twins: list[Any] = []  # runs that came to the same state by other ways
+        self.alike: Mapping[int, list[int]] = NONE  # messages that are equal to the byte
+        self.refused: frozenset[tuple[int, int]] = NOTHING  # those of them that the program can tell apart
+        self.ahead: frozenset[Any] = NOTHING  # what happens behind it, in any run
+        self.twins: tuple[Any, ...] = ()  # runs that came to the same state by other ways
 
     def add(self, index: int) -> Edge | None:
         """An edge that is to be tried; None if there is one, or it sleeps."""
@@ -34,7 +37,7 @@ class Node:
 
     def add_point(self, index: int) -> list[Edge]:
         """All edges of an option's point."""
-        added = (self.add(i) for i, point in enumerate(self.points) if point == self.points[index])
+        added = (self.add(i) for i, (point, _) in enumerate(self.keys) if point == self.keys[index][0])
         return [edge for edge in added if edge is not None]
 
     def add_all(self) -> list[Edge]:
@@ -67,8 +70,8 @@ class Edge:
 
     def sleep(self) -> frozenset[Any]:
         """What sleeps behind it: what slept before, and what is tried before it, but for its own point."""
-        point = self.node.points[self.index]
-        return frozenset(key for key in (*self.node.sleep, *self.earlier) if key[0] != point)
+        point = self.key[0]
+        return frozenset(key for key in (*self.node.sleep, *self.earlier) if key[0] != point) or NOTHING
 
     def path(self) -> list[Edge]:
         """From the root to here."""
@@ -87,7 +90,7 @@ class Branch:
         self.parent = parent
         self.ways: frozenset[Any] = frozenset() if parent is None or edge is None else parent.ways | {edge.key}
         first = None if edge is None else next(iter(edge.node.edges.values()))
-        self.pure = edge is not None and first is not None and first.node.points[first.index] == edge.key[0]
+        self.pure = edge is not None and first is not None and first.key[0] == edge.key[0]
         self.left: tuple[Branch, ...] = () if parent is None else (*parent.left, self)
         self.reach: dict[Any, int] = {}
         self.followers: list[Branch] = []  # that came to a state of this one

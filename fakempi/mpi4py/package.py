@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD
+from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD, comm_self, comm_world, resolve
 from fakempi.mpi4py import hidden
 from fakempi.mpi4py.options import HIDDEN, Rc, own, take
 
@@ -65,14 +65,15 @@ def modules(own_module: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     api.__spec__ = ModuleSpec("mpi4py.MPI", None)
     api.__package__ = "mpi4py"
 
+    handles = {"COMM_WORLD": (COMM_WORLD, comm_world), "COMM_SELF": (COMM_SELF, comm_self)}
+
     def world_or_self(name: str) -> Any:
         """A rank's own modules get its own handle, which is faster; shared ones one that stands for the running rank's."""
-        if name not in ("COMM_WORLD", "COMM_SELF"):
+        if name not in handles:
             raise AttributeError(f"module 'mpi4py.MPI' has no attribute {name!r}")
+        handle, find = handles[name]
         _imported()
-        if own_module(sys._getframe(1).f_globals):
-            return getattr(MPI, name)
-        return COMM_WORLD if name == "COMM_WORLD" else COMM_SELF
+        return resolve(name, handle, find) if own_module(sys._getframe(1).f_globals) else handle
 
     vars(api)["__getattr__"] = world_or_self
     package = Package(api)

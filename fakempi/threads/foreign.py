@@ -98,9 +98,14 @@ def look_around(loop: Loop) -> None:
 def strangers() -> bool:
     """Whether there are threads besides this one that belong to no run; what is left of a run counts as that run's."""
     return outside.runs > 1 or any(
-        thread.ident != get_ident() and not thread.name.startswith("task ") and not hasattr(thread, "_fakempi_guest")
+        thread.ident != get_ident() and not thread.name.startswith("task ") and not hasattr(thread, "_fakempi_known")
         for thread in list(threading._active.values())  # type: ignore[attr-defined]
     )
+
+
+def is_no_stranger(thread: threading.Thread) -> None:
+    """A thread about to be started is a rank's, or one of ours that leaves runs alone: nobody has to look out for it."""
+    thread._fakempi_known = True  # type: ignore[attr-defined]
 
 
 def asks_for_less(process: Any) -> bool:

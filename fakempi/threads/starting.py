@@ -18,7 +18,7 @@ from typing import Any
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
 from fakempi.threads import idling, pools, raw
-from fakempi.threads.foreign import asks_for_less, watch
+from fakempi.threads.foreign import asks_for_less, is_no_stranger, watch
 from fakempi.threads.guests import Guest, start_guest
 from fakempi.threads.here import task_here
 from fakempi.threads.outside import is_outside
@@ -99,7 +99,7 @@ def start(thread: threading.Thread) -> None:
         return desk_of(task.agenda).away.append(thread)
     if task is not None and not thread._started.is_set():  # type: ignore[attr-defined]
         pools.follow()
-        thread._fakempi_guest = True  # type: ignore[attr-defined]  # for `strangers`
+        is_no_stranger(thread)
         thread._invoke_excepthook = _telling(thread._invoke_excepthook)  # type: ignore[attr-defined]
         if hasattr(thread, "_handle"):
             thread._handle = Handle()

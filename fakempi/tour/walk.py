@@ -23,13 +23,17 @@ Do = Callable[[Sequence[str]], Any]
 
 
 class Walk:
-    """Shows pages on a console and runs what is on them; commands of ours are done by `do`."""
+    """Shows pages on a console and runs what is on them; commands of ours are done by `do`.
 
-    def __init__(self, out: Console, do: Do) -> None:
-        self.out, self.do = out, do
+    A page is two screens of 80 columns and 24 lines, the program and what it prints. `pause` comes between them, with the
+    question to ask, and says whether to go on.
+    """
 
-    def visit(self, number: int, page: Page) -> None:
-        """A heading, the words, the program, the commands, and what each of them prints."""
+    def __init__(self, out: Console, do: Do, pause: Callable[[str], bool] = lambda question: True) -> None:
+        self.out, self.do, self.pause = out, do, pause
+
+    def visit(self, number: int, page: Page) -> bool:
+        """A heading, the words, the program, the commands, and what each of them prints; False if that was not wanted."""
         self.heading(f"{number}  {page.title}")
         self.out.print(page.words)
         self.out.print()
@@ -37,6 +41,8 @@ class Walk:
         look: dict[str, Any] = {"theme": "ansi_dark", "background_color": "default", "line_numbers": True}
         self.out.print(Syntax(page.code.rstrip(), "python", **look))
         self.out.print()
+        if not self.pause("Enter runs it, q leaves "):
+            return False
         with TemporaryDirectory(prefix="fakempi_tour_") as folder:
             path = Path(folder, page.name)
             path.write_text(page.code, encoding="utf-8")
@@ -52,6 +58,7 @@ class Walk:
                 else:
                     self._pytest(folder, words)
         self.out.print()
+        return True
 
     def heading(self, words: str) -> None:
         """A line across."""

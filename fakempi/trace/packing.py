@@ -42,7 +42,7 @@ def unpacked(told: Any, table: Table) -> Rows:
         opened = zlib.decompressobj()
         planes = opened.decompress(b64decode(text, validate=True), size + 1)
     except (ValueError, zlib.error) as error:
-        raise TraceError(f"{error}".rstrip(".")) from error
+        raise TraceError("the text is not what was packed") from error
     if len(planes) != size or not (opened.eof or not size):
         raise TraceError(f"{count:,} rows take {size:,} bytes, and there are {'more' if len(planes) > size else 'fewer'}")
     rows, at = np.empty(count, table.dtype), 0

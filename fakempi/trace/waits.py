@@ -27,21 +27,21 @@ MEANINGS = {
     LATE_SENDER: "the receive was posted, the send was not",
     LATE_RECEIVER: "a synchronous send was posted, the receive was not",
     BARRIER: "in a barrier, until the last rank came",
-    N_TO_N: "in a call where everybody needs everybody's data, until the last rank came",
+    N_TO_N: "where all need the data of all, until the last rank came",
     LATE_BROADCAST: "in a bcast or scatter, until the root came",
     EARLY_REDUCE: "the root of a reduce or gather, until the first of the others came",
-    FENCE: "in a fence of a window, until the last rank came",
+    FENCE: "in a fence of a window, or in its Free, until the last rank came",
     LATE_POST: "an operation on a window was begun, its target had not called Post",
-    CONTENTION: "an operation on a window was begun, its target's lock was not there: others had it, or it was on its way",
-    BUSY_PORT: "both sides were ready, but one of them was still busy with another message",
+    CONTENTION: "an operation on a window, until its target's lock was there",
+    BUSY_PORT: "both sides were ready, one was still busy with another message",
     ENDED_EARLY: "the rank had ended, the run had not",
-    OTHER: "none of these: a rank that waits for others to make a communicator, or that polls",
+    OTHER: "none of these: others make a communicator, or the rank polls",
 }
 STATES = tuple(MEANINGS)
 
 _FROM_ROOT = {"bcast", "scatter", "scatterv"}
 _TO_ROOT = {"reduce", "gather", "gatherv"}
-_AT = {"barrier": BARRIER, "fence": FENCE}
+_AT = {"barrier": BARRIER, "fence": FENCE, "free": FENCE}
 _BY_PERMIT = {"Lock": CONTENTION, "Lock_all": CONTENTION, "Start": LATE_POST}
 """What a rank waits for that is to have a lock, or a Post: in the trace it receives that since the call that asked."""
 _PREFIX = {"scan", "exscan", "neighbors"}

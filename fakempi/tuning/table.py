@@ -17,10 +17,9 @@ from collectives import CATALOGUE, Algorithm, DoesNotFit, fitting
 from collectives.between.groups import Part
 from collectives.chain.chain import Chain
 from collectives.entries import named
-from collectives.files.two_phase import AccessFailed
 from collectives.split import UNDEFINED
 from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPIError, MPIValueError
+from fakempi.errors import MPIValueError
 from fakempi.tuning.asked import chosen
 from fakempi.tuning.objects import for_pickles, unsuited
 from fakempi.tuning.parts import by_table, completed
@@ -101,11 +100,7 @@ class Choice:
     def access(self, comm: Any, file: Any, runs: Any, data: Any, *, tag: int, **known: Any) -> None:
         """An access of all ranks to a file; `known` is what parameters are, if there are such, that nobody asked for."""
         known = {name: value for name, value in known.items() if name in self.algorithm.parameters}
-        try:
-            self.algorithm.run(comm, file, runs, data, tag=tag, **{**known, **self.parameters})
-        except AccessFailed as error:
-            words = "another rank, which accesses the file for this one, could not do so."
-            raise MPIError(error.code, words) from None
+        self.algorithm.run(comm, file, runs, data, tag=tag, **{**known, **self.parameters})
 
 
 def two_phase(operation: str) -> Choice:

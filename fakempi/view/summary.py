@@ -24,7 +24,7 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
         text.append(f"{EXPLAINED.get(name, '')[: width - 29]}\n", "bright_black")
     states = (("communicating", found.communicating, BLUE, "█"), ("idle", found.idle, YELLOW, "·"))
     room = min(width - 34, 64)
-    text.append(f"  {'':<16} mean {'':<{room}} each rank\n", "italic")
+    text.append(f"  {'':<16} mean {'':<{room}} min-max\n", "italic")
     for name, by_rank, colour, mark in (*states, ("computing", found.computing, GREEN, "▒")):
         mean = float(by_rank.mean()) / (found.time or 1)
         text.append(f"  {name:<16} {percent(mean):>4} ")
@@ -40,7 +40,7 @@ def summary(trace: Columns, *, width: int = 80, title: str = "") -> Text:
 EXPLAINED = {
     "time": "when the last rank ended, in modelled time",
     "rounds": "messages on the longest chain that must wait",
-    "imbalance": "how much busier the busiest rank was than the mean",
+    "imbalance": "by how much the busiest rank exceeds the mean",
     "busiest port": "in use: no order of messages ends sooner",
     "over that": "so many times as long took the run",
 }

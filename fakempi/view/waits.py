@@ -6,12 +6,13 @@ from rich.text import Text
 
 from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
+from fakempi.trace.waits import MEANINGS
 from fakempi.view.numbers import percent, seconds
 from fakempi.view.timeline import YELLOW
 
 
 def wait_states(trace: Columns, *, width: int = 80, title: str = "") -> Text:
-    """A row for each state that there is: all ranks' seconds, the share of all ranks' time, and the worst call."""
+    """A row for each state that there is: all ranks' seconds, the share of all time, the worst call; and what it means."""
     found = Measures(trace).waits
     whole = trace.ranks * trace.time or 1
     rows = sorted((item for item in found.items() if item[1][0]), key=lambda item: -item[1][0])
@@ -36,4 +37,6 @@ def wait_states(trace: Columns, *, width: int = 80, title: str = "") -> Text:
         text.append("\n")
     idle = sum(spent for spent, _ in found.values())
     text.append(f"{'all idle time':<17}{seconds(idle):>10} {percent(idle / whole):>5}", "bold")
+    for state, _ in rows:
+        text.append(f"\n{f'{state}: {MEANINGS[state]}':.{width}}", "bright_black")
     return text

@@ -32,7 +32,8 @@ def ended(universe: Universe) -> str:
 
 def how_far(universe: Universe) -> str:
     """Modelled time, messages, ranks that have ended."""
-    messages = sum(port.sent for port in universe.wire.out)
+    untold = 0 if universe.paper is None else universe.paper.untold
+    messages = sum(port.sent for port in universe.wire.out) + untold
     return f"t = {seconds(universe.loop.now)}, {messages:,} messages, {ended(universe)}"
 
 

@@ -68,3 +68,21 @@ def test_a_schedule_that_does_not_fit_is_wrong_use(tmp_path: Path, capsys: pytes
     script.write_text(RACE, encoding="utf-8")
     assert main(["run", "-n", "3", "--decisions", "z:5", str(script)]) == 2
     assert "decisions 'z:5' do not fit the program: decision 1 is 5" in capsys.readouterr().err
+
+
+def test_the_ways_that_were_used_are_said_if_not_all_was_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the verdict."""
+    script = tmp_path / "race.py"
+    script.write_text(RACE.replace("assert", "repr,"), encoding="utf-8")
+    assert main(["check", "-n", "6", "--runs", "12", "--buffering", "infinite", str(script)]) == 4
+    verdict, method = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("clean so far: 12 schedules, about ")
+    assert method.startswith("fewest deviations first, 3 by bounded mixing (up to ")
+    assert method.endswith(" apart), 3 by chance")
+
+
+def test_who_interrupts_is_told_how_far_it_was_and_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the schedules that fail, and exit code 130."""
+    text = RACE.replace("assert got[0] == 1, got", "assert got != [1, 2]\n    if got[0] == 2: raise KeyboardInterrupt")
+    assert check(tmp_path, text) == 130
+    assert capsys.readouterr().out == "interrupted after 2 schedules, 1 failing: z:0\n"

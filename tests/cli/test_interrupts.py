@@ -12,6 +12,9 @@ import pytest
 import fakempi.cli.running
 import fakempi.tuning  # not while a rank is told to end  # noqa: F401
 from fakempi.cli import main
+from fakempi.cli.watching import Interrupts
+from fakempi.script import Program
+from fakempi.threads.foreign import strangers
 
 BEGINNING = "import os, signal, sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 PRESS = "os.kill(os.getpid(), signal.SIGINT)\n"
@@ -91,3 +94,14 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, carrier: str, mon
         thread.join(10)
     assert not new & set(threading.enumerate())
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGURG)] == handlers
+
+
+def test_the_timer_of_a_time_limit_is_no_stranger() -> None:
+    """Where there are threads that might call MPI, every message takes a look at who does; this one never will."""
+    with Interrupts(Program(["-c", "pass"]), 1, 3600.0) as interrupts:
+        assert interrupts.killer is not None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(threading, "_active", {1: interrupts.killer})
+            assert not strangers()
+            patch.setattr(threading, "_active", {1: threading.Thread()})
+            assert strangers()

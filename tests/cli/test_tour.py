@@ -14,16 +14,17 @@ from tests.cli.test_running import Capture
 ESSENTIAL = (
     "rank   0 of 1000: token 999 at 1012.4 us",
     "  ranks 0-63: send(dest=rank+1, tag=7, 1018 bytes) at shift.py:4, since t = 0",
-    "two trees 1.22 ms, claim 1.22 ms",
-    "linear ring, 264 ms                  blocked ring, 10.9 ms",
+    "two_tree 1.18 ms, claim 1.18",
+    "ring, 264 ms                      blocked_ring, 10.9 ms",
     "full_duplex: done at t = 24",
     "rank 99 is number 6 of 64 on node03",
     "lower bound     5 µs        5 µs     32.7 µs     255 µs",
+    "schedule z:2",
     "  near miss: ranks 1-63 have messages from rank 0 with tag 1",
 )
 """What each station is there for."""
 
-WIDTH = 80
+WIDTH, HEIGHT = 80, 24
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,8 @@ def test_a_station_shows_its_program_and_what_it_is_there_for_and_fits(number: i
     lines = out.splitlines()
     page = pages()[number - 1]
     assert [line for line in lines if len(line) > WIDTH] == []
+    runs = next(index for index, line in enumerate(lines) if line.startswith("$ "))
+    assert max(runs, len(lines) - runs) < HEIGHT  # two screens, each with a line for the question below it
     assert lines[0].startswith(f"── {number}  {page.title} ─")
     assert ESSENTIAL[number - 1] in out
     start = lines.index(page.name) + 1
@@ -65,14 +68,28 @@ def test_the_tour_goes_from_station_to_station_and_says_what_to_try_next(
 def test_q_leaves_and_enter_goes_on(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal."""
     monkeypatch.setattr(touring, "pages", lambda: [pages()[1]] * 3)
-    monkeypatch.setattr(touring, "console", lambda: Console(force_terminal=True, color_system=None))
+    monkeypatch.setattr(touring, "console", lambda: Console(force_terminal=True, color_system=None, height=HEIGHT))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    answers = iter(["", "q"])
-    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    answers = iter(["", "", "", "q"])
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("builtins.input", answer)
     assert main(["tour"]) == 0
     out = capsys.readouterr().out
     assert out.count(pages()[1].title) == 2
+    assert asked == ["Enter runs it, q leaves ", "Enter goes on, q leaves "] * 2
     assert "What to try next" not in out
+
+
+def test_a_station_for_which_something_is_missing_is_left_out(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's first command does not install pytest."""
+    monkeypatch.setattr(touring, "find_spec", lambda name: None)
+    assert main(["tour", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "8  Every schedule, not the ones that happen"
 
 
 def test_stations_are_listed_and_chosen_by_number(capsys: Capture) -> None:
@@ -96,7 +113,7 @@ def test_a_station_that_is_not_there_is_refused(word: str, capsys: Capture) -> N
 def test_a_page_is_short(page: Page) -> None:
     """A few words; programs beside their line numbers, and commands, within 80 columns."""
     assert len(page.words) <= 4 * WIDTH
-    assert len(page.code.splitlines()) <= 27
+    assert len(page.code.splitlines()) <= 17
     assert max(map(len, page.code.splitlines())) <= WIDTH - 5
     assert all(len(line) <= WIDTH - 2 for line in page.commands)
 

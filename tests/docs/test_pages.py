@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.hooks.blocks import blocks, takes_seconds, perform
+from docs.hooks.blocks import blocks, perform, takes_seconds
 
 ROOT = Path(__file__).parents[2]
 PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}

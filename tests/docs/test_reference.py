@@ -6,6 +6,7 @@ import argparse
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_every_public_name_has_its_place() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
-def test_a_public_call_has_an_example(call: object) -> None:
+def test_a_public_call_has_an_example(call: Any) -> None:
     """And says what each parameter is, if there are any."""
     text = inspect.getdoc(call) or ""
     if isinstance(call, type) and issubclass(call, SPEAK_FOR_THEMSELVES):
@@ -38,8 +39,8 @@ def test_a_public_call_has_an_example(call: object) -> None:
     assert "\nExamples\n--------\n" in text
     named = re.split(r"\n(?:Parameters|Attributes)\n-+\n", text.split("\nExamples\n")[0])[1:]
     words = set(re.findall(r"\w+", " ".join(line for part in named for line in part.splitlines() if line[:1].strip())))
-    taken = {name for name in inspect.signature(call).parameters if name != "self"}  # type: ignore[arg-type]
-    own = type(call) is not type or ("__init__" in vars(call) and call.__name__ != "Run")  # type: ignore[attr-defined]
+    taken = {name for name in inspect.signature(call).parameters if name != "self"}
+    own = type(call) is not type or ("__init__" in vars(call) and call.__name__ != "Run")
     assert not (taken - words if own else set())
 
 
@@ -87,6 +88,13 @@ def test_every_page_is_in_the_navigation() -> None:
     written = {path.relative_to(ROOT / "docs").as_posix() for path in PAGES}
     assert listed - written == {"reference/command_line.md", "reference/mpi.md"}
     assert written - listed == set()
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """In the code, for those who cite it, and in the list of changes."""
+    version = fakempi.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_counts_right() -> None:

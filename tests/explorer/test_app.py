@@ -157,6 +157,28 @@ def test_a_deadlock_begins_with_its_report() -> None:
     piloted(caught.value.trace, act)
 
 
+def test_run_ends_in_the_explorer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`fakempi run -i` shows the run when it is over, what the program printed before that, and ends as the program did."""
+    seen = []
+
+    def run(explorer: Any) -> None:
+        async def driven() -> None:
+            async with explorer.run_test(size=(80, 24)) as pilot:
+                await pilot.press("slash", *"barrier", "enter")
+                seen.append((words(explorer, "#head"), words(explorer, "#details")))
+                await pilot.press("q")
+
+        asyncio.run(driven())
+
+    monkeypatch.setattr(app.Explorer, "run", run)
+    code = "from mpi4py import MPI; print('a line') if MPI.COMM_WORLD.rank == 0 else None; MPI.COMM_WORLD.Barrier()"
+    assert main(["run", "-i", "-n", "4", "-c", code]) == 0
+    ((head, details),) = seen
+    assert "ranks 0 to 3 of 4" in head
+    assert "Barrier at " in details
+    assert capsys.readouterr().out.startswith("a line\n")
+
+
 def test_wrong_use_is_told(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """One trace, and no files."""
     traced().save(tmp_path / "t.npz")

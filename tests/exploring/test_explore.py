@@ -180,7 +180,7 @@ def test_messages_between_two_groups_are_explored() -> None:
 
 
 def test_messages_of_spawned_processes_are_explored(tmp_path: Any) -> None:
-    """Who is who in each run is not certain then, so nothing is left out."""
+    """By their ranks among those that were spawned together."""
     script = tmp_path / "child.py"
     script.write_text(
         "from mpi4py import MPI\nup = MPI.Comm.Get_parent()\nup.send(MPI.COMM_WORLD.rank, 0)\nup.Disconnect()\n"
@@ -195,6 +195,40 @@ def test_messages_of_spawned_processes_are_explored(tmp_path: Any) -> None:
     found = fakempi.explore(main, 1, buffering="zero")
     assert (found.runs, found.exhausted, len(found.failures)) == (2, True, 1)
     assert "took the message of rank 1 of the group spawned at " in found.failures[0].why
+
+
+def test_two_that_spawn_cost_the_product_of_their_orders_and_not_whose_turn_it_is(tmp_path: Any) -> None:
+    """Each of two ranks hears its own children in two orders; all four pairs are seen, of 24 schedules."""
+    script = tmp_path / "child.py"
+    script.write_text(
+        "from mpi4py import MPI\nup = MPI.Comm.Get_parent()\nup.send(MPI.COMM_WORLD.rank, 0)\nup.Disconnect()\n"
+    )
+    seen = set()
+
+    def main(comm: Any) -> None:
+        down = MPI.COMM_SELF.Spawn("python", [str(script)], 2)
+        got = down.recv(source=ANY), down.recv(source=ANY)
+        down.Disconnect()
+        seen.add(tuple(comm.allgather(got)))
+
+    found = fakempi.explore(main, 2, buffering="infinite")
+    assert (found.runs, found.exhausted, found.failures, len(seen)) == (4, True, [], 4)
+    assert found.method == "fewest deviations first, no states compared because of spawned processes"
+
+
+def test_no_more_kinds_of_failures_are_kept_than_anybody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are counted."""
+    monkeypatch.setattr("fakempi.exploring.explore.KINDS", 2)
+
+    def main(comm: Any) -> Any:
+        if comm.rank:
+            return comm.send(comm.rank, 0)
+        first, *_ = [comm.recv(source=ANY) for _ in range(4)]
+        raise [ValueError, KeyError, TypeError, OSError][first - 1]
+
+    found = fakempi.explore(main, 5, buffering="infinite")
+    assert (len(found.failures), found.others, found.exhausted) == (2, 12, True)
+    assert found.verdict == "24 of 24 schedules fail, in more than 2 ways"
 
 
 @pytest.mark.parametrize("carrier", ["greenlets", "threads"])

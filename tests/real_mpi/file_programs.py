@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,3 +116,132 @@ def files_that_are_not_there(comm: Any, MPI: Any) -> Any:
     """Opened and deleted in vain."""
     name = os.path.join(tempfile.gettempdir(), "there-is-no-such-file")
     return outcome(MPI, lambda: MPI.File.Open(comm, name, MPI.MODE_RDONLY)), outcome(MPI, lambda: MPI.File.Delete(name))
+
+
+@program
+def files_in_the_portable_form(comm: Any, MPI: Any) -> Any:
+    """external32, through views with holes: what is in the file, byte by byte, and what comes back."""
+    with shared_file(comm, MPI) as file:
+        turns = MPI.DOUBLE.Create_resized(0, 8 * comm.size).Commit()
+        file.Set_view(8 * comm.rank, MPI.DOUBLE, turns, "external32")
+        mine, again, status = np.arange(3.0) + 10 * comm.rank, np.zeros(3), MPI.Status()
+        file.Write_at(0, mine)
+        settled(comm, file)
+        file.Read_at(0, again, status)
+        extent, place = file.Get_type_extent(MPI.DOUBLE), file.Get_byte_offset(2)
+        file.Set_view(0, MPI.BYTE)
+        everything = bytearray(24 * comm.size)
+        file.Read_at(0, everything)
+        turns.Free()
+        return again.tolist(), status.Get_count(MPI.DOUBLE), extent, place, list(everything)
+
+
+@program
+def files_in_the_portable_form_without_holes(comm: Any, MPI: Any) -> Any:
+    """external32 of several types, a rank after the other."""
+    found = []
+    for datatype, letter in ((MPI.INT16_T, "i2"), (MPI.INT32_T, "i4"), (MPI.FLOAT, "f4"), (MPI.DOUBLE, "f8")):
+        with shared_file(comm, MPI) as file:
+            size = np.dtype(letter).itemsize
+            file.Set_view(3 * size * comm.rank, datatype, datatype, "external32")
+            file.Write_all((np.arange(3) + comm.rank).astype(letter))
+            settled(comm, file)
+            again = np.zeros(3, letter)
+            file.Read_at(0, again)
+            file.Set_view(0, MPI.BYTE)
+            everything = bytearray(3 * size * comm.size)
+            file.Read_at(0, everything)
+            found.append((again.tolist(), list(everything)))
+    return found
+
+
+@program
+def files_through_many_filetypes(comm: Any, MPI: Any) -> Any:
+    """What each constructor makes of a view: where etypes are, and what is in the file in the end."""
+    made = [
+        MPI.INT32_T.Create_contiguous(2),
+        MPI.INT32_T.Create_vector(2, 1, 3),
+        MPI.INT32_T.Create_hvector(2, 1, 12),
+        MPI.INT32_T.Create_indexed([1, 2], [1, 4]),
+        MPI.INT32_T.Create_hindexed([2, 1], [4, 20]),
+        MPI.INT32_T.Create_indexed_block(2, [0, 3]),
+        MPI.INT32_T.Create_subarray([3, 4], [2, 2], [1, 1]),
+        MPI.INT32_T.Create_vector(2, 1, 2).Create_resized(0, 24),
+        MPI.Datatype.Create_struct([1, 1], [4, 12], [MPI.INT32_T, MPI.INT32_T]),
+    ]
+    found = []
+    for filetype in made:
+        filetype.Commit()
+        with shared_file(comm, MPI) as file:
+            file.Set_view(4, MPI.INT32_T, filetype)
+            places = [file.Get_byte_offset(k) for k in range(7)]
+            if comm.rank == 0:
+                file.Write_at(1, np.arange(5, dtype="i4") + 1)
+            settled(comm, file)
+            again, status = np.full(6, -1, "i4"), MPI.Status()
+            file.Read(again, status)
+            at = file.Get_position()
+            file.Seek(0, MPI.SEEK_END)
+            end = file.Get_position()
+            count = status.Get_count(MPI.INT32_T)
+            size = file.Get_size()
+            found.append((places, again.tolist(), count, at, end, size))
+        filetype.Free()
+    return found
+
+
+@program
+def files_in_two_phases(comm: Any, MPI: Any) -> Any:
+    """Our own algorithm, the same text on both: blocks dealt out in turn, some ranks with nothing, small windows."""
+    from collectives import find
+
+    write, read = find("write_all", "two_phase").run, find("read_all", "two_phase").run
+    found = []
+    for aggregators, buffer_bytes in ((1, 1 << 20), (min(2, comm.size), 16), (comm.size, 5)):
+        with shared_file(comm, MPI) as file:
+            blocks = 0 if comm.rank == 1 else 4
+            runs = [(3 * (k * comm.size + comm.rank), 3) for k in range(blocks)]
+            mine = np.arange(3 * blocks, dtype=np.uint8) + 50 * comm.rank
+            write(comm, file, runs, mine, aggregators=aggregators, buffer_bytes=buffer_bytes)
+            settled(comm, file)
+            again = np.zeros_like(mine)
+            read(comm, file, runs, again, aggregators=aggregators, buffer_bytes=buffer_bytes)
+            everything = bytearray(file.Get_size())
+            file.Read_at(0, everything)
+            found.append((again.tolist() == mine.tolist(), list(everything)))
+    return found
+
+
+@program
+def files_of_nothing(comm: Any, MPI: Any) -> Any:
+    """Accesses of no bytes, in all ways, and reading behind the end."""
+    with shared_file(comm, MPI) as file:
+        nothing, status = bytearray(), MPI.Status()
+        counts = []
+        for name in ("", "_all", "_shared", "_ordered"):
+            getattr(file, f"Write{name}")(nothing, status)
+            getattr(file, f"Read{name}")(nothing, status)
+            counts.append(status.Get_count(MPI.BYTE))
+        file.Iwrite_at(7, nothing).Wait(status)
+        counts.append(status.Get_count(MPI.BYTE))
+        beyond = bytearray(b"abc")
+        file.Read_at(100, beyond, status)
+        counts.append(status.Get_count(MPI.BYTE))
+        return counts, bytes(beyond).decode(), file.Get_size(), file.Get_position(), file.Get_position_shared()
+
+
+@program
+def files_and_wrong_calls(comm: Any, MPI: Any) -> Any:
+    """The classes of errors: of modes, of arguments, and of null handles."""
+    found = []
+    for amode in (MPI.MODE_RDONLY | MPI.MODE_CREATE, MPI.MODE_RDWR | MPI.MODE_SEQUENTIAL, MPI.MODE_RDONLY | MPI.MODE_WRONLY):
+        name = os.path.join(tempfile.gettempdir(), "there-is-no-such-file")
+        found.append(outcome(MPI, partial(MPI.File.Open, comm, name, amode)))
+    with shared_file(comm, MPI, MPI.MODE_WRONLY | MPI.MODE_CREATE) as file:
+        found.append(outcome(MPI, lambda: file.Read(bytearray(1))))
+        found.append(outcome(MPI, lambda: file.Write_at(-1, b"x")))
+        found.append(outcome(MPI, lambda: file.Seek(-1)))
+        found.append(outcome(MPI, lambda: file.Set_view(0, MPI.BYTE, MPI.BYTE, "mine")))
+        found.append(outcome(MPI, lambda: file.Write_all_end(b"")))
+    found.append(outcome(MPI, lambda: MPI.File().Get_size()))
+    return found

@@ -169,6 +169,30 @@ def what_windows_refuse(comm: Any, MPI: Any) -> Any:
     return seen
 
 
+@program
+def nobody_and_nothing(comm: Any, MPI: Any) -> Any:
+    nobody, last = MPI.PROC_NULL, comm.size - 1
+    memory = np.zeros(2 if comm.rank == last else 0, "i4")
+    win = MPI.Win.Create(memory, 4, comm=comm)
+    one, found = np.ones(1, "i4"), np.full(1, 7, "i4")
+    win.Lock_all()
+    win.Get(found, nobody)
+    MPI.Request.Waitall([win.Rput(one, nobody), win.Rget(found, nobody), win.Raccumulate(one, nobody)])
+    win.Put(one[:0], last, 2)
+    win.Accumulate([one, 0, MPI.INT], last)
+    win.Flush_all()
+    win.Unlock_all()
+    win.Lock(nobody)
+    win.Unlock(nobody)
+    win.Fence()
+    if comm.rank == 0:
+        win.Put([one, MPI.INT], last, [1, 1, MPI.INT])
+    win.Fence()
+    seen = [memory.tolist(), found.tolist(), win.attrs[1:], win.group_size, win.flavor == MPI.WIN_FLAVOR_CREATE]
+    win.Free()
+    return seen
+
+
 # -- sessions ----------------------------------------------------------------------------------------------------------
 
 
@@ -207,3 +231,15 @@ def partitions_around_a_ring(comm: Any, MPI: Any) -> Any:
     send.Free()
     receive.Free()
     return [seen, bool(send)]
+
+
+# -- failures, as far as MPICH has them -----------------------------------------------------------------------------------
+
+
+@program
+def nobody_has_failed(comm: Any, MPI: Any) -> Any:
+    smaller = comm.Shrink()
+    seen = [comm.Is_revoked(), comm.Get_failed().Get_size(), comm.Ack_failed(), comm.Agree(6 if comm.rank else 3)]
+    seen += [smaller.size, smaller.rank, smaller.allreduce(1)]
+    smaller.Free()
+    return seen

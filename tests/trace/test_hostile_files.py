@@ -138,9 +138,9 @@ ROWS = packed(np.ones(9, COMPUTES.dtype))
         ({**ROWS, "rows": True}, "it should have a number of rows, and a text"),
         ({**ROWS, "packed": 5}, "it should have a number of rows, and a text"),
         ({**ROWS, "packed": ROWS["packed"][:-4]}, "9 rows take 216 bytes, and there are fewer"),
-        ({**ROWS, "packed": "Ä" * 40}, "string argument should contain only ASCII characters"),
-        ({**ROWS, "packed": "!" * 40}, "Only base64 data is allowed"),
-        ({**ROWS, "packed": "AAAA" * 10}, "Error -3 while decompressing data: "),
+        ({**ROWS, "packed": "Ä" * 40}, "the text is not what was packed"),
+        ({**ROWS, "packed": "!" * 40}, "the text is not what was packed"),
+        ({**ROWS, "packed": "AAAA" * 10}, "the text is not what was packed"),
     ],
 )
 def test_packed_rows_are_as_large_as_they_say(told: dict[str, Any], words: str, saved: Path, tmp_path: Path) -> None:

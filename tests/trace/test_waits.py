@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, Hockney, compute, phantom
 from fakempi.trace.record import Trace
-from fakempi.trace.waits import STATES, waits
+from fakempi.trace.waits import MEANINGS, STATES, waits
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
 
@@ -152,3 +152,8 @@ def test_every_idle_moment_has_one_reason(ranks: int, steps: list[tuple[int, int
         reached[wait.rank] = wait.end
         seconds[wait.rank] += wait.end - wait.start
     assert seconds == pytest.approx(trace.measure().idle.tolist())
+
+
+def test_every_state_is_explained_in_a_line() -> None:
+    """Of a terminal with 80 columns."""
+    assert all(len(f"{state}: {meaning}") <= 80 for state, meaning in MEANINGS.items())

@@ -30,9 +30,10 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
 
 def ring(comm: Any) -> None:
     """Each rank computes and hands 8,000 bytes to the next."""
-    for turn in range(3):
-        fakempi.compute(1e-6 * (1 + (comm.rank + turn) % 3))
-        comm.Sendrecv(phantom(8000), (comm.rank + 1) % comm.size, 7, phantom(8000), (comm.rank - 1) % comm.size, 7)
+    with fakempi.region("exchange"):
+        for turn in range(3):
+            fakempi.compute(1e-6 * (1 + (comm.rank + turn) % 3))
+            comm.Sendrecv(phantom(8000), (comm.rank + 1) % comm.size, 7, phantom(8000), (comm.rank - 1) % comm.size, 7)
     comm.Barrier()
 
 
@@ -201,6 +202,10 @@ def test_search_finds_ranks_and_words(opened: Open) -> None:
     assert page.inner_text("#hits").startswith("1 of ")
     page.press("#search", "Enter")
     assert page.inner_text("#hits").startswith("2 of ")
+    for words in ("exchange", "test_browser.py", "sendrecv at test_browser.py"):  # a region, a file, a line
+        page.fill("#search", words)
+        page.press("#search", "Enter")
+        assert page.inner_text("#hits").startswith("1 of ")
     page.fill("#search", "joy")
     page.press("#search", "Enter")
     assert page.inner_text("#hits") == "Nothing here is called “joy”."
@@ -266,10 +271,76 @@ def test_an_interval_has_its_own_tables(opened: Open) -> None:
     page.mouse.up()
     assert page.inner_text("#interval").startswith("Only ")
     assert page.inner_text("#sheet-waits") != before
+    page.click("#tab-matrix")
+    part = page.inner_text("#sheet-matrix")
+    page.click("#interval button")
+    assert page.inner_text("#sheet-matrix") != part
+    page.click("#tab-waits")
+    page.mouse.move(x, y + 10)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 10, steps=3)
+    page.mouse.up()
     page.focus("#timeline")
     page.keyboard.press("Escape")
     assert not page.is_visible("#interval")
     assert page.inner_text("#sheet-waits") == before
+
+
+def test_it_plays_pauses_and_has_speeds(opened: Open) -> None:
+    """The moment moves while it plays, and stays when it does not; faster is further."""
+    page = opened("ring")
+    moment = "document.getElementById('moment').textContent"
+    page.select_option("#speed", "4")
+    page.click("#play")
+    assert page.get_attribute("#play", "aria-label") == "Pause"
+    page.wait_for_function(f"() => {moment} !== '' && {moment} !== '0 s'")
+    page.click("#play")
+    assert page.get_attribute("#play", "aria-label") == "Play"
+    paused = page.evaluate(moment)
+    seen(page)
+    assert page.evaluate(moment) == paused
+    page.click("#step")
+    assert page.evaluate(moment) != paused
+    page.click("#play")
+    page.wait_for_function("() => document.getElementById('play').ariaLabel === 'Play'")  # it has come to the end
+    assert page.evaluate(moment) != paused
+
+
+def test_everything_has_a_name_and_keys_lead_to_it(opened: Open) -> None:
+    """For people who do not see it, or have no mouse: labels, roles, what is chosen said aloud, and help."""
+    page = opened("ring")
+    assert page.get_attribute("#timeline", "aria-label").startswith("Timeline: ")
+    assert page.evaluate("""() => [...document.querySelectorAll("button, input, select, canvas[role]")]
+      .filter(one => !one.ariaLabel && !one.textContent.trim() && !one.closest("label")).map(one => one.outerHTML)""") == []
+    page.focus("#timeline")
+    page.keyboard.press("ArrowDown")
+    assert page.inner_text("#said").startswith("Rank 0. ")
+    page.keyboard.press("?")
+    assert "How to look at a run" in page.inner_text("#help")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.getElementById('help').open")
+    assert page.locator("[role=tab]").count() == 6
+    page.focus("#tab-summary")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-waits", "aria-selected") == "true"
+
+
+def test_light_dark_and_print(opened: Open) -> None:
+    """It begins as the system is, and on paper it is light and has no buttons."""
+    page = opened("ring", color_scheme="dark")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("#theme")
+    assert page.get_attribute("html", "data-theme") == "light"
+    page.click("#theme")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.get_attribute("html", "data-theme") == "light"
+    assert not page.is_visible(".tools")
+    assert page.is_visible("#timeline")
+    assert page.is_visible("#sheet-summary")
+    page.emulate_media(media="screen")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.get_attribute("html", "data-theme") == "dark"
 
 
 def test_every_sheet_draws(opened: Open) -> None:
@@ -325,3 +396,21 @@ def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:
         seen(page)
         spent.append(float(page.get_attribute("#timeline", "data-frame")))
     assert min(spent) < 100  # the least, since the machine may be busy with other tests
+    page.wait_for_function("() => !document.getElementById('legend').innerText.includes('looked at')")  # it rests: all ranks
+
+
+def test_what_is_told_under_the_pointer_is_quick_with_many_messages(opened: Open) -> None:
+    """A tooltip takes less than a frame, too."""
+    page = opened("many")
+    spent = page.evaluate("""() => {
+      const timeline = document.getElementById("timeline"), box = timeline.getBoundingClientRect(), spent = [];
+      for (let i = 1; i < 20; i++) {
+        const started = performance.now();
+        const place = { clientX: box.left + i / 20 * box.width, clientY: box.top + i / 20 * box.height, bubbles: true };
+        timeline.dispatchEvent(new PointerEvent("pointermove", place));
+        spent.push(performance.now() - started);
+      }
+      return spent;
+    }""")
+    assert page.is_visible("#tooltip")
+    assert min(spent) < 100

@@ -55,11 +55,15 @@ class Traffic(NamedTuple):
 class Entry:
     """A collective call as the first rank made it, what the others exchange in it, and how many are still to come."""
 
-    __slots__ = ("facts", "kinds", "mentions", "missing", "name", "places", "plan", "said", "site", "traffic")
+    __slots__ = (
+        "facts", "kinds", "mentions", "missing", "name", "paper", "places", "plan", "recipe", "said", "site", "traffic",
+    )  # fmt: skip
 
     def __init__(self, plan: str, site: str, facts: dict[str, Any], missing: int) -> None:
         self.plan, self.site, self.facts, self.missing = plan, site, facts, missing
         self.name = current_name()
+        self.recipe: Any = None  # the first one's, if it has one: who has the same says the same
+        self.paper: Any = None  # its page, or why it is not on paper; None if nobody has come to carry it out
         self.said: dict[str, tuple[str, str | None]] = {}  # where and by whom, of facts that the first one did not know
         self.places: dict[int, str] = {}  # by place in the roll: where those have called who came
         self.kinds: dict[int, tuple[Any, int, str]] = {}  # type signatures, and who has said so, and where
@@ -100,6 +104,27 @@ def enrol(
     if not entry.missing:
         del table[call]
     return plan
+
+
+def enrol_again(table: dict[Any, Any], call: int, rank: int, size: int, recipe: Any) -> Any:
+    """Enter a call that was made before, by its recipe; returns the entry, or None for a lone rank.
+
+    Who comes first enters it in full, and who comes with another recipe is compared.
+    """
+    if size == 1:
+        return None
+    entry = table.get(call)
+    if entry is None or entry.recipe is not recipe:
+        enrol(table, call, rank, size, recipe.facts, None, sys._getframe(1), recipe.kinds)
+        if entry is None:
+            entry = table[call]
+            entry.recipe = recipe
+        return entry
+    entry.places[rank] = recipe.site
+    entry.missing -= 1
+    if not entry.missing:
+        del table[call]
+    return entry
 
 
 def tell_of_types(sentence: str, others: Sequence[int], call: str, place: str) -> None:

@@ -31,6 +31,9 @@ class Child:
         try:
             self.work()
         except MPIError as error:
+            if str(error).startswith("begin on "):  # that is what the task began with; the program has called something
+                sentence = str(error).partition(": ")[2]
+                error = type(error)(error.ierr, f"{self.call} on {self.process.name}: {sentence}")
             self.completion.error = error
         except Ended:
             raise

@@ -25,8 +25,11 @@ _known: dict[str, bool] = {}
 _ours: dict[int, tuple[CodeType, str]] = {}
 """Code of ours by its address, since to hash it takes longer than all the rest; and its name, if that is a public one."""
 
-_sites: dict[tuple[str, int], str] = {}
-"""Places in files that have been named: those of collective calls are, each time."""
+_sites: dict[tuple[int, int], tuple[CodeType, str]] = {}
+"""Places that have been named, those of collective calls each time, by the code's address and the instruction: to ask a
+frame for its line takes four times as long as all the rest. The code is kept so that its address stays its own."""
+
+_MOST = 4096  # code that is compiled anew again and again, as in a notebook, is not kept for ever
 
 
 def complaint(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIError:
@@ -121,11 +124,14 @@ def site_of(frame: FrameType | None) -> str:
     """A frame's file and line."""
     if frame is None:
         return "?"
-    place = frame.f_code.co_filename, frame.f_lineno
-    site = _sites.get(place)
-    if site is None:
-        site = _sites[place] = f"{os.path.basename(place[0])}:{place[1]}"
-    return site
+    code = frame.f_code
+    known = _sites.get((id(code), frame.f_lasti))
+    if known is None:
+        if len(_sites) == _MOST:
+            _sites.clear()
+        site = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+        known = _sites[id(code), frame.f_lasti] = code, site
+    return known[1]
 
 
 def out_of_step(

@@ -17,7 +17,7 @@ from fakempi.wire.matching import Mailbox
 class Side:
     """A group of processes and a mailbox for each, made when the first message goes there."""
 
-    __slots__ = ("__weakref__", "alone", "boxes", "calls", "choices", "context", "members", "original")
+    __slots__ = ("__weakref__", "alone", "boxes", "calls", "choices", "context", "members", "original", "recipes")
 
     def __init__(self, context: Context, members: Members) -> None:
         self.context = context
@@ -26,6 +26,7 @@ class Side:
         context.universe.sides.add(self)
         self.calls: dict[int, int] = {}  # by rank: how many meetings it has come to
         self.choices: dict[tuple[Any, ...], Any] = {}  # of algorithms, by what the choice hangs on
+        self.recipes: dict[tuple[Any, ...], Any] = {}  # of calls that were made before, by what they hang on
         self.original: Side | None = None  # whose twin this is
         self.alone: Side | None = None  # of a side of two: a hidden one of the same ranks that send to each other
 

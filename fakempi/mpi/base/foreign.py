@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from math import prod
+from mmap import PAGESIZE
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _HOST = {1: "the CPU", 3: "pinned by CUDA", 11: "pinned by ROCm", 13: "managed b
 """DLPack's numbers for memory that every process can read."""
 
 _BYTE = ctypes.c_ubyte * 1
+_PIPE = 2**16  # bytes, as much as most pipes hold
 _READ_ONLY = 1  # a flag of version 1
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # DLPack's codes, and numpy's letters
 _ORDERS = "|<" if sys.byteorder == "little" else "|>"
@@ -163,20 +165,25 @@ def _readable(first: int, last: int) -> bool:
     """Whether this process can read both bytes. The operating system says so when it is told to write them to a pipe."""
     if os.name != "posix":
         return False
+    bytes_there = [_BYTE.from_address(first)]
+    if first // PAGESIZE != last // PAGESIZE:
+        bytes_there.append(_BYTE.from_address(last))
     reader, writer = _pipe()
     try:
-        written = os.writev(writer, [_BYTE.from_address(first), _BYTE.from_address(last)])
+        return os.writev(writer, bytes_there) == len(bytes_there)
+    except BlockingIOError:  # it is full, which is no answer
+        with suppress(BlockingIOError):  # a process that was forked has emptied it
+            os.read(reader, _PIPE)
+        return _readable(first, last)
     except OSError:
         return False
-    with suppress(BlockingIOError):  # a process that was forked has taken the bytes
-        os.read(reader, written)
-    return written == 2
 
 
 @cache
 def _pipe() -> tuple[int, int]:
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
     return reader, writer
 
 
@@ -233,6 +240,8 @@ def _element(kind: str, itemsize: int) -> tuple[np.dtype[Any], int]:
 
 def _check_order(thing: Any, shape: Sequence[int], strides: Sequence[int], step: int) -> None:
     """Refuse memory with holes, and elements that lie neither in C's order nor in Fortran's."""
+    if len(shape) == len(strides) == 1 and strides[0] == step:
+        return
 
     def dense(dimensions: Iterable[tuple[int, int]]) -> bool:
         expected = step

@@ -44,6 +44,7 @@ class Universe:
         self.buffered: Any = None  # blocking sends that were, if anybody asked for them
         self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
         self.recorder: Any = None  # of what happens, if there is to be a trace
+        self.paper: Any = None  # where collective calls are carried out in one piece, if they may be
         self.pins: Any = None  # what watches over memory that is in use, if anything does
         self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
         self.glances = 0  # how often any of them has read a clock

@@ -92,6 +92,12 @@ class AllOf:
                 self.waiter.settled(self.end)
 
 
+def error_of(operation: Any) -> Any:
+    """What went wrong with several operations that are waited for as one, of those that are no messages."""
+    errors = (part.error for part in parts_of(operation) if part.__class__ is Completion)
+    return next((error for error in errors if error is not None), None)
+
+
 def parts_of(operation: Any) -> Sequence[Any]:
     """The operations that one consists of; itself, if it is only one."""
     return operation.operations if operation.__class__ is AllOf else (operation,)

@@ -20,7 +20,7 @@ from fakempi.mpi.buffers.overlap import is_crowded, tell_of_overlap
 from fakempi.mpi.buffers.payload import Payload, payload_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import BottomType
-from fakempi.mpi.buffers.raw import Memory, bytes_of, memory_of
+from fakempi.mpi.buffers.raw import Memory, address_of, bytes_of, memory_of
 from fakempi.mpi.buffers.span import Span, checked, infer_count, parse
 from fakempi.mpi.buffers.specification import split, split_w
 from fakempi.mpi.datatypes.datatype import Datatype
@@ -103,12 +103,12 @@ class Vector:
 class VectorW:
     """Blocks of `counts[i]` elements of `datatypes[i]`, displaced by `displs[i]` bytes, all of them inside the memory."""
 
-    __slots__ = ("datatypes", "size", "spans")
+    __slots__ = ("bottom", "datatypes", "size", "spans")
 
     def __init__(
         self, buffer: Any, memory: Memory, datatypes: list[Datatype], counts: list[int], displs: list[int]
     ) -> None:
-        self.datatypes, self.size = datatypes, len(counts)
+        self.datatypes, self.size, self.bottom = datatypes, len(counts), isinstance(buffer, BottomType)
         blocks = enumerate(zip(displs, counts, datatypes, strict=True))
         self.spans = [checked(buffer, memory, at, count, datatype, block=i) for i, (at, count, datatype) in blocks]
 
@@ -119,11 +119,17 @@ class VectorW:
 
     def is_crowded(self) -> bool:
         """Whether two blocks have bytes in common, or one by itself."""
-        each = ((span.offset, span.bounds) for span in self.spans if span.nbytes)
-        bounds = sorted((at + low, at + high) for at, (low, high) in each)
+        bounds = sorted([self._bounds(span) for span in self.spans if span.nbytes])
         if any(one[1] > other[0] for one, other in pairwise(bounds)):
-            return is_crowded(self.spans)
+            solid = all(span.datatype._dense and type(span.memory) is np.ndarray for span in self.spans if span.nbytes)
+            return solid or is_crowded(self.spans)
         return any(is_crowded((span,)) for span in self.spans if not span.datatype._dense)
+
+    def _bounds(self, span: Span) -> tuple[int, int]:
+        """Where a block begins and ends: in the memory, or, with BOTTOM, where each has its own, at all."""
+        at = span.offset + (address_of(span.memory) if self.bottom else 0)  # type: ignore[arg-type]  # no phantom there
+        low, high = span.bounds
+        return at + low, at + high
 
 
 def block(spec: Any, size: int, *, writable: bool = False) -> Blocks:

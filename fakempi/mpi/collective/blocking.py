@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from sys import _getframe
 from typing import Any
 
 from fakempi.mpi.base.region import WholeCall
-from fakempi.mpi.collective.plans import CollectivePlans
+from fakempi.mpi.collective.again import Again
 from fakempi.mpi.operations.op import SUM, Op
 
 BufSpec = Any
 
 
-class Collectives(CollectivePlans):
+class Collectives(Again):
     """Barrier, Bcast and their kin, blocking."""
 
     __slots__ = ()
 
     def Barrier(self) -> None:
         """Wait until all ranks have come."""
-        self._plan_barrier()()
+        self._barrier_again(_getframe(1))
 
     def Bcast(self, buf: BufSpec, root: int = 0) -> None:
         """Leave the root's data in everybody's buffer."""
@@ -44,7 +45,7 @@ class Collectives(CollectivePlans):
 
     def Allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Gather equal blocks to all ranks."""
-        self._plan_allgather(sendbuf, recvbuf)()
+        self._move_again(_getframe(1), sendbuf, recvbuf, self._plan_allgather)
 
     def Allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Gather blocks of any sizes to all ranks."""
@@ -52,7 +53,7 @@ class Collectives(CollectivePlans):
 
     def Alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Give each rank a block and get one from each, all of one size."""
-        self._plan_alltoall(sendbuf, recvbuf)()
+        self._move_again(_getframe(1), sendbuf, recvbuf, self._plan_alltoall)
 
     def Alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Give each rank a block and get one from each, of any sizes."""
@@ -68,11 +69,11 @@ class Collectives(CollectivePlans):
 
     def Allreduce(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine all ranks' data at all ranks."""
-        self._plan_allreduce(sendbuf, recvbuf, op)()
+        self._reduce_again(_getframe(1), sendbuf, recvbuf, op, self._plan_allreduce)
 
     def Reduce_scatter_block(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine all ranks' data, and deal out the result in equal blocks."""
-        self._plan_reduce_scatter_block(sendbuf, recvbuf, op)()
+        self._reduce_again(_getframe(1), sendbuf, recvbuf, op, self._plan_reduce_scatter_block)
 
     def Reduce_scatter(
         self, sendbuf: BufSpec, recvbuf: BufSpec, recvcounts: Sequence[int] | None = None, op: Op = SUM

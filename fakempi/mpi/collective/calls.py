@@ -23,6 +23,7 @@ from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
 from fakempi.mpi.collective.parcels import Combining, Courier, sizes_first
+from fakempi.mpi.collective.recipe import Recipe, with_recipe
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.point.persistent import Prequest
@@ -103,7 +104,7 @@ class CollectiveCalls(CommState):
         """
         combining, shown = objects and op is not None, nbytes
         nbytes = 0 if combining else nbytes
-        twins, tag = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
+        twins, tag, call, entry = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
         side: Any = self._side
         first: bool = side is side.context.sides[0]
         leads = first if root is None else root.group is side
@@ -125,7 +126,11 @@ class CollectiveCalls(CommState):
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
         if self._process.universe.recorder is None:
-            return run
+            plain = side is self._there and bound is op and not (root or traffic or objects or sizes is not None)
+            recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
+            return with_recipe(self, run, entry, recipe, operation, nbytes)
+        if self._process.universe.paper is not None:
+            self._process.universe.paper.refuse("the run is traced")
         seen = self._recorded_root(root)
         return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
 
@@ -180,8 +185,8 @@ class CollectiveCalls(CommState):
 
     def _enter_call(
         self, agreed: dict[str, Any], traffic: Traffic | None = None, kinds: Kinds | None = None
-    ) -> tuple[tuple[Any, ...], int]:
-        """Enter a call in the roll; returns the twins to work on, and the tag of their messages."""
+    ) -> tuple[tuple[Any, ...], int, str, Any]:
+        """Enter a call in the roll; returns the twins to work on, the tag of their messages, its name and its entry."""
         side, rank, size = self._local(), self._rank, self._reach
         self._check_caller()
         there, context = self._there, side.context
@@ -191,8 +196,10 @@ class CollectiveCalls(CommState):
         if there is not side:
             rank, size = context.place(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.place(there, 0))  # type: ignore[arg-type]
+        entry = context.meetings.get(call)
         name = enrol(context.meetings, call, rank, size, agreed, traffic, sys._getframe(2), kinds)
-        return self._twins(), call % TAGS + (PREPARED if name.endswith("_init") else 0)
+        tag = call % TAGS + (PREPARED if name.endswith("_init") else 0)
+        return self._twins(), tag, name, entry or context.meetings.get(call)
 
     def _stand_by(self, root: Root) -> Plan:
         """The part of a rank beside the root of another group: to say so."""

@@ -295,6 +295,7 @@ def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, ru
         if into is not None:
             into.store()
 
+    work.recipe = getattr(run, "recipe", None)  # type: ignore[attr-defined]
     return using(work, (out,), (into,))
 
 
@@ -306,6 +307,7 @@ def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
         run(array.copy() if in_place else array, share.load())
         share.store()
 
+    work.recipe = None if in_place else getattr(run, "recipe", None)  # type: ignore[attr-defined]
     return using(work, *(((), (whole,)) if in_place else ((whole,), (share,))))
 
 

@@ -17,6 +17,7 @@ from fakempi.mpi.base.meeting import meet
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.comms.group import Group, members_of
+from fakempi.mpi.failures.death import check_groups
 
 
 class Together:
@@ -44,6 +45,7 @@ def meet_as_groups(plan: str, stringtag: Any, *groups: Group) -> Context:
         raise complaint(ERR_GROUP, "this rank is not in the group.")
     if len(members) == 2 and (common := members[0].intersection(members[1])):
         raise complaint(ERR_GROUP, f"the two groups overlap: {process.universe.names.words(common, 6)} in both.")
+    check_groups(process.universe, *members)
     sides = sorted(members, key=lambda one: one[0])
     mine: Any = members[0].index(process.number)
     place = mine if sides[0] is members[0] else mine + len(sides[0])
@@ -52,6 +54,8 @@ def meet_as_groups(plan: str, stringtag: Any, *groups: Group) -> Context:
         lambda values: Context(process.universe, *sides), place, None, process.loop.now,
     )  # fmt: skip
     wait_one(process.loop, arrival)
+    if arrival.error is not None:
+        raise arrival.error
     context: Context = arrival.result
     return context
 

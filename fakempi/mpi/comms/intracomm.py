@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_RANK
+from fakempi.error_classes import ERR_COMM, ERR_GROUP, ERR_NOT_SAME, ERR_PROC_FAILED, ERR_RANK
 from fakempi.errors import InternalError, MPIError, MPITypeError
 from fakempi.mpi.base.agreement import MAKING, TAGS
 from fakempi.mpi.base.complain import complaint
@@ -26,6 +26,7 @@ from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.ports import Connecting
 from fakempi.mpi.comms.spawning import Spawning
 from fakempi.mpi.comms.topology_makers import TopologyMakers
+from fakempi.mpi.failures.death import check_groups
 
 
 class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
@@ -67,12 +68,13 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         rank = members.index(self._process.number)
         if rank is None:
             return Intracomm()
+        check_groups(context.universe, members)
         loop, choice = self._loop, context.universe.choose_making("create_group", len(members))
         arrival = meet(
             context.meetings, ("Create_group", members, tag), "Create_group", members,
             lambda values: Context(context.universe, members), rank, None, loop.now,
         )  # fmt: skip
-        wait_one(loop, arrival)
+        self._concluded(arrival)
         if choice is not None:
             old = self._local().members
             left, right = (old.index(members[i]) if 0 <= i < len(members) else -1 for i in (rank - 1, rank + 1))
@@ -110,7 +112,12 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
                 context = error
             else:
                 self._check_apart(peer_comm, other)
-        self._meet("Create_intercomm", (local_leader, tag), _agreed)
+        try:
+            self._meet("Create_intercomm", (local_leader, tag), _agreed)
+        except MPIError as error:
+            if self._rank == local_leader and context is None and error.ierr == ERR_PROC_FAILED:
+                self._visit_leader(peer_comm, other, error)  # or the other group would wait for this one
+            raise
         if self._rank == local_leader and context is None:
             try:
                 context = self._meet_leader(peer_comm, other, tag)
@@ -155,11 +162,23 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
 
     def _meet_leader(self, peer: Any, other: int, tag: int) -> Context:
         """The leaders agree on a context with both groups as its sides."""
+        arrival = self._visit_leader(peer, other, tag)
+        wait_one(self._loop, arrival)
+        if arrival.error is not None:
+            raise arrival.error
+        return arrival.result  # type: ignore[no-any-return]
+
+    def _visit_leader(self, peer: Any, other: int, tag: int | MPIError) -> Any:
+        """A leader comes, with its tag, or with what has gone wrong in its group; returns what to wait for."""
         me, universe, loop, table = self._process.number, self._process.universe, self._loop, peer._context.meetings
         pair = min(me, other), max(me, other)
+        check_groups(universe, pair)
 
-        def conclude(tags: dict[int, int]) -> Context:
+        def conclude(tags: dict[int, Any]) -> Context:
             groups = table.pop(("groups", *pair))
+            for wrong in tags.values():
+                if isinstance(wrong, MPIError):
+                    raise MPIError(wrong.ierr, f"Create_intercomm: {str(wrong).partition(': ')[2]}")
             if tags[0] != tags[1]:
                 one, two = (universe.names.short(number) for number in pair)
                 words = f"leader {one} says tag {tags[0]}, leader {two} says {tags[1]}"
@@ -167,11 +186,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
             return Context(universe, *(groups[number] for number in pair))
 
         key = ("Create_intercomm", *pair)
-        arrival = meet(table, key, "Create_intercomm", pair, conclude, int(me > other), tag, loop.now)
-        wait_one(loop, arrival)
-        if arrival.error is not None:
-            raise arrival.error
-        return arrival.result  # type: ignore[no-any-return]
+        return meet(table, key, "Create_intercomm", pair, conclude, int(me > other), tag, loop.now)
 
     def _split(self, plan: str, color: Any, key: Any) -> Any:
         self._check_alive()

@@ -72,19 +72,50 @@ def meet_at_socket(process: Any, fd: int) -> tuple[Context, int]:
 
     The two are known by the addresses of the socket, which both see; nothing is sent through it.
     """
-    import socket  # here, since it takes 5 ms and few programs join
-
     number = integer("fd", fd)
     try:
-        with socket.socket(fileno=os.dup(number)) as line:
-            ends = {line.getsockname(), line.getpeername()}
+        here, there = _ends(number)
     except OSError as error:
         raise complaint(ERR_ARG, f"file descriptor {number} is no connected socket: {error}.") from None
+    if there is None:
+        raise complaint(ERR_ARG, f"file descriptor {number} is no connected socket: it waits for somebody to connect.")
+    ends = {here, there}
     if len(ends) < 2:
         raise complaint(ERR_ARG, f"the two ends of socket {number} have no addresses by which they could be told apart.")
+    if not _is_ours(here, there):
+        words = f"the other end of socket {number}, {there}, is no rank of this run: only these can be joined."
+        raise complaint(ERR_ARG, words)
     name, ports = f"socket {sorted(ends)}", process.universe.ports
     port: Port | None = ports.pop(name, None)
     mine = 0 if port is None else 1
     if port is None:
         port = ports[name] = Port(name, process)
     return port.meet(not mine, Members.of([process.number])), mine
+
+
+def _is_ours(here: Any, there: Any) -> bool:
+    """Whether the other end of a socket is in this process, as all ranks are; or will be, once somebody accepts it."""
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        return True  # nobody knows
+    for number in numbers:
+        try:
+            name, other = _ends(number)
+        except OSError:
+            continue  # no socket, or one that does nothing
+        if (name, other) == (there, here) or (other is None and name[1:2] == there[1:2]):  # the number of the port
+            return True
+    return False
+
+
+def _ends(number: int) -> tuple[Any, Any]:
+    """The addresses of a socket's two ends, the own one first; None for the other one if it waits for one to connect."""
+    import socket  # here, since it takes 5 ms and few programs join
+
+    line = socket.socket(fileno=number)
+    try:
+        listens = line.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        return line.getsockname(), None if listens else line.getpeername()
+    finally:
+        line.detach()

@@ -10,7 +10,8 @@ from fakempi.errors import MPIValueError
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.datatypes.definition import Definition
-from fakempi.mpi.datatypes.derived import Numbers, Stretch, array, checked_order, counted, number, numbers
+from fakempi.mpi.datatypes.derived import Numbers, array, checked_order, counted, number, numbers
+from fakempi.mpi.datatypes.placing import Stretch
 
 
 def darray(
@@ -45,11 +46,11 @@ def darray(
         left, coordinate = divmod(left, extent)
         coordinates.append(coordinate)
     axes = zip(full, params["distribs"], params["dargs"], grid, reversed(coordinates), strict=True)
-    chosen = [_share(axis, *about) for axis, about in enumerate(axes)]
+    chosen = tuple([_share(axis, *about) for axis, about in enumerate(axes)])
     return array(c.COMBINER_DARRAY, old, full, chosen, params)
 
 
-def _share(axis: int, indices: int, distribution: int, block: int, processes: int, me: int) -> list[Stretch]:
+def _share(axis: int, indices: int, distribution: int, block: int, processes: int, me: int) -> tuple[Stretch, ...]:
     """The indices of one axis that process `me` along it gets: whole blocks, and a last one that may be shorter."""
     default = block == c.DISTRIBUTE_DFLT_DARG
     if distribution == c.DISTRIBUTE_NONE:
@@ -73,4 +74,4 @@ def _share(axis: int, indices: int, distribution: int, block: int, processes: in
     rest = min(block, max(0, rest - me * block))
     if rest == block:
         whole, rest = whole + 1, 0
-    return [(me * block, whole, round_of_blocks, block), (me * block + whole * round_of_blocks, 1, 0, rest)]
+    return (me * block, whole, round_of_blocks, block), (me * block + whole * round_of_blocks, 1, 0, rest)

@@ -6,6 +6,7 @@ after their handles were freed.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,15 @@ class Definition:
             self.align, self.elements = only.align if align is None else align, times * only.elements
             self.basic = only.basic if only.layout.size else None
         else:
-            used = [part for times, part in parts if times]
-            self.align = max([part.align for part in used], default=1) if align is None else align
-            self.elements = sum([times * part.elements for times, part in parts]) if parts else 1
-            basics = [part.basic for part in used if part.layout.size]
+            strictest, elements, basics = 1, 0 if parts else 1, []
+            for times, part in parts:
+                if times:
+                    elements += times * part.elements
+                    if part.align > strictest:
+                        strictest = part.align
+                    if part.layout.size:
+                        basics.append(part.basic)
+            self.align, self.elements = strictest if align is None else align, elements
             self.basic = basics[0] if basics and basics.count(basics[0]) == len(basics) else None
         self.dtype: np.dtype[Any] | None = None
         self.code = ""  # mpi4py's type code, where there is one
@@ -100,10 +106,15 @@ def nothing() -> Definition:
 NULL = nothing()
 
 
+@lru_cache(None)
+def _in_a_row(size: int) -> Layout:
+    """That of so many bytes; one for all types of that size, so that what is kept for one type serves the others."""
+    return Layout((Piece(0, 0, size),), size, 0, size)
+
+
 def basic_type(label: str, name: str, code: str, dtype: np.dtype[Any]) -> Definition:
     """A predefined type that is one number, character or byte."""
-    size = dtype.itemsize
-    made = Definition(c.COMBINER_NAMED, Layout((Piece(0, 0, size),), size, 0, size), align=dtype.alignment)
+    made = Definition(c.COMBINER_NAMED, _in_a_row(dtype.itemsize), align=dtype.alignment)
     return _predefined(made, label, name, code, dtype)
 
 

@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_DIMS
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.datatypes import typemap
+from fakempi.mpi.datatypes import placing
 from fakempi.mpi.datatypes.definition import Definition
-from fakempi.mpi.datatypes.layout import Layout
-from fakempi.mpi.datatypes.typemap import Offsets
+from fakempi.mpi.datatypes.placing import Stretch
 
 Numbers = Sequence[int]
 _FAR = 2**62  # offsets are computed in 64 bits
@@ -75,18 +72,15 @@ def struct(blocklengths: Numbers, displacements: Numbers, olds: Sequence[Definit
     where = numbers("displacements", displacements, like=lengths)
     if len(olds) != len(lengths):
         raise complaint(ERR_ARG, f"{len(lengths)} blocklengths but {len(olds)} datatypes.", MPIValueError)
-    members = [(n, at, old) for n, at, old in zip(lengths, where, olds, strict=True) if n]
-    rows = [(old.layout, n, at) for n, at, old in members]
-    made = typemap.concatenate(
-        [(at, typemap.repeat(old.pieces, old.size, n, old.extent), n * old.size) for old, n, at in rows]
-    )
-    bounds = [_block_bounds(*row) for row in rows] or [(0, 0)]
-    lb, ub = min([low for low, _ in bounds]), max([high for _, high in bounds])
-    kinds = {old if old.basic is old else None for _, _, old in members}
-    mixed = len(members) > 1 and (len(kinds) > 1 or None in kinds)
-    align = max([old.align for _, _, old in members]) if mixed else 1
-    extent = -(-(ub - lb) // align) * align
-    layout = Layout(made, sum([n * old.size for old, n, _ in rows]), lb, extent)
+    return members(lengths, where, olds)
+
+
+def members(lengths: list[int], where: list[int], olds: Sequence[Definition]) -> Definition:
+    """As `struct`, of arguments that need no check."""
+    used = [old for n, old in zip(lengths, olds, strict=True) if n]
+    mixed = len(used) > 1 and any([old.basic is not old or old is not used[0] for old in used])
+    align = max([old.align for old in used]) if mixed else 1
+    layout = placing.members([old.layout for old in olds], lengths, where, align)
     parts = tuple(zip(lengths, olds, strict=True))
     return Definition(c.COMBINER_STRUCT, layout, parts, {"blocklengths": lengths, "displacements": where})
 
@@ -94,7 +88,7 @@ def struct(blocklengths: Numbers, displacements: Numbers, olds: Sequence[Definit
 def resized(old: Definition, lb: int, extent: int) -> Definition:
     """The same bytes with other bounds."""
     params = {"lb": number("lb", lb), "extent": number("extent", extent)}
-    layout = Layout(old.layout.pieces, old.layout.size, params["lb"], params["extent"])
+    layout = placing.bounded(old.layout, params["lb"], params["extent"])
     return Definition(c.COMBINER_RESIZED, layout, ((1, old),), params)
 
 
@@ -109,46 +103,23 @@ def subarray(old: Definition, sizes: Numbers, subsizes: Numbers, starts: Numbers
         if start + subsize > size:
             words = f"dimension {axis} has {size} elements, {subsize} from {start} on go beyond."
             raise complaint(ERR_ARG, words, MPIValueError)
-    chosen = [[(start, 1, 0, subsize)] for start, subsize in zip(first, part, strict=True)]
+    chosen = tuple([((start, 1, 0, subsize),) for start, subsize in zip(first, part, strict=True)])
     params = {"sizes": full, "subsizes": part, "starts": first, "order": checked_order(order)}
     return array(c.COMBINER_SUBARRAY, old, full, chosen, params)
 
 
-# Along one axis: (first index, how many blocks, from block to block, indices in a block).
-Stretch = tuple[int, int, int, int]
-
-
 def array(
-    combiner: int, old: Definition, sizes: list[int], chosen: list[list[Stretch]], params: dict[str, Any]
+    combiner: int, old: Definition, sizes: list[int], chosen: tuple[tuple[Stretch, ...], ...], params: dict[str, Any]
 ) -> Definition:
     """What is chosen of every axis of an array, as a type as large as the whole array."""
-    axes = range(len(sizes))
-    made, size, stride = old.layout.pieces, old.layout.size, old.layout.extent
-    for axis in reversed(axes) if params["order"] == c.ORDER_C else axes:
-        parts = []
-        for first, times, step, length in chosen[axis]:
-            row = typemap.repeat(made, size, length, stride)
-            block = typemap.repeat(row, size * length, times, step * stride)
-            parts.append((first * stride, block, size * length * times))
-        made, size = typemap.concatenate(parts), sum(part[2] for part in parts)
-        stride *= sizes[axis]
-    elements = math.prod(sum(times * length for _, times, _, length in stretches) for stretches in chosen)
-    layout = Layout(made if size else (), size, 0, stride)
+    elements = math.prod([sum([times * length for _, times, _, length in stretches]) for stretches in chosen])
+    layout = placing.array(old.layout, tuple(sizes), chosen, params["order"])
     return Definition(combiner, layout, ((elements, old),), params, align=old.align)
 
 
 def _rows(combiner: int, old: Definition, times: int, length: int, step: int, params: dict[str, Any]) -> Definition:
     """`times` blocks of `length` elements, `step` bytes apart."""
-    layout, block = old.layout, length * old.layout.size
-    row = typemap.repeat(layout.pieces, layout.size, length, layout.extent)
-    made = typemap.repeat(row, block, times, step)
-    lb = extent = 0
-    if times and length:
-        low, high = _block_bounds(layout, length, 0)
-        far = (times - 1) * step
-        lb = low + min(0, far)
-        extent = high + max(0, far) - lb
-    return Definition(combiner, Layout(made, times * block, lb, extent), ((times * length, old),), params)
+    return Definition(combiner, placing.rows(old.layout, times, length, step), ((times * length, old),), params)
 
 
 def _blocks(
@@ -159,45 +130,52 @@ def _blocks(
     reach = (max(map(abs, where), default=0) + max(lengths, default=0)) * max(abs(layout.extent), layout.size, 1)
     if reach >= _FAR:
         raise complaint(ERR_ARG, f"displacements and blocks reach {reach} bytes, beyond any memory.", MPIValueError)
-    counts = _offsets(lengths)
-    starts = _offsets(where) * (1 if bytewise else layout.extent)
-    made = typemap.blocks(layout.pieces, layout.size, layout.extent, counts, starts)
-    kept, lb, extent = counts > 0, 0, 0
-    if kept.any():
-        far = (counts - 1) * layout.extent
-        lb = int((starts + np.minimum(far, 0))[kept].min()) + layout.lb
-        extent = int((starts + np.maximum(far, 0))[kept].max()) + layout.lb + layout.extent - lb
-    total = int(counts.sum())
-    return Definition(combiner, Layout(made, total * layout.size, lb, extent), ((total, old),), params)
+    made = placing.blocks(layout, lengths, where, 1 if bytewise else layout.extent)
+    return Definition(combiner, made, ((sum(lengths), old),), params)
 
 
-def _block_bounds(layout: Layout, length: int, at: int) -> tuple[int, int]:
-    """lb and ub of a block of elements."""
-    far = (length - 1) * layout.extent
-    return at + layout.lb + min(0, far), at + layout.lb + layout.extent + max(0, far)
+Told = tuple[list[int], list[int]]
 
 
-def _offsets(values: list[int]) -> Offsets:
-    return np.array(values, dtype=np.int64)
-
-
-def contents(made: Definition) -> tuple[list[int], list[int]]:
+def contents(made: Definition) -> Told:
     """What MPI tells about how a type was made: the integers, and the counts and displacements."""
-    given = made.params
-    match made.combiner:
-        case c.COMBINER_INDEXED | c.COMBINER_HINDEXED | c.COMBINER_STRUCT:
-            return [], [len(given["blocklengths"]), *given["blocklengths"], *given["displacements"]]
-        case c.COMBINER_INDEXED_BLOCK | c.COMBINER_HINDEXED_BLOCK:
-            return [], [len(given["displacements"]), given["blocklength"], *given["displacements"]]
-        case c.COMBINER_SUBARRAY:
-            return [len(given["sizes"]), given["order"]], [*given["sizes"], *given["subsizes"], *given["starts"]]
-        case c.COMBINER_DARRAY:
-            lists = [*given["distribs"], *given["dargs"], *given["psizes"]]
-            return [given["size"], given["rank"], len(given["gsizes"]), *lists, given["order"]], list(given["gsizes"])
-        case c.COMBINER_F90_INTEGER | c.COMBINER_F90_REAL | c.COMBINER_F90_COMPLEX:
-            return list(given.values()), []
-        case _:
-            return [], list(given.values())
+    tell = _CONTENTS.get(made.combiner)
+    return ([], list(made.params.values())) if tell is None else tell(made.params)
+
+
+def _of_blocks(given: dict[str, Any]) -> Told:
+    return [], [len(given["blocklengths"]), *given["blocklengths"], *given["displacements"]]
+
+
+def _of_equal_blocks(given: dict[str, Any]) -> Told:
+    return [], [len(given["displacements"]), given["blocklength"], *given["displacements"]]
+
+
+def _of_subarray(given: dict[str, Any]) -> Told:
+    return [len(given["sizes"]), given["order"]], [*given["sizes"], *given["subsizes"], *given["starts"]]
+
+
+def _of_darray(given: dict[str, Any]) -> Told:
+    lists = [*given["distribs"], *given["dargs"], *given["psizes"]]
+    return [given["size"], given["rank"], len(given["gsizes"]), *lists, given["order"]], list(given["gsizes"])
+
+
+def _of_precision(given: dict[str, Any]) -> Told:
+    return list(given.values()), []
+
+
+_CONTENTS = {
+    c.COMBINER_INDEXED: _of_blocks,
+    c.COMBINER_HINDEXED: _of_blocks,
+    c.COMBINER_STRUCT: _of_blocks,
+    c.COMBINER_INDEXED_BLOCK: _of_equal_blocks,
+    c.COMBINER_HINDEXED_BLOCK: _of_equal_blocks,
+    c.COMBINER_SUBARRAY: _of_subarray,
+    c.COMBINER_DARRAY: _of_darray,
+    c.COMBINER_F90_INTEGER: _of_precision,
+    c.COMBINER_F90_REAL: _of_precision,
+    c.COMBINER_F90_COMPLEX: _of_precision,
+}
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -224,7 +202,8 @@ def counted(what: str, value: Any) -> int:
 def numbers(what: str, values: Any, *, like: list[int] | None = None, least: int | None = None) -> list[int]:
     """The argument as a list of integers, as long as another, none too small."""
     try:
-        found = [index(values[i]) for i in range(len(values))]
+        plain = type(values) is list or type(values) is tuple
+        found = list(map(index, values)) if plain else [index(values[i]) for i in range(len(values))]
     except TypeError:
         raise complaint(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
     if like is not None and len(found) != len(like):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fakempi.mpi.datatypes.typemap import Loop, Piece, Spots
+from fakempi.mpi.datatypes.typemap import FEW, Loop, Piece, Spots
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -21,17 +21,22 @@ _DEEPEST = 24  # numpy 1 knows 32 dimensions; deeper loops are peeled off in Pyt
 
 
 class Layout:
-    """The pieces of one element, its bounds, and what follows from them. Immutable."""
+    """The pieces of one element, its bounds, and what follows from them. Immutable.
 
-    __slots__ = ("dense", "extent", "lb", "pieces", "size", "true_extent", "true_lb")
+    `light` if it takes next to no memory, so that it may be kept for whoever asks for the same again.
+    """
+
+    __slots__ = ("dense", "extent", "lb", "light", "pieces", "size", "true_extent", "true_lb")
 
     def __init__(self, pieces: tuple[Piece, ...], size: int, lb: int, extent: int) -> None:
         self.pieces, self.size, self.lb, self.extent = pieces, size, lb, extent
         if len(pieces) == 1:
             low, high = pieces[0].bounds()
+            self.light = pieces[0].spots is None
         else:
             bounds = [piece.bounds() for piece in pieces] or [(0, 0)]
-            low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+            low, high = min([low for low, _ in bounds]), max([high for _, high in bounds])
+            self.light = len(pieces) <= FEW and all([piece.spots is None for piece in pieces])
         self.true_lb, self.true_extent = low, high - low
         self.dense = lb == 0 and extent == size and (not size or pieces == (Piece(0, 0, size),))
 

@@ -26,6 +26,8 @@ from fakempi.mpi.datatypes.definition import Definition
 from fakempi.mpi.datatypes.layout import Bytes
 from fakempi.mpi.datatypes.quadruple import from_quadruple, is_extended, to_quadruple
 
+_BYTE = np.dtype(np.uint8)
+_NOTHING: Bytes = np.empty(0, _BYTE)
 _EXTERNAL = {"l": ">i4", "L": ">u4", "U": ">u2"}  # where the portable form has another size, by type code
 
 
@@ -126,11 +128,14 @@ def _memory(thing: Any, what: str, *, write: bool = False) -> Bytes:
         found = _shown(thing, what)
     if found.dtype.hasobject:
         raise complaint(ERR_BUFFER, f"{what} holds Python objects, not numbers.", MPITypeError)
-    if not (found.flags.c_contiguous or found.flags.f_contiguous):
+    flags = found.flags
+    if not (flags.c_contiguous or flags.f_contiguous):
         raise complaint(ERR_BUFFER, f"{what} is not contiguous.", MPIBufferError)
-    if write and not found.flags.writeable:
+    if write and not flags.writeable:
         raise complaint(ERR_BUFFER, f"{what} is read-only.", MPIBufferError)
-    return found.ravel(order="K").view(np.uint8) if found.nbytes else np.empty(0, np.uint8)
+    if not found.nbytes:
+        return _NOTHING
+    return (found if found.ndim == 1 else found.ravel(order="K")).view(_BYTE)
 
 
 def _shown(thing: Any, what: str) -> npt.NDArray[Any]:
@@ -143,7 +148,7 @@ def _shown(thing: Any, what: str) -> npt.NDArray[Any]:
             words = f"{what} is {type(thing).__name__}, which has no bytes to offer."
             raise complaint(ERR_BUFFER, words, MPITypeError) from None
         return found
-    return np.frombuffer(view, np.uint8) if view.c_contiguous and view.nbytes else np.asarray(view)
+    return np.frombuffer(view, _BYTE) if view.c_contiguous and view.nbytes else np.asarray(view)
 
 
 def _fitting(made: Definition, memory: Bytes, what: str) -> int:

@@ -11,8 +11,9 @@ from functools import partial
 from numbers import Real
 from typing import Any, NoReturn
 
-from fakempi.error_classes import ERR_ARG
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.error_classes import ERR_ARG, ERR_PROC_FAILED
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.failures.parking import park
@@ -83,6 +84,37 @@ def _declare(universe: Universe, number: int) -> None:
             trouble.end_what_cannot_be()
             for accord in list(trouble.accords.values()):
                 accord.look()
+    for key, meeting in list(universe.meetings.items()):
+        if number in list(meeting.awaits):
+            end_meeting_of_groups(universe, key, meeting, number)
+    for window in list(universe.windows):
+        window.bereave(number)
+
+
+def known_dead(universe: Universe) -> list[int]:
+    """The processes of which all know that they have died."""
+    return [number for number, (_, at) in universe.dead.items() if at + universe.detection <= universe.loop.now]
+
+
+def check_groups(universe: Universe, *groups: Any) -> None:
+    """Complain if somebody is in these groups who is known to have died."""
+    dead = [number for number in known_dead(universe) if any(number in group for group in groups)]
+    if dead:
+        universe.resilient = True
+        words = f"{universe.names.words(dead, 6)} {'has' if len(dead) == 1 else 'have'} died."
+        raise complaint(ERR_PROC_FAILED, words)
+
+
+def end_meeting_of_groups(universe: Universe, key: Any, meeting: Any, number: int) -> None:
+    """Those who have come to a meeting of groups, which have no communicator, are told that somebody will not come."""
+    del universe.meetings[key]
+    universe.resilient = True
+    members = list(meeting.awaits)
+    for place, arrival in zip(meeting.values, meeting.came, strict=False):
+        names = universe.names
+        words = f"{meeting.plan} on {names.name(members[place])}: {names.name(number)} has died."
+        arrival.error = MPIError(ERR_PROC_FAILED, words)
+        arrival.complete(universe.loop.now)
 
 
 def _watch_the_wire(universe: Universe) -> None:

@@ -88,6 +88,12 @@ class Trouble:
                 if failure is not None and box.withdraw(pattern):
                     pattern.envelope = Envelope(None, pattern.source, pattern.tag, ENDLESS, None, failure, True)
                     _end(pattern, now)
+            for probe in list(box.probes or ()):
+                failure = self.failure(box.owner, others[probe.source] if probe.source >= 0 else None, together)
+                if failure is not None:
+                    box.probes.remove(probe)  # type: ignore[union-attr]
+                    probe.envelope = Envelope(None, probe.source, probe.tag, ENDLESS, None, failure, True)
+                    _end(probe, now)
             for envelope in box.envelopes():
                 if envelope.eager:
                     continue  # it has gone, and can be received
@@ -99,7 +105,7 @@ class Trouble:
 
     def _end_meeting(self, context: Context, key: Any, meeting: Meeting, now: Any) -> None:
         members = list(meeting.awaits)
-        lacks = any(number in self.failed for number in meeting.missing())
+        lacks = any(number in self.failed for number in members)  # if they had come: whoever comes now is refused
         for place, arrival in list(zip(meeting.values, meeting.came, strict=False)):
             failure = self.failure(members[place], None, lacks)
             if failure is not None and (lacks or failure.code == ERR_REVOKED):

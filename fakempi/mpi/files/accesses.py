@@ -10,9 +10,9 @@ from typing import Any
 
 from fakempi.errors import MPIError
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, wait_one
+from fakempi.mpi.base.waiting import AllOf, error_of, wait_one
 from fakempi.mpi.files.handle import Access
-from fakempi.mpi.files.moving import OWN, SHARED, Described, Moving
+from fakempi.mpi.files.moving import OWN, SHARED, Described, Moving, Told
 from fakempi.mpi.point.arrival import taken_out
 from fakempi.mpi.point.handle import fill_status
 from fakempi.mpi.point.request import Request
@@ -172,7 +172,7 @@ class Accesses(Moving):
     def _alone(self, call: str, buf: Any, where: Any, status: Status | None, *, write: bool) -> None:
         """Access the file, whatever the others do."""
         access = self._access(buf, where, write=write)
-        with self._told(call, access.capacity):
+        with Told(self._alive().comm, call, access.capacity):
             self._wait(access, status)
 
     def _together(self, call: str, buf: Any, where: Any, status: Status | None, *, write: bool) -> None:
@@ -180,7 +180,7 @@ class Accesses(Moving):
         comm = self._check(write=write).comm
         buffer, chosen = self._described(buf, write), self._choice(write)
         arrival = comm._arrive(f"File.{call}", None, lambda values: None)
-        with self._told(call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
+        with Told(comm, call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
             if chosen is None and write:
                 self._wait(AllOf((arrival, self._at(buffer, where))), status)
                 return
@@ -193,7 +193,7 @@ class Accesses(Moving):
         try:
             work()
         except MPIError as error:
-            self._raise(error)
+            self._tell(error)
         return access
 
     def _start(self, call: str, buf: Any, where: Any, *, write: bool) -> AllOf:
@@ -207,15 +207,15 @@ class Accesses(Moving):
 
     def _ordered(self, call: str, buf: Any, status: Status | None, *, write: bool) -> None:
         """All ranks access the file, at the shared pointer and in the order of their ranks."""
-        buffer, chosen, arrival = self._dealt_out(call, buf, write)
-        with self._told(call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
-            at = self._alive().comm._concluded(arrival)[self._alive().comm.Get_rank()]
+        comm, (buffer, chosen, arrival) = self._alive().comm, self._dealt_out(call, buf, write)
+        with Told(comm, call, buffer.nbytes, together=True, algorithm="" if chosen is None else chosen.name):
+            at = self._given(arrival)
             self._wait(at if chosen is None else self._by(chosen, buffer, at), status)
 
     def _start_ordered(self, call: str, buf: Any, *, write: bool) -> Any:
         """Begin the same; it is begun when all have come."""
         buffer, chosen, arrival = self._dealt_out(call, buf, write)
-        at = self._alive().comm._concluded(arrival)[self._alive().comm.Get_rank()]
+        at = self._given(arrival)
         return at if chosen is None else self._background(call, chosen, buffer, at, arrival)
 
     def _dealt_out(self, call: str, buf: Any, write: bool) -> tuple[Described, Any, Any]:
@@ -236,8 +236,18 @@ class Accesses(Moving):
 
         return buffer, chosen, comm._arrive(f"File.{call}", (self, buffer), deal)
 
+    def _given(self, arrival: Any) -> Any:
+        """What this rank is told when all have come."""
+        comm = self._alive().comm
+        try:
+            return comm._concluded(arrival)[comm.Get_rank()]
+        except MPIError as error:
+            self._tell(error)
+
     def _wait(self, operation: Any, status: Status | None) -> None:
         wait_one(self._alive().comm._loop, operation)
+        if (failed := error_of(operation)) is not None:
+            self._raise(failed)
         access = operation.operations[-1] if operation.__class__ is AllOf else operation
         if status is not None:
             fill_status(status, access)

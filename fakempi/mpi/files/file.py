@@ -32,7 +32,7 @@ from fakempi.mpi.files.accesses import Accesses
 from fakempi.mpi.files.hints import Hints, check_same
 from fakempi.mpi.files.opened import Opened, Part, check_mode
 from fakempi.mpi.files.storage import delete
-from fakempi.mpi.files.views import NATIVE, View
+from fakempi.mpi.files.views import NATIVE, View, in_file
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -83,7 +83,10 @@ class File(Accesses, Handled):
             modes = {mode for _, mode, _ in said.values()}
             if len(modes) > 1:
                 raise complaint(ERR_NOT_SAME, f"amode is {' and '.join(map(str, sorted(modes)))} on different ranks.")
-            check_same(hint for _, _, hint in said.values())
+            names = list(dict.fromkeys(os.path.realpath(said[place][0]) for place in sorted(said)))
+            if len(names) > 1:
+                raise complaint(ERR_NOT_SAME, f"filename is {names[0]} and {names[1]} on different ranks.")
+            check_same(said[place][2] for place in sorted(said))
             check_mode(amode)
             return Opened(universe, path, amode, context.new_twin())
 
@@ -91,7 +94,7 @@ class File(Accesses, Handled):
         try:
             opened = comm._meet("File.Open", (path, amode, hints), open_it)
         except MPIError as error:
-            self._raise(error)
+            self._tell(error)
         side = opened.context.sides[0]
         self._part = Part(opened, Comm._make(comm._process, side, side, comm.Get_rank()))
         done("communicator-leak", opened.context)  # this one is ours: closing the file is all that the rank has to do
@@ -127,7 +130,7 @@ class File(Accesses, Handled):
         try:
             delete(os.fsdecode(filename))
         except MPIError as error:
-            cls()._raise(error)
+            cls()._tell(error)
 
     # -- size and properties --------------------------------------------------------------------------------------
 
@@ -198,7 +201,7 @@ class File(Accesses, Handled):
             sizes = sorted({size for size, _ in said.values()})
             if len(sizes) > 1:
                 raise complaint(ERR_NOT_SAME, f"the etype's size is {sizes[0]} and {sizes[1]} on different ranks.")
-            check_same(hint for _, hint in said.values())
+            check_same(said[place][1] for place in sorted(said))
             opened.pointer = 0
 
         self._meet("Set_view", (etype.size, hints), rewind)
@@ -237,11 +240,7 @@ class File(Accesses, Handled):
     def Get_type_extent(self, datatype: Datatype) -> int:
         """How far apart elements of a datatype are in the file."""
         view = self._alive().view
-        if view.external:
-            from fakempi.mpi.datatypes.packing import external_size
-
-            return external_size(datatype._alive())
-        return datatype.extent
+        return in_file(datatype).extent if view.external else datatype.extent
 
     size = property(Get_size)
     amode = property(Get_amode)
@@ -257,7 +256,7 @@ class File(Accesses, Handled):
         try:
             return self._alive().comm._meet(f"File.{call}", value, conclude)
         except MPIError as error:
-            self._raise(error)
+            self._tell(error)
 
     def _same(self, call: str, what: str, value: Any, do: Callable[[Any], None]) -> None:
         """Meet all ranks, which must say the same, and do something about it: once, before any of them goes on."""
@@ -273,7 +272,7 @@ class File(Accesses, Handled):
     def _hinted(self, call: str, info: Info) -> Hints:
         """What hints say after this info, which all ranks must have alike."""
         hints = self._alive().hints.updated(info)
-        self._meet(call, hints, lambda said: check_same(said.values()))
+        self._meet(call, hints, lambda said: check_same(said[place] for place in sorted(said)))
         return hints
 
     def _resize(self, call: str, size: int, *, grow_only: bool) -> None:
@@ -292,13 +291,13 @@ class File(Accesses, Handled):
     def _sought(self, pointer: int, offset: int, whence: int) -> int:
         if whence not in _WHENCE:
             words = f"whence is {whence!r}, which is none of {', '.join(_WHENCE.values())}."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            self._raise(complaint(ERR_ARG, words))
         start = {SEEK_SET: 0, SEEK_CUR: pointer}.get(whence)
         if start is None:
             start = self._alive().view.end(self._opened.storage.size)
         to = start + integer("offset", offset)
         if to < 0:
-            self._raise(complaint(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} leads to {to}.", MPIValueError))
+            self._raise(complaint(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} leads to {to}."))
         return to
 
 

@@ -11,11 +11,10 @@ from fakempi.error_classes import (
     ERR_BUFFER,
     ERR_FILE,
     ERR_IO,
-    ERR_OTHER,
     ERR_READ_ONLY,
     ERR_UNSUPPORTED_OPERATION,
 )
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY
 from fakempi.mpi.base.current import running_process
@@ -23,6 +22,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.files.opened import Opened, Part
+from fakempi.mpi.files.storage import StorageError
 from fakempi.wire.envelope import Envelope
 
 
@@ -89,7 +89,7 @@ class FileState(HandlesErrors):
         except TypeError:
             raise complaint(ERR_ARG, f"offset is {offset!r}, not an integer.", MPITypeError) from None
         if number < 0:
-            self._raise(complaint(ERR_ARG, f"offset {number} is negative.", MPIValueError))
+            self._raise(complaint(ERR_ARG, f"offset {number} is negative."))
         return number
 
     # -- errors: what is set on FILE_NULL holds for files that are opened from then on ------------------------------------
@@ -110,8 +110,12 @@ class FileState(HandlesErrors):
         else:
             self._alive().errhandler = errhandler
 
+    def _tell(self, error: MPIError) -> NoReturn:
+        """Raise what somebody found who did not know for which call that was."""
+        self._raise(complaint(error.ierr, str(error.message)) if isinstance(error, StorageError) else error)
+
     def _complain_of_split(self, words: str) -> NoReturn:
-        self._raise(complaint(ERR_OTHER, words))
+        self._raise(complaint(ERR_IO, words))
 
     def _refuse_phantom(self, nbytes: int) -> NoReturn:
         self._raise(complaint(ERR_BUFFER, f"a phantom of {nbytes} bytes has no contents to put into a file.", MPITypeError))

@@ -7,13 +7,13 @@ the file's communicator, and is handed a file of plain bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fakempi.error_classes import ERR_IO
 from fakempi.errors import MPIError
 from fakempi.mpi.base.agreement import TAGS
 from fakempi.mpi.base.child import start_child
@@ -23,6 +23,7 @@ from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.datatypes.packing import converted
 from fakempi.mpi.files.handle import Access, FileState
 from fakempi.mpi.files.opened import Opened
+from fakempi.mpi.files.storage import StorageError
 from fakempi.mpi.files.views import View, cut_off
 
 OWN, SHARED = "own", "shared"
@@ -33,7 +34,7 @@ BUFFER_BYTES = 16 << 20
 
 
 class Described(NamedTuple):
-    """A buffer, and how many etypes it holds."""
+    """A buffer, and how many etypes it holds. The payload of one to be written is its bytes, as they are in the file."""
 
     payload: Any
     nbytes: int
@@ -46,6 +47,30 @@ class Chosen(NamedTuple):
 
     name: str
     run: Callable[..., None]
+
+
+class Told:
+    """A part of the run's trace: a rank is in such a call."""
+
+    __slots__ = ("_entered", "_recorder")
+
+    def __init__(self, comm: Any, call: str, nbytes: int, *, together: bool = False, algorithm: str = "") -> None:
+        process, running = comm._process, comm._loop.running
+        self._recorder: Any = process.universe.recorder
+        if self._recorder is None:
+            return
+        whose = {"context": comm._context.number, "number": comm._side.calls.get(comm._rank, 0)} if together else {}
+        self._entered = self._recorder.enter(
+            process.number, f"File.{call}", call=self._recorder.call(), nbytes=nbytes, algorithm=algorithm,
+            lane=0 if running is process.task else running.number, **whose,
+        )  # fmt: skip
+
+    def __enter__(self) -> None:
+        """It was entered as it was made."""
+
+    def __exit__(self, *failure: object) -> None:
+        if self._recorder is not None:
+            self._recorder.leave(*self._entered)
 
 
 class PlainBytes:
@@ -80,26 +105,18 @@ class Moving(FileState):
         payload, nbytes = describe(buf) if write else describe_target(buf)
         if type(payload) is Phantom:
             self._refuse_phantom(nbytes)
-        return Described(payload, nbytes, self._etypes(nbytes), write)
+        etypes = self._etypes(nbytes)
+        if write:
+            payload = self._outward(payload, etypes)
+        return Described(payload, nbytes, etypes, write)
 
-    @contextmanager
-    def _told(self, call: str, nbytes: int, *, together: bool = False, algorithm: str = "") -> Iterator[None]:
-        """A part of the run's trace: this rank is in such a call."""
-        comm = self._alive().comm
-        recorder = comm._process.universe.recorder
-        if recorder is None:
-            yield
-            return
-        running = comm._loop.running
-        whose = {"context": comm._context.number, "number": comm._side.calls.get(comm._rank, 0)} if together else {}
-        entered = recorder.enter(
-            comm._process.number, f"File.{call}", call=recorder.call(), nbytes=nbytes, algorithm=algorithm,
-            lane=0 if running is comm._process.task else running.number, **whose,
-        )  # fmt: skip
+    def _outward(self, payload: Any, etypes: int) -> Any:
+        """The bytes of a buffer, as they are in the file."""
+        view, data = self._alive().view, np.ascontiguousarray(snapshot(payload)).reshape(-1).view(np.uint8)
         try:
-            yield
-        finally:
-            recorder.leave(*entered)
+            return converted(view.etype._definition, data, etypes, outward=True) if view.external else data
+        except MPIError as error:
+            self._raise(error)
 
     # -- alone ----------------------------------------------------------------------------------------------------
 
@@ -110,7 +127,10 @@ class Moving(FileState):
 
     def _at(self, buffer: Described, where: Any) -> Access:
         at = self._place(where)
-        access = self._move(buffer, at)
+        try:
+            access = self._move(buffer, at)
+        except MPIError as error:
+            self._tell(error)
         self._advance(where, at, buffer, access.capacity)
         return access
 
@@ -130,16 +150,12 @@ class Moving(FileState):
         """Move the bytes of so many etypes; at the end of the file, as many as there are."""
         opened, view = self._opened, self._alive().view
         runs = list(view.runs(at, buffer.etypes * view.unit))
-        try:
-            if buffer.write:
-                data = outward(view, buffer)
-                opened.storage.write(runs, data)
-                moved = buffer.etypes * view.etype._size
-            else:
-                data = opened.storage.read(runs)
-                moved = inward(view, data, buffer)
-        except MPIError as error:
-            self._raise(error)
+        if buffer.write:
+            data, moved = buffer.payload, buffer.nbytes
+            opened.storage.write(runs, data)
+        else:
+            data = opened.storage.read(runs)
+            moved = inward(view, data, buffer)
         return Access(opened.over_at(len(data), len(runs)), moved)
 
     # -- together -------------------------------------------------------------------------------------------------
@@ -161,7 +177,7 @@ class Moving(FileState):
         comm, opened, view, at = self._alive().comm, self._opened, self._alive().view, self._place(where)
         tag, runs = comm._side.calls[comm._rank] % TAGS, list(view.runs(at, buffer.etypes * view.unit))
         if buffer.write:
-            data, moved = outward(view, buffer), buffer.etypes * view.etype._size
+            data, moved = buffer.payload, buffer.nbytes
         else:
             runs = cut_off(runs, opened.storage.size)
             data = np.empty(sum(length for _, length in runs), np.uint8)
@@ -169,7 +185,11 @@ class Moving(FileState):
         self._advance(where, at, buffer, moved)
 
         def work() -> None:
-            chosen.run(*comm._twins(), PlainBytes(opened, comm._loop), runs, data, tag=tag)
+            try:
+                chosen.run(*comm._twins(), PlainBytes(opened, comm._loop), runs, data, tag=tag)
+            except OSError as error:  # of another rank, which has told its class
+                words = f"{opened.path}: another rank, which accesses the file for this one, could not do so."
+                raise StorageError(getattr(error, "code", ERR_IO), words) from None
             if not buffer.write:
                 inward(view, data, buffer)
 
@@ -181,7 +201,7 @@ class Moving(FileState):
         access, work = self._plan(chosen, buffer, where)
 
         def come_and_work() -> None:
-            with self._told(call, access.capacity, together=True, algorithm=chosen.name):
+            with Told(comm, call, access.capacity, together=True, algorithm=chosen.name):
                 wait_one(comm._loop, arrival)
                 try:
                     work()
@@ -189,12 +209,6 @@ class Moving(FileState):
                     access.fail(error)
 
         return AllOf((start_child(comm._process, comm._context, come_and_work), access))
-
-
-def outward(view: View, buffer: Described) -> Any:
-    """The bytes of a buffer, as they are in the file."""
-    data = np.ascontiguousarray(snapshot(buffer.payload)).reshape(-1).view(np.uint8)
-    return converted(view.etype._definition, data, buffer.etypes, outward=True) if view.external else data
 
 
 def inward(view: View, data: Any, buffer: Described) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_AMODE
-from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import (
     MODE_APPEND,
@@ -33,9 +32,9 @@ class Opened:
         self.atomic = False
 
     def over_at(self, nbytes: int, runs: int) -> Any:
-        """When an access that begins now is over: the file server's business, if there is one."""
+        """When an access that begins now is over: the file server's business, if there is one, and something to do."""
         universe, now = self.universe, self.universe.loop.now
-        if universe.cost.files is None:
+        if universe.cost.files is None or not runs:
             return now
         if universe.file_queue is None:
             universe.file_queue = universe.cost.files.open()
@@ -71,4 +70,4 @@ def check_mode(amode: int) -> None:
 
 
 def _wrong(words: str) -> Exception:
-    return complaint(ERR_AMODE, f"{words}.", MPIValueError)
+    return complaint(ERR_AMODE, f"{words}.")

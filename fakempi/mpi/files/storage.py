@@ -19,7 +19,6 @@ from fakempi.error_classes import (
     ERR_READ_ONLY,
 )
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import MODE_CREATE, MODE_EXCL, MODE_RDONLY, MODE_WRONLY
 from fakempi.mpi.files.views import Runs
 
@@ -30,10 +29,14 @@ _CLASSES = {
 }  # fmt: skip
 
 
-def failed(error: OSError, path: str) -> MPIError:
-    """The complaint about what the operating system says."""
+class StorageError(MPIError):
+    """What the operating system says. Whoever accesses the file for a program adds where that is."""
+
+
+def failed(error: OSError, path: str) -> StorageError:
+    """That, as an error of MPI's."""
     code = _CLASSES.get(error.errno or 0, ERR_IO)
-    return complaint(code, f"{path}: {(os.strerror(error.errno) if error.errno else str(error)).lower()}.")
+    return StorageError(code, f"{path}: {(os.strerror(error.errno) if error.errno else str(error)).lower()}.")
 
 
 def delete(path: str) -> None:

@@ -9,6 +9,7 @@ from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.buffers.span import parse
+from fakempi.mpi.failures.death import check_groups
 from fakempi.mpi.partitions.channel import Channel, PartitionedReceive, PartitionedSend
 from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 from fakempi.mpi.point.persistent import Prequest
@@ -62,6 +63,7 @@ class Partitioned(CommState):
         """The channel of the next such send, or receive: the first to come makes it."""
         context: Any = self._context
         self._check_caller()
+        check_groups(context.universe, (source, dest))
         table = context.meetings.setdefault("channels", {})  # a table, which is no meeting
         count = table[half, source, dest, tag] = table.get((half, source, dest, tag), 0) + 1
         key = ("channel", source, dest, tag, count)

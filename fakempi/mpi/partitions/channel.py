@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_REQUEST, ERR_TRUNCATE
+from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.members import Members
@@ -18,10 +19,14 @@ from fakempi.mpi.buffers.payload import payload_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.buffers.span import Span, parse
+from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.handle import NullOperation
 from fakempi.mpi.point.many import let_others_run
 from fakempi.wire.envelope import Envelope, Pattern
+
+NO_PARTITION = 1 << 62
+"""A tag that no partition has."""
 
 
 class Channel:
@@ -166,30 +171,39 @@ class PartitionedReceive(Half):
         done = self.begin(1)
         if channel.parts is None:
             channel.early = self
+            self._expect(NO_PARTITION, None, 0)
         else:
             self.expect(channel.parts)
         return done
 
     def expect(self, parts: int) -> None:
         """The send has so many partitions: await them."""
-        assert self.channel is not None
-        side = self.channel.side
-        box = side.box(len(side.members) - 1)
-        self.open = parts
+        for pattern in self.patterns:
+            pattern.box.withdraw(pattern)
+        self.patterns, self.open = [], parts
         for number in range(parts):
             place = _piece(self.span, number, parts)
-            pattern = Pattern(0, number, box, place, place.nbytes)
-            self.patterns.append(pattern)
-            self.process.wire.expect(pattern)
-            if pattern.end is None:
-                pattern.waiter = self
-            else:
-                self.settled(pattern.end)
+            self._expect(number, place, place.nbytes)
+
+    def _expect(self, number: int, place: Any, capacity: int) -> None:
+        """Await a message; before it is known how many come, one that never does, which ends if the sender dies."""
+        side = self.channel.side  # type: ignore[union-attr]
+        pattern = Pattern(0, number, side.box(len(side.members) - 1), place, capacity)
+        self.patterns.append(pattern)
+        self.process.wire.expect(pattern)
+        if pattern.end is None:
+            pattern.waiter = self
+        else:
+            self.settled(pattern.end)
 
     def settled(self, end: Any) -> None:
         """One of the messages will have come then."""
         if self.open == 1:  # the last one
             for one in self.patterns:
+                if type(one.envelope.content) is Failure:
+                    why: Failure = one.envelope.content
+                    self.done.error = MPIError(why.code, f"Wait on {self.process.name}: {why.sentence}")
+                    break
                 if one.envelope.nbytes > one.capacity:
                     words = f"partition {one.tag} has {one.envelope.nbytes} bytes but the buffer holds {one.capacity}."
                     self.done.error = complaint(ERR_TRUNCATE, f"message truncated, {words}")
@@ -201,9 +215,10 @@ class PartitionedReceive(Half):
         number = self.check(partition)
         if self.channel is None:
             return True
-        if self._is_there(number):
-            return True
-        let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
+        if not self._is_there(number):
+            let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
+        if self.done.error is not None:
+            raise complaint(self.done.error.ierr, str(self.done.error).partition(": ")[2])
         return self._is_there(number)
 
     def retire(self) -> None:
@@ -227,7 +242,7 @@ class PartitionedReceive(Half):
     def in_words(self) -> str:
         """Which partitions have not come."""
         name = self.process.universe.names.name(self.peer)
-        late = [str(one.tag) for one in self.patterns if one.end is None]
+        late = [str(one.tag) for one in self.patterns if one.end is None and one.tag != NO_PARTITION]
         return f"waits for {_listed(late) if late else 'Psend_init'} of {name}"
 
 

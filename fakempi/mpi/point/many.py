@@ -141,6 +141,9 @@ def finish_all(requests: Sequence[Any], indices: Sequence[int], statuses: list[S
                 status.Set_error(errors[index].Get_error_code() if index in errors else SUCCESS)
         first, error = next(iter(errors.items()))
         why = str(error).partition(": ")[2] or str(error)
+        side = getattr(requests[first]._comm, "_side", None)
+        if side is not None and side.original is not None:  # of ours, of which the program knows nothing
+            raise complaint(error.ierr, why)
         words = f"{len(errors)} of {len(indices)} requests failed, the first of them at index {first}: {why}"
         requests[first]._comm._raise(complaint(ERR_IN_STATUS, words))
     return received

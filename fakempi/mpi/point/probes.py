@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_REQUEST
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
@@ -14,6 +14,7 @@ from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.buffers.payload import describe_target
+from fakempi.mpi.point.arrival import truncation
 from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
 from fakempi.mpi.point.many import let_others_run
 from fakempi.mpi.point.objects import UNLIMITED
@@ -166,8 +167,11 @@ class Probes(CommState):
         envelope = self._find(source, tag)
         while envelope is None:
             look = Pattern(source, tag, self._mailbox(), None, 0)
+            self._check_peer(source)
             look.box.probes = [*(look.box.probes or ()), look]
             wait_one(loop, look)
+            if look.envelope is not None:
+                self._raise(truncation(look))
             envelope = self._find(source, tag)
         if envelope.arrived is not None and envelope.arrived > loop.now:
             loop.sleep_until(envelope.arrived)
@@ -182,6 +186,7 @@ class Probes(CommState):
         envelope = self._find(source, tag)
         if not self._is_there(envelope):
             look = Pattern(source, tag, self._mailbox(), None, 0)
+            self._check_peer(source)
             let_others_run(self._loop, look, None if envelope is None else envelope.arrived)
             envelope = self._find(source, tag)
         return self._seen(envelope, status, take) if envelope is not None and self._is_there(envelope) else None
@@ -193,6 +198,16 @@ class Probes(CommState):
         look = Pattern(source, tag, self._mailbox(), None, 0)
         found: Envelope | None = self._process.universe.choices.looked(look, polls, take, status is not None)
         return found
+
+    def _check_peer(self, source: int) -> None:
+        """Complain if nothing will come any more from who is known to have died, or if the communicator was revoked."""
+        trouble = self._context.trouble  # type: ignore[union-attr]
+        if trouble is not None:
+            peer = None if source == ANY_SOURCE else self._there.members[source]  # type: ignore[union-attr]
+            try:
+                trouble.check(self._process.number, peer)
+            except MPIError as error:
+                self._raise(error)
 
     def _is_there(self, envelope: Envelope | None) -> bool:
         """Whether there is a message, and all of it."""

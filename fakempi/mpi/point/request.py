@@ -13,7 +13,7 @@ from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.origin import Origin, noted
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, parts_of, wait_all, wait_one
+from fakempi.mpi.base.waiting import AllOf, error_of, parts_of, wait_all, wait_one
 from fakempi.mpi.point import many
 from fakempi.mpi.point.arrival import secure, taken_out
 from fakempi.mpi.point.lower_case import StatusCalls
@@ -353,6 +353,8 @@ class Request(StatusCalls, Handled):
         self._retire()
         if pattern is None:
             return getattr(operation, "result", None), getattr(operation, "error", None)
+        if operation.__class__ is AllOf and (error := error_of(operation)) is not None:
+            return None, error
         return taken_out(pattern, is_object, place, self._comm._process.pickle)
 
     def _secure(self) -> None:

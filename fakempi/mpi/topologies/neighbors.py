@@ -20,7 +20,7 @@ from fakempi.mpi.buffers.span import parse
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items, using
-from fakempi.mpi.point.arrival import secure
+from fakempi.mpi.point.arrival import secure, truncation
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
 
@@ -157,6 +157,9 @@ class NeighborCollectives(CollectiveCalls):
             awaited = [twin._await(into[i], takes[i], source, label) for i, source, label in receive]
             sent = [twin._post(out[i], gives[i], dest, label) for i, dest, label in send]
             wait_all(twin._loop, [*awaited, *sent])
+            for pattern in awaited:
+                if pattern.envelope.nbytes > pattern.capacity:  # who should have sent it has died
+                    raise truncation(pattern)
             for envelope in sent:
                 secure(envelope)
 
@@ -194,7 +197,7 @@ class NeighborCollectives(CollectiveCalls):
         traffic = Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes))
         if kinds is not None:
             traffic = traffic._replace(given=_by_rank(outgoing, kinds[0]), taken=_by_rank(incoming, kinds[1]))
-        (twin,), tag = self._enter_call({}, traffic)
+        (twin,), tag, *_ = self._enter_call({}, traffic)
         receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
         return twin, receive, send
 

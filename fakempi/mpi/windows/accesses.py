@@ -134,7 +134,10 @@ class OneSided(Epochs):
         self, part: Part, there: Part, operation: operations.Operation, extent: Extent, kind: int, requested: bool
     ) -> Completion | None:
         """Put an operation into its epoch; what a request of it waits for."""
+        self._check_living(part, there)
         operation.epoch = epoch = self._epoch(part, there.rank, requested)
+        if epoch.__class__ is not int and epoch.lost is not None:
+            self._check_living(part, epoch.lost)
         if there.accesses is None:
             there.accesses = Accesses(there)
         access = extent, kind, part.process.number, place_of(sys._getframe(1))

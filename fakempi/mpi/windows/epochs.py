@@ -8,9 +8,12 @@ the epoch; but a rank's own lock is waited for, since what follows may be its ow
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 from fakempi.error_classes import ERR_ASSERT, ERR_LOCKTYPE
+from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import call_site, complaint, integer
 from fakempi.mpi.base.constants import (
     LOCK_EXCLUSIVE,
@@ -22,10 +25,10 @@ from fakempi.mpi.base.constants import (
     MODE_NOSUCCEED,
     PROC_NULL,
 )  # fmt: skip
-from fakempi.mpi.base.waiting import wait_all, wait_one
+from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.comms.group import Group, members_of
 from fakempi.mpi.windows.handle import WinState
-from fakempi.mpi.windows.permits import Everywhere, Exposure, LockPermit, Permit, Started, leave
+from fakempi.mpi.windows.permits import Everywhere, Exposure, LockPermit, Permit, Started, give_back, leave, told
 from fakempi.mpi.windows.races import in_words, place_of
 from fakempi.mpi.windows.window import Part
 
@@ -47,10 +50,11 @@ class Epochs(WinState):
             self._open_epoch(part, "a fence")
         if part.stores is not None:
             part.stores.end("Fence", place_of(sys._getframe(1)))
-        if part.recorder is None:
-            part.gather("Fence")
-        else:
-            self._gather_in_region(part)
+        try:
+            self._gather(part, "Fence")
+        except MPIError as error:
+            part.fenced, part.used = None, False
+            self._raise(error)
         if part.accesses is not None:
             part.accesses.close(part.round & 1)
         part.round += 1
@@ -63,13 +67,17 @@ class Epochs(WinState):
             part.stores.leave() if part.fenced is None else part.stores.begin("Fence", part.fenced)
 
     @staticmethod
-    def _gather_in_region(part: Part) -> None:
-        recorder, context = part.recorder, part.window.context.number  # type: ignore[union-attr]
+    def _gather(part: Part, plan: str) -> None:
+        """Come to a call of all ranks, which is a region of a trace."""
+        recorder = part.recorder
+        if recorder is None:
+            return part.gather(plan)
+        context = part.window.context.number  # type: ignore[union-attr]
         entered = recorder.enter(
-            part.process.number, "fence", call=recorder.call(), context=context, number=part.calls + 1
+            part.process.number, plan.lower(), call=recorder.call(), context=context, number=part.calls + 1
         )  # fmt: skip
         try:
-            part.gather("Fence")
+            part.gather(plan)
         finally:
             recorder.leave(*entered)
 
@@ -89,12 +97,14 @@ class Epochs(WinState):
         started = part.started
         if started is None:
             self._misuse(part, f"there is no Start to complete{_last(part, None)}.")
+        errors = [error for permit in started.permits.values() if (error := told(permit.wait_locally)) is not None]
         for permit in started.permits.values():
-            permit.wait_locally()
             permit.stretch.close()
         leave(part, started)
         part.started = None
         part.ended(None, f"that of Start at {started.site} ended with Complete at {call_site()}")
+        if errors:
+            self._raise(errors[0])
 
     def Post(self, group: Group, assertion: int = 0) -> None:
         """Let the ranks of a group reach this rank's memory."""
@@ -115,7 +125,7 @@ class Epochs(WinState):
         if part.stores is not None:
             part.stores.end("Wait", place_of(sys._getframe(1)))
         wait_one(part.loop, exposure.waits)
-        self._close(part)
+        self._close(part, exposure)
         return True
 
     def Test(self) -> bool:
@@ -128,14 +138,15 @@ class Epochs(WinState):
             return False
         if part.stores is not None:
             part.stores.end("Test", place_of(sys._getframe(1)))
-        self._close(part)
+        self._close(part, exposure)
         return True
 
-    @staticmethod
-    def _close(part: Part) -> None:
+    def _close(self, part: Part, exposure: Exposure) -> None:
         part.exposure = None
         if part.stores is not None:
             part.stores.leave()
+        if exposure.lost is not None:
+            self._check_living(part, exposure.lost)
 
     def _exposure(self, part: Part) -> Exposure:
         found: Exposure | None = part.exposure
@@ -152,6 +163,7 @@ class Epochs(WinState):
             if rank is None:
                 name = part.process.universe.names.name(number)
                 self._misuse(part, f"{name} is in the group, and not in the window's.")
+            self._check_living(part, part.window.parts[rank])  # type: ignore[union-attr]
             found.append(rank)
         return found
 
@@ -167,6 +179,7 @@ class Epochs(WinState):
         if rank == PROC_NULL:
             return
         target = self._target(part, rank)
+        self._check_living(part, part.window.parts[target])  # type: ignore[union-attr]
         locks: dict[int, Permit] = part.locks or {}
         if target in locks or part.everywhere is not None or part.started is not None or part.used:
             self._open_epoch(part, f"a lock on rank {target}", target)
@@ -174,7 +187,10 @@ class Epochs(WinState):
         locks[target] = permit
         part.locks = locks
         if target == part.rank:
-            permit.wait()
+            error = told(permit.wait)
+            if error is not None:
+                del locks[target]
+                self._raise(error)
 
     def Unlock(self, rank: int) -> None:
         """End what Lock began: all operations have had their effect, and the lock is given back."""
@@ -186,10 +202,11 @@ class Epochs(WinState):
         if permit is None:
             why = f": Lock_all at {part.everywhere.site} ends with Unlock_all" if part.everywhere else _last(part, target)
             self._misuse(part, f"this rank has no lock on rank {target}{why}.")
-        permit.wait()
-        wait_one(part.loop, permit.release())
+        error = give_back(part.loop, [permit])
         del part.locks[target]  # type: ignore[union-attr]
         part.ended(target, f"that of Lock at {permit.site} ended with Unlock at {call_site()}")
+        if error is not None:
+            self._raise(error)
 
     def Lock_all(self, assertion: int = 0) -> None:
         """Begin to reach the memory of all ranks, beside others who do so."""
@@ -205,34 +222,35 @@ class Epochs(WinState):
         everywhere: Any = part.everywhere
         if everywhere is None:
             self._misuse(part, f"this rank has not called Lock_all{_last(part, None)}.")
-        permits = list(everywhere.permits.values())
-        for permit in permits:
-            permit.wait()
-        wait_all(part.loop, [permit.release() for permit in permits])
+        error = give_back(part.loop, list(everywhere.permits.values()))
         part.everywhere = None
         part.ended(None, f"that of Lock_all at {everywhere.site} ended with Unlock_all at {call_site()}")
+        if error is not None:
+            self._raise(error)
 
     # -- in between -----------------------------------------------------------------------------------------------------
 
     def Flush(self, rank: int) -> None:
         """Wait until all operations so far on one rank have had their effect."""
-        for permit in self._locked(rank):
-            permit.wait()
+        self._wait_for(self._locked(rank), Permit.wait)
 
     def Flush_all(self) -> None:
         """Wait until all operations so far have had their effect."""
-        for permit in self._locked(None):
-            permit.wait()
+        self._wait_for(self._locked(None), Permit.wait)
 
     def Flush_local(self, rank: int) -> None:
         """Wait until the buffers of all operations so far on one rank may be used again."""
-        for permit in self._locked(rank):
-            permit.wait_locally()
+        self._wait_for(self._locked(rank), Permit.wait_locally)
 
     def Flush_local_all(self) -> None:
         """Wait until the buffers of all operations so far may be used again."""
-        for permit in self._locked(None):
-            permit.wait_locally()
+        self._wait_for(self._locked(None), Permit.wait_locally)
+
+    def _wait_for(self, permits: list[Permit], wait: Callable[[Permit], None]) -> None:
+        for permit in permits:
+            error = told(partial(wait, permit))
+            if error is not None:
+                self._raise(error)
 
     def Sync(self) -> None:
         """See what others have done to this rank's memory, and let them see what this rank has done.

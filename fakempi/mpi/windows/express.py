@@ -23,7 +23,7 @@ def put_at_once(part: Any, origin: Any, rank: Any, target: Any) -> bool:
     if part.locks or part.everywhere is not None or part.started is not None or part.recorder is not None:
         return False
     process, parts = part.process, part.window.parts
-    if part.loop.running.owner is not process or not 0 <= rank < len(parts):
+    if part.loop.running.owner is not process or not 0 <= rank < len(parts) or part.window.context.trouble is not None:
         return False
     there = parts[rank]
     if there.stores is not None:

@@ -60,6 +60,12 @@ class WinState(HandlesErrors):
             self._raise(complaint(ERR_RANK, f"rank {number} is not in 0..{size - 1}: the window has {size} ranks."))
         return number
 
+    def _check_living(self, part: Part, there: Part) -> None:
+        """Complain if another rank is known to have died."""
+        failure = part.failure(there)
+        if failure is not None:
+            self._raise(failure.complaint())
+
     def _misuse(self, part: Part, words: str) -> NoReturn:
         """Complain of calls that do not fit the epochs, and put it down as a finding."""
         call = public_call_name()

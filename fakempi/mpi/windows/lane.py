@@ -38,8 +38,10 @@ class Lane:
         here.wire.carry(envelope, what)
 
     def land(self) -> None:
-        """The first of those that have started is there."""
-        self.flying.popleft().arrive()
+        """The first of those that have started is there; a target that has died takes nothing any more."""
+        first, target = self.flying.popleft(), self.there.process
+        if target.number not in target.universe.dead or first.outlives:
+            first.arrive()
 
 
 class Travelling:
@@ -53,6 +55,7 @@ class Travelling:
     issued: tuple[float, int, int]  # when, in which region and in which call: for a trace
     posted: float
     call: int
+    outlives: bool = False  # whether it arrives also where somebody has died meanwhile
 
     def __init__(self, part: Any, asked: Travelling | None = None) -> None:
         self.envelope = self.end = None

@@ -21,17 +21,37 @@ class TargetLock:
 
     def ask(self, permit: Any) -> None:
         """A permit wants it."""
-        self.queue.append(permit)
-        self._serve()
+        trouble = self.part.window.context.trouble
+        if trouble is None or permit.lane.here.process.number not in trouble.failed:
+            self.queue.append(permit)
+            self._serve()
 
     def give_back(self, origin: int) -> None:
         """A rank has done with it."""
-        del self.holders[origin]
+        self.holders.pop(origin, None)
         self._serve()
 
+    def bereave(self, origin: int) -> None:
+        """A rank has died. If it had the lock, those who wait are told, what it did may be half done; then it is free."""
+        self.queue = deque(permit for permit in self.queue if permit.lane.here.rank != origin)
+        if origin in self.holders:
+            waiting, self.queue = self.queue, deque()
+            dead = self.holders[origin].lane.here
+            for permit in waiting:
+                permit.fail(dead)
+        self.give_back(origin)
+
     def _serve(self) -> None:
+        choices = self.part.process.universe.choices
+        if choices is not None:
+            choices.lock_of_window(self)
+            return
         while self.queue and not (self.holders and (self.exclusive or self.queue[0].exclusive)):
-            permit = self.queue.popleft()
-            self.exclusive = permit.exclusive
-            self.holders[permit.lane.here.rank] = permit
-            self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit, permit), 0)
+            self.grant(self.queue[0])
+
+    def grant(self, permit: Any) -> None:
+        """One of those who wait gets it."""
+        self.queue.remove(permit)
+        self.exclusive = permit.exclusive
+        self.holders[permit.lane.here.rank] = permit
+        self.part.lane(permit.lane.here.rank).depart(Signal(self.part, permit.open, permit, permit), 0)

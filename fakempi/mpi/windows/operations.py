@@ -6,11 +6,14 @@ take and change. Each has its effect at one moment, that of its arrival, so none
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from numpy import ndarray
 
+from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.buffers.raw import U1, flat
@@ -38,6 +41,13 @@ class Signal(Travelling):
         self.then()
 
 
+class Answer(Signal):
+    """What comes back to who has asked; that a fence's epoch can end, also to the dead."""
+
+    __slots__ = ()
+    outlives = True
+
+
 class Operation(Travelling):
     """An operation of an epoch: that of a permit, or of a fence, which is a number, 0 or 1."""
 
@@ -58,6 +68,11 @@ class Operation(Travelling):
         self.place = place  # at the target
         self.nbytes = nbytes  # that go there
         self.request: Completion | None = None  # who waits for its buffers
+
+    @property
+    def outlives(self) -> bool:  # type: ignore[override]
+        """If the target does not come to the end of a fence's epoch, that fails anyway."""
+        return self.epoch.__class__ is int
 
     def go(self, lane: Lane) -> None:
         """The epoch lets it go."""
@@ -148,11 +163,16 @@ class Put(Operation):
 class Accumulate(Operation):
     """Elements to a target, combined with what is there; `combine(source, target)` does it."""
 
-    __slots__ = ("combine",)
+    __slots__ = ("combine", "site")
 
     def __init__(self, part: Any, content: Any, nbytes: int, place: Any, combine: Callable[[Any, Any], None]) -> None:
         super().__init__(part, content, nbytes, place)
         self.combine = combine
+        self.site = _site(part)
+
+    def go(self, lane: Lane) -> None:
+        """When its turn has come."""
+        in_turn(self, super().go, lane)
 
     def apply(self) -> None:
         """They are combined."""
@@ -165,7 +185,7 @@ class RoundTrip(Operation):
     `change(content, place)`, if there is one, is what it does once it has taken it.
     """
 
-    __slots__ = ("change", "found", "result", "size")
+    __slots__ = ("change", "found", "result", "site", "size")
 
     returns = True
 
@@ -175,6 +195,11 @@ class RoundTrip(Operation):
     ) -> None:  # fmt: skip
         super().__init__(part, content, nbytes, place)
         self.result, self.size, self.change = result, size, change
+        self.site = None if change is None else _site(part)
+
+    def go(self, lane: Lane) -> None:
+        """If it changes anything, when its turn has come."""
+        in_turn(self, super().go, lane)
 
     def apply(self) -> None:
         """It takes what it finds, and changes it."""
@@ -186,7 +211,7 @@ class RoundTrip(Operation):
         """It is there, and goes back."""
         self.take_effect()
         there = self.way.there
-        there.lane(self.way.here.rank).depart(Signal(there, self.come_back, self), self.size)
+        there.lane(self.way.here.rank).depart(Answer(there, self.come_back, self), self.size)
 
     def come_back(self) -> None:
         """What it found is in its place."""
@@ -194,3 +219,19 @@ class RoundTrip(Operation):
         if self.request is not None:
             self.request.complete(self.way.here.loop.now)
         self.finish()
+
+
+def _site(part: Any) -> tuple[str, str] | None:
+    """What the program called, and where, if choices are made by somebody in this run."""
+    if part.process.universe.choices is None:
+        return None
+    call, frame = public_call(sys._getframe(2))
+    return call, site_of(frame)
+
+
+def in_turn(operation: Any, go: Callable[[Lane], None], lane: Lane) -> None:
+    """Let an atomic operation go: at once, unless others' may come before it and that is a choice."""
+    if operation.site is None or getattr(operation.epoch, "exclusive", False):
+        return go(lane)
+    operation.way = lane
+    lane.here.process.universe.choices.atomic(operation, operation.site, partial(go, lane))

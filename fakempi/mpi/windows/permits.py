@@ -5,9 +5,11 @@ An operation that is begun before the permit is there waits for it, and the end 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from fakempi.errors import MPIError
 from fakempi.mpi.base.complain import call_site
 from fakempi.mpi.base.waiting import Completion, Reason, wait_all, wait_one
 from fakempi.mpi.windows.lane import Lane
@@ -20,11 +22,12 @@ class Permit(Reason):
 
     awaits_post = False
 
-    __slots__ = ("held", "is_open", "issued", "lane", "site", "stretch", "under_way", "waiting")
+    __slots__ = ("held", "is_open", "issued", "lane", "lost", "site", "stretch", "under_way", "waiting")
 
     def __init__(self, lane: Lane, site: str) -> None:
         self.lane, self.site = lane, site
         self.is_open = False
+        self.lost: Any = None  # the part of who has died, so that it will not come or is worth nothing any more
         self.held: list[tuple[Any, tuple[Any, ...]]] = []  # operations that wait for it, and which bytes they reach
         self.under_way: dict[Any, None] = {}  # operations that have not ended, in the order in which they were begun
         self.waiting: list[Completion] = []
@@ -52,7 +55,7 @@ class Permit(Reason):
 
     def finished(self, operation: Any) -> None:
         """An operation has ended."""
-        del self.under_way[operation]
+        self.under_way.pop(operation, None)
         self._look()
 
     def _look(self) -> None:
@@ -62,12 +65,13 @@ class Permit(Reason):
                 one.complete(self.lane.here.loop.now)
 
     def wait(self) -> None:
-        """Until it is there and all operations so far have ended."""
-        if not self.is_open or self.under_way:
+        """Until it is there and all operations so far have ended; complains if they cannot."""
+        if self.lost is None and (not self.is_open or self.under_way):
             waits = Completion(self)
             self.waiting.append(waits)
             wait_one(self.lane.here.loop, waits)
         self.stretch.close()
+        self.check()
 
     def wait_locally(self) -> None:
         """Until it is there and the program may use the buffers of all operations so far."""
@@ -75,6 +79,28 @@ class Permit(Reason):
             self.wait()
         else:
             wait_all(self.lane.here.loop, [operation.locally() for operation in self.under_way])
+            self.check()
+
+    def check(self) -> None:
+        """Complain if a process has died on which it depends."""
+        if self.lost is not None:
+            raise self.lane.here.failure(self.lost).complaint()
+
+    def fail(self, lost: Any) -> None:
+        """It will not come, or its target has died: nobody need wait any more."""
+        here = self.lane.here
+        self.lost, now = lost, here.loop.now
+        under_way, self.under_way = list(self.under_way), {}
+        self.held.clear()
+        for operation in under_way:
+            if operation.request is not None and operation.request.end is None:
+                failure = here.failure(lost)
+                operation.request.error = MPIError(failure.code, f"Wait on {here.process.name}: {failure.sentence}")
+                operation.request.complete(now)
+        waiting, self.waiting = self.waiting, []
+        for one in waiting:
+            if one.end is None:
+                one.complete(now)
 
     def in_words(self) -> str:
         """What it waits for, for a report."""
@@ -101,6 +127,7 @@ class LockPermit(Permit):
     def release(self) -> Completion:
         """Give it back; what to wait for until it is."""
         done = Completion(self)
+        self.waiting.append(done)
         if self.unchecked:
             done.end = self.lane.here.loop.now
             return done
@@ -117,7 +144,7 @@ class LockPermit(Permit):
         """Who has the lock."""
         there = self.lane.there
         holders = there.target_lock().holders
-        if self.is_open or self.lane.here.rank in holders:
+        if self.is_open or not holders or self.lane.here.rank in holders:
             return f"rank={there.rank}"
         names = there.process.universe.names
         who = names.words([holder.lane.here.process.number for holder in holders.values()], 6)
@@ -128,6 +155,24 @@ class LockPermit(Permit):
         """The first of those that have the lock."""
         holders = self.lane.there.target_lock().holders
         return tuple(holder.lane.here.process.number for holder in holders.values())[:1]
+
+
+def give_back(loop: Any, permits: list[LockPermit]) -> MPIError | None:
+    """Wait until all is done that locks have let happen, and give back those that can be; what went wrong, if anything."""
+    errors = [error for permit in permits if (error := told(permit.wait)) is not None]
+    sound = [permit for permit in permits if permit.lost is None]
+    wait_all(loop, [permit.release() for permit in sound])
+    errors += [error for permit in sound if (error := told(permit.check)) is not None]
+    return errors[0] if errors else None
+
+
+def told(call: Callable[[], None]) -> MPIError | None:
+    """What a call complains of, if it does."""
+    try:
+        call()
+    except MPIError as error:
+        return error
+    return None
 
 
 class Everywhere:
@@ -181,12 +226,13 @@ class Started:
 class Exposure(Reason):
     """The epoch of a Post: the origins that have not called Complete."""
 
-    __slots__ = ("missing", "part", "site", "waits")
+    __slots__ = ("lost", "missing", "part", "site", "waits")
 
     def __init__(self, part: Any, origins: list[int]) -> None:
         self.part, self.site = part, call_site()
         self.missing = dict.fromkeys(origins)
         self.waits = Completion(self)
+        self.lost: Any = None  # the part of an origin that has died
         for origin in origins:
             lane = part.lane(origin)
             started = lane.there.started
@@ -197,8 +243,13 @@ class Exposure(Reason):
 
     def completed(self, origin: int) -> None:
         """An origin has done with it."""
-        self.missing.pop(origin, None)
-        if not self.missing:
+        if self.missing.pop(origin, self) is None and not self.missing and self.lost is None:
+            self.waits.complete(self.part.loop.now)
+
+    def fail(self, lost: Any) -> None:
+        """An origin has died and will not call Complete."""
+        if self.lost is None:
+            self.lost = lost
             self.waits.complete(self.part.loop.now)
 
     def _numbers(self) -> list[int]:
@@ -229,7 +280,10 @@ def leave(part: Any, started: Started) -> None:
     """Tell all targets of an epoch that it is over, and wait until that is on its way."""
     signals = []
     for target, permit in started.permits.items():
-        signal = Signal(part, partial(part.window.parts[target].exposure.completed, part.rank))
+        exposure = part.window.parts[target].exposure
+        if permit.lost is not None or exposure is None:  # the target has died, or has given up because another has
+            continue
+        signal = Signal(part, partial(exposure.completed, part.rank))
         permit.lane.depart(signal, 0)
         signals.append(signal.sending())
     wait_all(part.loop, signals)

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fakempi.error_classes import ERR_ARG, ERR_DISP, ERR_RMA_ATTACH, ERR_RMA_FLAVOR, ERR_RMA_SHARED, ERR_SIZE, ERR_WIN
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.error_classes import (
+    ERR_ARG,
+    ERR_DISP,
+    ERR_PROC_FAILED,
+    ERR_RMA_ATTACH,
+    ERR_RMA_FLAVOR,
+    ERR_RMA_SHARED,
+    ERR_SIZE,
+    ERR_WIN,
+)  # fmt: skip
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import call_site, complaint, integer
 from fakempi.mpi.base.constants import (
     PROC_NULL,
@@ -148,13 +157,21 @@ class Win(OneSided, Furnished, Handled):
         if part.locks or part.everywhere is not None or part.started is not None or part.exposure is not None:
             self._open_epoch(part, "Free")
         self._delete_attributes()
-        window = part.window
-        part.gather("Free")
+        window, failed = part.window, None
         assert window is not None
+        try:
+            self._gather(part, "Free")
+        except MPIError as error:
+            if error.Get_error_class() != ERR_PROC_FAILED:
+                raise
+            failed = error  # there is no more to be done with it
         window.freed += 1
-        if window.freed == len(window.parts):
+        part.window = None
+        if window.is_freed():
             part.process.universe.windows.remove(window)
         part.let_go()
+        if failed is not None:
+            self._raise(failed)
 
     def free(self) -> None:
         """As `Free`, but a null window is left in peace."""

@@ -64,11 +64,34 @@ class Window:
         self.gatherings: dict[int, Gathering] = {}
         self.freed = 0  # by how many ranks
 
+    def bereave(self, number: int) -> None:
+        """All know now that a process has died: what cannot be done without it ends with an error, everywhere."""
+        rank = self.members.index(number)
+        if rank is None:
+            return
+        dead = self.parts[rank]
+        for gathering in self.gatherings.values():
+            for part in gathering.waiting:  # also if the dead had come: whoever comes now is refused
+                part.end_gathering()
+        self.gatherings.clear()
+        for part in self.parts:
+            if part.window is not None and part is not dead:
+                part.bereave(dead)
+        for permit in dead.permits():
+            permit.stretch.close()
+
+    def is_freed(self) -> bool:
+        """Whether all have freed it who live."""
+        if self.context.trouble is None:
+            return self.freed == len(self.parts)
+        failed = self.context.trouble.failed
+        return all(part.window is None or part.process.number in failed for part in self.parts)
+
     def tell_leak(self) -> None:
         """The run is over, and some have not freed it."""
         call, place = self.made
         for part in self.parts:
-            if part.window is not None:
+            if part.window is not None and part.process.number not in self.context.universe.dead:
                 self.context.universe.found(
                     "window-leak", part.process.number, "it was never freed.", call=call, place=place
                 )  # fmt: skip
@@ -188,6 +211,7 @@ class Part:
     def gather(self, plan: str) -> None:
         """Come to a call of all ranks, and wait until all have come and what is awaited here has ended."""
         assert self.window is not None
+        self.check_all()
         if self.process.pins is not None:
             self.process.pins.gathered += 1
         self.fence = waits = Completion()
@@ -197,6 +221,44 @@ class Part:
             self.fence = None
             raise
         wait_one(self.loop, waits)
+        if waits.error is not None:
+            raise waits.error.complaint()
+
+    # -- ranks that have died -----------------------------------------------------------------------------------------
+
+    def failure(self, other: Part) -> Any:
+        """Why this rank cannot deal with another one; None if it can."""
+        trouble = self.window.context.trouble  # type: ignore[union-attr]
+        return None if trouble is None else trouble.failure(self.process.number, other.process.number, False)
+
+    def check_all(self) -> None:
+        """Complain if all are to do something together of whom some have died."""
+        trouble = self.window.context.trouble  # type: ignore[union-attr]
+        if trouble is not None:
+            trouble.check(self.process.number, None, True)
+
+    def end_gathering(self) -> None:
+        """The call of all to which this rank has come cannot end."""
+        fence, self.fence = self.fence, None
+        assert fence is not None
+        assert self.window is not None
+        fence.error = self.window.context.trouble.failure(self.process.number, None, True)
+        fence.complete(self.loop.now)
+
+    def permits(self) -> list[Any]:
+        """All that this rank has."""
+        epochs = (self.locks, *(one.permits for one in (self.everywhere, self.started) if one is not None))
+        return [permit for permits in epochs if permits for permit in permits.values()]
+
+    def bereave(self, dead: Part) -> None:
+        """This rank learns that another has died."""
+        for permit in self.permits():
+            if permit.lane.there is dead:
+                permit.fail(dead)
+        if self.exposure is not None and dead.rank in self.exposure.missing:
+            self.exposure.fail(dead)
+        if self.lock is not None:
+            self.lock.bereave(dead.rank)
 
     def look(self) -> None:
         """Go on from a call of all ranks, if all have come and nothing of the epoch is under way."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import mod
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def _definition(dtype: np.dtype[Any]) -> Definition:
     if dtype.fields:
         fields = [dtype.fields[name] for name in dtype.names or ()]
         parts = [_definition(field[0]) for field in fields]
-        struct = derived.struct([1] * len(parts), [field[1] for field in fields], parts)
+        struct = derived.members([1] * len(parts), [field[1] for field in fields], parts)
         struct.handles = 0
         made = derived.resized(struct, 0, dtype.itemsize)
     elif dtype.subdtype:
@@ -44,7 +45,7 @@ def _definition(dtype: np.dtype[Any]) -> Definition:
         if len(shape) == 1:
             made = derived.contiguous(_definition(base), shape[0])
         else:
-            made = derived.subarray(_definition(base), shape, shape, [0] * len(shape), MPI.ORDER_C)
+            made = derived.subarray(_definition(base), shape, shape, (0,) * len(shape), MPI.ORDER_C)
     else:
         made = derived.duplicate(by_code(dtype.char))
     made.handles = 0
@@ -82,16 +83,15 @@ def _old(made: Definition) -> np.dtype[Any]:
     return _dtype(made.parts[0][1])
 
 
-def _record(formats: Sequence[Any], offsets: Sequence[int], itemsize: int | None = None) -> np.dtype[Any]:
+def _record(formats: Sequence[np.dtype[Any]], offsets: Sequence[int], itemsize: int | None = None) -> np.dtype[Any]:
     """A record, aligned as a C compiler would have it if its fields are where that would put them."""
-    described: dict[str, Any] = {"names": [f"f{i}" for i in range(len(formats))], "formats": formats, "offsets": offsets}
+    spec: Any = {"names": [f"f{i}" for i in range(len(formats))], "formats": formats, "offsets": offsets}
     if itemsize is not None:
-        described["itemsize"] = itemsize
-    spec: Any = described
-    try:
-        made: np.dtype[Any] = np.dtype(spec, align=True)
-    except ValueError:
-        made = np.dtype(spec)
+        spec["itemsize"] = itemsize
+    # What numpy looks at, too; to be refused by it takes as long as to be answered.
+    alignments = [field.alignment for field in formats]
+    aligned = not any(map(mod, offsets, alignments)) and not (itemsize or 0) % max(alignments, default=1)
+    made: np.dtype[Any] = np.dtype(spec, align=aligned)
     return made
 
 
@@ -112,7 +112,7 @@ def _struct(made: Definition) -> np.dtype[Any]:
 
 
 def _fields(struct: Definition, extent: int) -> np.dtype[Any]:
-    formats = [_dtype(part) if length == 1 else (_dtype(part), length) for length, part in struct.parts]
+    formats = [_dtype(part) if length == 1 else np.dtype((_dtype(part), length)) for length, part in struct.parts]
     return _record(formats, struct.params["displacements"], extent)
 
 
@@ -126,7 +126,7 @@ def _resized(made: Definition) -> np.dtype[Any]:
 def _vector(made: Definition) -> np.dtype[Any]:
     info = made.params
     stride = info["stride"] * (made.parts[0][1].layout.extent if made.combiner == MPI.COMBINER_VECTOR else 1)
-    formats = [(_old(made), (info["blocklength"],))] * info["count"]
+    formats = [np.dtype((_old(made), (info["blocklength"],)))] * info["count"]
     return _record(formats, [stride * i for i in range(info["count"])], made.layout.extent)
 
 
@@ -136,7 +136,7 @@ def _indexed(made: Definition) -> np.dtype[Any]:
     unit = made.parts[0][1].layout.extent if in_elements else 1
     offsets = [displacement * unit for displacement in info["displacements"]]
     lengths = info["blocklengths"] if "blocklengths" in info else [info["blocklength"]] * len(offsets)
-    return _record([(old, (length,)) for length in lengths], offsets)
+    return _record([np.dtype((old, (length,))) for length in lengths], offsets)
 
 
 _READ: dict[int, Callable[[Definition], np.dtype[Any]]] = {

@@ -118,7 +118,8 @@ class Run {
       workUntil(Infinity);
     }
     first[ranks] = count;
-    this.span = { first, from, to, what, kind };
+    const times = numbers => { const found = new Float64Array(count); for (let i = 0; i < count; i++) found[i] = this.times[numbers[i]]; return found; };
+    this.span = { first, from: times(from), to: times(to), what: what.slice(0, count), kind: kind.slice(0, count) };
   }
 
   /** What the program called, as kinds that can be coloured: the outermost region's name, or the call's. */
@@ -151,11 +152,11 @@ class Run {
   /** The stretch of a rank that holds a moment, or the nearest that is no further than `near`; -1 if there is none. */
   spanAt(rank, time, near = 0) {
     const { first, from, to } = this.span, end = first[rank + 1];
-    const at = firstWhere(first[rank], end, i => this.times[to[i]] > time);
+    const at = firstWhere(first[rank], end, i => to[i] > time);
     let best = -1, distance = near;
     for (const i of [at, at - 1]) {
       if (i < first[rank] || i >= end) continue;
-      const away = Math.max(this.times[from[i]] - time, time - this.times[to[i]], 0);
+      const away = Math.max(from[i] - time, time - to[i], 0);
       if (away <= distance) { best = i; distance = away; }
     }
     return best;

@@ -11,14 +11,17 @@ const rgb = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16)
 const mixed = (one, other, share) => one.map((part, i) => part * share + other[i] * (1 - share));
 const css = colour => `rgb(${colour.map(Math.round).join(" ")})`;
 
+let themeRead = { of: null };
+
 /** The colours of the style sheet, as it is now: light or dark. */
 function readTheme() {
-  const style = getComputedStyle(document.documentElement), found = {};
-  for (const name of ["ground", "sheet", "ink", "quiet", "line", "soft", "accent", "comm", "idle", "comp", "stuck", "path", "lane"]) {
+  const of = document.documentElement.dataset.theme;
+  if (themeRead.of === of) return themeRead;
+  const style = getComputedStyle(document.documentElement), found = { of };
+  for (const name of ["ground", "sheet", "ink", "quiet", "line", "soft", "accent", "comm", "idle", "comp", "stuck", "path", "lane", "arrow"]) {
     found[name] = style.getPropertyValue("--" + name).trim();
   }
-  found.arrow = style.getPropertyValue("--arrow").trim();
-  return found;
+  return themeRead = found;
 }
 
 /** Which class a stretch belongs to, and what classes look like and are called: by state, by call, or by wait state. */
@@ -46,66 +49,124 @@ function colouring(run, mode, theme) {
   return { classes, ground: rgb(theme.idle), idle: "idle", busy: kind => kind, wait: null };
 }
 
-/** Rows of ranks, from t0 to t1, as an image one pixel high a row. `stride` leaves ranks out while the view is moving. */
-function paintRows(run, rows, t0, t1, width, scheme, stride = 1) {
-  const { times, span, wait, waitsOf } = run;
-  const { classes, ground, busy, wait: waitClass } = scheme;
-  const planes = classes.map(() => new Float32Array(width + 2));
-  const image = new ImageData(width, Math.max(rows.length, 1));
-  const pixels = image.data, sums = new Float64Array(classes.length + 1), scale = width / (t1 - t0);
-  const begin = limited((0 - t0) * scale, 0, width), finish = limited((run.end - t0) * scale, 0, width);
-  const red = classes.map(one => one.colour[0] - ground[0]), green = classes.map(one => one.colour[1] - ground[1]);
-  const blue = classes.map(one => one.colour[2] - ground[2]);
+/** The class of every stretch and of every wait, by number; asked once, and kept for as long as the page is open. */
+function classesOf(run, mode, scheme) {
+  run.classes ??= {};
+  if (!run.classes[mode]) {
+    const { kind, what } = run.span, busy = new Uint8Array(kind.length), waits = new Int8Array(run.wait.rank.length);
+    for (let i = 0; i < busy.length; i++) busy[i] = scheme.busy(kind[i], what[i]);
+    for (let row = 0; row < waits.length; row++) waits[row] = scheme.wait ? scheme.wait(row) : -1;
+    run.classes[mode] = { busy, waits };
+  }
+  return run.classes[mode];
+}
 
-  function cover(plane, x0, x1) {
-    if (x0 < 0) x0 = 0;
-    if (x1 > width) x1 = width;
+/** Rows of ranks, from t0 to t1, as an image one pixel high a row. `stride` leaves ranks out; rows can be painted a few at a time. */
+class Painting {
+  constructor(run, rows, t0, t1, width, scheme, mode, stride = 1) {
+    Object.assign(this, { run, rows, t0, t1, width, scheme, stride, next: 0 });
+    this.classes = classesOf(run, mode, scheme);
+    this.planes = scheme.classes.map(() => new Float32Array(width + 2));
+    this.image = new ImageData(width, Math.max(rows.length, 1));
+    this.sums = new Float64Array(scheme.classes.length + 1);
+    this.touched = new Uint8Array(scheme.classes.length);  // classes that are in the row
+  }
+
+  /** Paint until a time of the page's clock; returns whether all of it is there. */
+  paint(until = Infinity) {
+    while (this.next < this.rows.length) {
+      this.#row(this.next++);
+      if (performance.now() > until) break;
+    }
+    return this.next === this.rows.length;
+  }
+
+  #row(row) {
+    const { run, planes, stride } = this, [firstRank, lastRank] = this.rows[row];
+    for (let which = 0; which < planes.length; which++) if (this.touched[which]) planes[which].fill(0);
+    this.touched.fill(0);
+    let counted = 0;
+    for (let rank = firstRank; rank < lastRank; rank += stride) {
+      counted++;
+      this.#busy(rank);
+      if (this.scheme.wait) this.#waits(rank);
+      const stuck = run.stuckOf.size && run.stuckOf.get(rank);
+      if (stuck) this.#cover(planes.length - 1, stuck.since, run.end);
+    }
+    this.#colour(row, counted, lastRank - firstRank);
+  }
+
+  #cover(which, start, end) {
+    const plane = this.planes[which], scale = this.width / (this.t1 - this.t0), x0 = Math.max((start - this.t0) * scale, 0), x1 = Math.min((end - this.t0) * scale, this.width);
     if (!(x1 > x0)) return;
+    this.touched[which] = 1;
     let i = x0 | 0, part = x0 - i;
     plane[i] += 1 - part; plane[i + 1] += part;
     i = x1 | 0; part = x1 - i;
     plane[i] -= 1 - part; plane[i + 1] -= part;
   }
 
-  for (let row = 0; row < rows.length; row++) {
-    const [firstRank, lastRank] = rows[row];
-    for (const plane of planes) plane.fill(0);
-    let counted = 0;
-    for (let rank = firstRank; rank < lastRank; rank += stride) {
-      counted++;
-      const end = span.first[rank + 1];
-      for (let i = firstWhere(span.first[rank], end, i => times[span.to[i]] > t0); i < end; i++) {
-        const start = times[span.from[i]];
-        if (start >= t1) break;
-        cover(planes[busy(span.kind[i], span.what[i])], (start - t0) * scale, (times[span.to[i]] - t0) * scale);
-      }
-      if (waitClass) {
-        const { from, order } = waitsOf, last = from[rank + 1];
-        for (let i = firstWhere(from[rank], last, i => times[wait.end[order[i]]] > t0); i < last; i++) {
-          const start = times[wait.start[order[i]]], which = waitClass(order[i]);
-          if (start >= t1) break;
-          if (which >= 0) cover(planes[which], (start - t0) * scale, (times[wait.end[order[i]]] - t0) * scale);
-        }
-      }
-      const stuck = run.stuckOf.get(rank);
-      if (stuck) cover(planes[planes.length - 1], (stuck.since - t0) * scale, (run.end - t0) * scale);
+  /** The same as `cover` for each stretch of a rank, written out: this is where the time goes. */
+  #busy(rank) {
+    const { planes, touched, width, t0, t1 } = this, { first, from, to } = this.run.span, { busy } = this.classes, scale = width / (t1 - t0);
+    let i = first[rank], end = first[rank + 1];
+    for (let high = end; i < high;) {  // the first that ends after t0
+      const middle = (i + high) >> 1;
+      if (to[middle] > t0) high = middle; else i = middle + 1;
     }
-    const totals = new Float64Array(classes.length);
-    for (let x = 0, at = 4 * width * row; x < width; x++, at += 4) {
-      let r = ground[0], g = ground[1], b = ground[2];
-      let left = 1;  // of waiting for ever, which comes last, only where nothing else is
-      for (let which = 0; which < planes.length; which++) {
-        let share = (totals[which] += planes[which][x]) / counted;
-        if (share > left) share = left;
-        left -= share;
-        if (share > 1e-4) { r += share * red[which]; g += share * green[which]; b += share * blue[which]; sums[which] += share * (lastRank - firstRank); }
-      }
-      pixels[at] = r; pixels[at + 1] = g; pixels[at + 2] = b;
-      pixels[at + 3] = 255 * (Math.min(x + 1, finish) - Math.max(x, begin));  // nothing before the start and after the end
+    for (; i < end && from[i] < t1; i++) {
+      const plane = planes[busy[i]];
+      touched[busy[i]] = 1;
+      let x = (from[i] - t0) * scale;
+      if (x < 0) x = 0;
+      let at = x | 0, part = x - at;
+      plane[at] += 1 - part; plane[at + 1] += part;
+      x = (to[i] - t0) * scale;
+      if (x > width) x = width;
+      at = x | 0; part = x - at;
+      plane[at] -= 1 - part; plane[at + 1] -= part;
     }
-    sums[classes.length] += (finish - begin) * (lastRank - firstRank);
   }
-  return { image, sums };
+
+  #waits(rank) {
+    const { t0, t1, run } = this, { times, wait } = run, { from, order } = run.waitsOf, { waits } = this.classes, last = from[rank + 1];
+    for (let i = firstWhere(from[rank], last, i => times[wait.end[order[i]]] > t0); i < last; i++) {
+      const start = times[wait.start[order[i]]], which = waits[order[i]];
+      if (start >= t1) break;
+      if (which >= 0) this.#cover(which, start, times[wait.end[order[i]]]);
+    }
+  }
+
+  /** Differences to shares, shares to colours: class after class, so that each loop is a short one over numbers. */
+  #colour(row, counted, ranks) {
+    const { planes, width, sums, run, t0, t1 } = this, { classes, ground } = this.scheme, each = 1 / counted;
+    const { left, red, green, blue, pixels } = this.mix ??= {
+      left: new Float32Array(width), red: new Float32Array(width), green: new Float32Array(width), blue: new Float32Array(width),
+      pixels: new Uint32Array(this.image.data.buffer),
+    };
+    left.fill(1);  // of waiting for ever, which comes last, only where nothing else is
+    red.fill(ground[0] + 0.5); green.fill(ground[1] + 0.5); blue.fill(ground[2] + 0.5);
+    for (let which = 0; which < planes.length; which++) {
+      const plane = planes[which], [r, g, b] = classes[which].colour.map((part, i) => part - ground[i]);
+      if (!this.touched[which]) continue;
+      let total = 0, sum = 0;
+      for (let x = 0; x < width; x++) {
+        total += plane[x];
+        let share = total * each;
+        if (share > left[x]) share = left[x];
+        if (share < 1e-4) continue;
+        left[x] -= share; red[x] += share * r; green[x] += share * g; blue[x] += share * b;
+        sum += share;
+      }
+      sums[which] += sum * ranks;
+    }
+    const scale = width / (t1 - t0), begin = limited((0 - t0) * scale, 0, width), finish = limited((run.end - t0) * scale, 0, width);
+    for (let x = 0, at = width * row; x < width; x++, at++) {
+      const alpha = 255 * Math.max(Math.min(x + 1, finish) - Math.max(x, begin), 0);  // nothing before the start and after the end
+      pixels[at] = (alpha << 24 | blue[x] << 16 | green[x] << 8 | red[x]) >>> 0;
+    }
+    sums[planes.length] += (finish - begin) * ranks;
+  }
 }
 
 /** Stretches that are visible, at most: what a picture will cost. */
@@ -115,8 +176,8 @@ function visibleSpans(run, rows, t0, t1) {
   if (t0 <= 0 && t1 >= run.time) return first[high] - first[low];
   let found = 0, seen = 0;
   for (let rank = low; rank < high; rank += Math.ceil((high - low) / 64), seen++) {  // 64 of them tell
-    const start = firstWhere(first[rank], first[rank + 1], i => run.times[to[i]] > t0);
-    found += firstWhere(start, first[rank + 1], i => run.times[from[i]] >= t1) - start;
+    const start = firstWhere(first[rank], first[rank + 1], i => to[i] > t0);
+    found += firstWhere(start, first[rank + 1], i => from[i] >= t1) - start;
   }
   return found / seen * (high - low);
 }

@@ -1,7 +1,8 @@
 // The timeline: lanes of one run, or of two on one scale, a ruler, messages as arrows, and what lies over them.
 
 const RULER = 28, TITLE = 20, LEAST = 2, ARROWS = 1500, SAMPLE = 400;
-const BUDGET = 250000, FULL = 800000;  // stretches that are painted at once, at most, while the view moves and when it rests
+const BUDGET = 60000;  // stretches that are painted at once, at most; of more, some ranks until the view rests, and then all by and by
+const SLICE = 10;      // milliseconds of that at a time
 
 class Timeline {
   constructor(runs, element) {
@@ -20,7 +21,6 @@ class Timeline {
     this.moment = null;      // of the player
     this.hover = null;       // {x, y}
     this.listeners = [];
-    this.offscreen = document.createElement("canvas");
     new ResizeObserver(() => this.resize()).observe(element);
   }
 
@@ -39,7 +39,7 @@ class Timeline {
     this.large = window.innerWidth >= 2000;
     this.font = (size, weight = "") => `${weight} ${this.large ? size * 1.3 : size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
     const digits = Math.max(...this.runs.map(run => String(run.ranks - 1).length));
-    this.gutter = (this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits));
+    this.gutter = Math.round((this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits)));
     this.draw();
   }
 
@@ -139,7 +139,6 @@ class Timeline {
   }
 
   changed() {
-    this.moving = performance.now();
     this.#tell();
     if (!this.pending) this.pending = requestAnimationFrame(() => { this.pending = 0; this.draw(); });
     for (const listener of this.listeners) listener();
@@ -175,34 +174,55 @@ class Timeline {
     this.element.dataset.frame = this.spent.toFixed(1);
     this.#tell();
     this.onshares?.(this.shares, this.drawn);
-    if (coarse) {  // once it rests, all of it
-      clearTimeout(this.rest);
-      this.rest = setTimeout(() => { this.moving = 0; this.draw(); }, 150);
+    clearTimeout(this.rest);
+    if (coarse) this.rest = setTimeout(() => this.#refine(), 150);
+  }
+
+  /** Once it rests: all ranks, a few rows at a time, so that the page answers meanwhile; then the picture is exchanged. */
+  #refine() {
+    const band = this.bands.find(each => each.painting?.stride > 1);
+    if (!band) return;
+    const { key, rows, scheme } = band.painting;
+    if (band.finer?.key !== key) {
+      band.finer = new Painting(band.run, rows, this.t0, this.t1, band.painting.width, scheme, this.mode);
+      band.finer.key = key;
     }
+    if (band.finer.paint(performance.now() + SLICE)) {
+      band.painting = this.#kept(band.finer);
+      band.finer = null;
+      this.draw();
+    } else this.rest = setTimeout(() => this.#refine(), 0);
+  }
+
+  /** A painting with a canvas that holds it. */
+  #kept(painting) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [painting.image.width, painting.image.height];
+    canvas.getContext("2d").putImageData(painting.image, 0, 0);
+    return Object.assign(painting, { canvas, planes: null, image: null, mix: null });
   }
 
   #drawBand(c, band) {
     const { run } = band, rows = this.rows(band), [inset, high] = this.inner(band);
-    const scheme = colouring(run, this.mode, this.theme);
     const pixels = Math.round((this.width - this.gutter) * this.ratio);
-    const cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
-    const moving = performance.now() - this.moving < 140;
-    const enough = limited(Math.ceil(cost / FULL), 1, band.fold), stride = moving ? limited(Math.ceil(cost / BUDGET), 1, band.fold) : enough;
+    const key = [this.t0, this.t1, rows[0], rows.length, band.fold, pixels, this.mode, this.theme.of].join();
+    if (band.painting?.key !== key) {  // what was painted and has not changed is there still
+      const scheme = colouring(run, this.mode, this.theme), cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
+      const painting = new Painting(run, rows, this.t0, this.t1, pixels, scheme, this.mode, limited(Math.ceil(cost / BUDGET), 1, band.fold));
+      painting.paint();
+      band.painting = Object.assign(this.#kept(painting), { key });
+    }
+    const { canvas, sums, scheme, stride } = band.painting;
     band.stride = stride;
-    const { image, sums } = paintRows(run, rows, this.t0, this.t1, pixels, scheme, stride);
     if (!this.shares) this.shares = { scheme, sums };
-    [this.offscreen.width, this.offscreen.height] = [image.width, image.height];
-    this.offscreen.getContext("2d").putImageData(image, 0, 0);
     c.save();
     c.beginPath();
     c.rect(0, band.top, this.width, band.height);
     c.clip();
     c.imageSmoothingEnabled = false;
-    const wide = this.width - this.gutter;
-    for (const [i, [first]] of rows.entries()) {
-      const y = this.y(band, first) + inset;
-      c.drawImage(this.offscreen, 0, i, pixels, 1, this.gutter, y, wide, band.fold > 1 ? band.lane * band.fold + 0.5 : high);
-    }
+    const wide = this.width - this.gutter, step = band.lane * band.fold;
+    if (!inset) c.drawImage(canvas, this.gutter, this.y(band, rows[0]?.[0] ?? 0), wide, rows.length * step);  // rows without gaps
+    else for (const [i, [first]] of rows.entries()) c.drawImage(canvas, 0, i, pixels, 1, this.gutter, this.y(band, first) + inset, wide, high);
     if (band.lane >= 6 && band.fold === 1) this.#hatch(c, band, rows);
     if (band.lane >= 26) this.#drawNames(c, band, rows, inset, high);
     if (this.arrows) this.#drawArrows(c, band);
@@ -210,7 +230,7 @@ class Timeline {
     if (run.schedule?.words) drawDeciding(this, c, band);
     c.restore();
     this.#drawLabels(c, band, rows);
-    return stride > enough;
+    return stride > 1;
   }
 
   /** Stripes where a rank waits for ever, so that it is not the colour alone that tells. */
@@ -227,9 +247,9 @@ class Timeline {
       c.beginPath();
       let reach = x0;
       const end = run.span.first[rank + 1];  // not where it still receives what others send
-      for (let i = firstWhere(run.span.first[rank], end, i => run.times[run.span.to[i]] > stuck.since); i < end; i++) {
-        c.rect(reach, y, Math.max(this.x(run.times[run.span.from[i]]) - reach, 0), high);
-        reach = Math.max(reach, this.x(run.times[run.span.to[i]]));
+      for (let i = firstWhere(run.span.first[rank], end, i => run.span.to[i] > stuck.since); i < end; i++) {
+        c.rect(reach, y, Math.max(this.x(run.span.from[i]) - reach, 0), high);
+        reach = Math.max(reach, this.x(run.span.to[i]));
       }
       c.rect(reach, y, Math.max(x1 - reach, 0), high);
       c.clip();
@@ -258,8 +278,8 @@ class Timeline {
       if (high < 15 || this.mode === "wait") continue;
       c.font = this.font(11);
       const end = span.first[rank + 1];
-      for (let i = firstWhere(span.first[rank], end, i => times[span.to[i]] > this.t0); i < end && times[span.from[i]] < this.t1; i++) {
-        const x0 = Math.max(this.x(times[span.from[i]]), this.gutter), x1 = Math.min(this.x(times[span.to[i]]), this.width);
+      for (let i = firstWhere(span.first[rank], end, i => span.to[i] > this.t0); i < end && span.from[i] < this.t1; i++) {
+        const x0 = Math.max(this.x(span.from[i]), this.gutter), x1 = Math.min(this.x(span.to[i]), this.width);
         if (x1 - x0 < 24) continue;
         this.#words(c, this.spanWords(run, rank, i), x0 + 6, top + inset + high / 2 + 0.5, x1 - x0 - 12, "#fff");
       }

@@ -129,6 +129,8 @@ class Tooltip {
 /** The card of what is chosen, with ways to go on from there. */
 function drawChosen(timeline, element, go) {
   const { chosen } = timeline;
+  if (element.of === chosen) return;
+  element.of = chosen;
   if (!chosen) {
     element.replaceChildren(make("h2", {}, "Nothing is chosen"),
       make("p", { className: "quiet" }, "Click a bar to see the message behind it, and click once more to follow it to its other end."));

@@ -68,13 +68,13 @@ class Controls {
     const { chosen } = this.timeline;
     if (!chosen) return;
     const { band, rank } = chosen, { run } = band, { first, from, to, kind, what } = run.span;
-    let at = chosen.span >= 0 ? chosen.span + step : firstWhere(first[rank], first[rank + 1], i => run.times[to[i]] > chosen.time);
+    let at = chosen.span >= 0 ? chosen.span + step : firstWhere(first[rank], first[rank + 1], i => to[i] > chosen.time);
     if (chosen.span < 0 && step < 0) at--;
     else if (chosen.span < 0 && chosen.message >= 0 && at < first[rank + 1] && what[at] === chosen.message) at++;
     if (at < first[rank] || at >= first[rank + 1]) return;
     const message = kind[at] === COMMUNICATES ? what[at] : -1;
-    this.choose({ band, rank, time: (run.times[from[at]] + run.times[to[at]]) / 2, span: at, wait: -1, stuck: null, message });
-    this.timeline.reveal(band, rank, run.times[from[at]], run.times[to[at]]);
+    this.choose({ band, rank, time: (from[at] + to[at]) / 2, span: at, wait: -1, stuck: null, message });
+    this.timeline.reveal(band, rank, from[at], to[at]);
   }
 
   chooseRank(band, rank) {
@@ -185,7 +185,8 @@ class Controls {
       Escape: () => { this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
     };
     addEventListener("keydown", event => {
-      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName) || document.getElementById("help").open;
+      if (document.getElementById("help").open) return;  // Escape closes it
+      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName);
       if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
       if (event.target.getAttribute?.("role") === "tab") return;
       const act = keys[event.key];

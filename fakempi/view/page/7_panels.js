@@ -38,9 +38,9 @@ function drawSummary(runs, sheet, timeline, interval) {
 
 /** All ranks' time in communicating and in computing. */
 function busyTime(run, interval) {
-  const { span, times } = run, spent = [0, 0];
+  const { span } = run, spent = [0, 0];
   for (let i = 0; i < span.first[run.ranks]; i++) {
-    const inside = within(interval, times[span.from[i]], times[span.to[i]]);
+    const inside = within(interval, span.from[i], span.to[i]);
     if (inside > 0) spent[span.kind[i]] += inside;
   }
   return spent;

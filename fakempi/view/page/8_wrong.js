@@ -69,10 +69,11 @@ function waitGraph(run, choose) {
   // Those of the circle stand in a circle; all others in columns left of it, or by themselves if there is none.
   const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 8;
   const [w, h] = words ? [150, 42] : [84, 26], columns = Math.ceil(others.length / 8), rows = Math.ceil(others.length / Math.max(columns, 1));
-  const side = columns * (w + 44), radius = ring.length > 1 ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
-  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 ? 74 : 34) + h + 12, rows * (h + 14) + 10);
+  const upright = ring.length === 2 && others.length > 0;  // two beside each other, unless others point at them
+  const side = columns * (w + 44), radius = ring.length > 1 && !upright ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
+  const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 || others.length ? 74 : 34) + h + 12, rows * (h + 14) + 10);
   const [cx, cy] = [side + radius + w / 2 + 8, H / 2];
-  const turn = ring.length === 2 ? Math.PI : -Math.PI / 2;
+  const turn = ring.length === 2 && !upright ? Math.PI : -Math.PI / 2;
   ring.forEach((node, i) => {
     const angle = 2 * Math.PI * i / ring.length + turn;
     [node.x, node.y] = [cx + radius * Math.cos(angle), cy + (ring.length > 1 ? cy - h / 2 - 6 : 0) * Math.sin(angle)];
@@ -94,7 +95,7 @@ function waitGraph(run, choose) {
   };
   for (const { from, to, circle, miss, title } of edges) {
     const kind = circle ? "circle" : miss ? "miss" : "", [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy) || 1;
-    const bend = edges.some(other => other.from === to && other.to === from) || miss ? 26 : 10;
+    const bend = miss ? 60 : edges.some(other => other.from === to && other.to === from) ? 26 : 10;
     const [mx, my] = [(from.x + to.x) / 2 - dy / length * bend, (from.y + to.y) / 2 + dx / length * bend];
     const edgePoint = (node, x, y) => {  // where the line from there meets the node's box
       const [ex, ey] = [x - node.x, y - node.y], t = Math.min(w / 2 / Math.abs(ex || 1e-9), h / 2 / Math.abs(ey || 1e-9));

@@ -21,7 +21,8 @@ async function main() {
   timeline.resize();
   const tooltip = new Tooltip(element("tooltip")), controls = new Controls(timeline, tooltip);
   const sheets = makeSheets(runs, timeline, controls);
-  timeline.onshares = (shares, drawn) => writeLegend(shares, drawn, timeline);
+  let legend = 0;  // it is for reading: not in every frame of a move
+  timeline.onshares = (...given) => { clearTimeout(legend); legend = setTimeout(() => writeLegend(...given, timeline), 100); };
   timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
   const overview = new Overview(timeline, element("overview"));
   timeline.listeners.push(() => overview.draw());
@@ -37,6 +38,7 @@ async function main() {
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
   timeline.draw();
+  writeLegend(timeline.shares, timeline.drawn, timeline);
   root.dataset.ready = "";
 }
 
@@ -149,10 +151,10 @@ class Overview {
 
   /** Shares of computing and communicating over time, of all ranks together. */
   shares(run, bins, end) {
-    const found = [new Float64Array(bins + 2), new Float64Array(bins + 2)], { span, times } = run, scale = bins / end;
+    const found = [new Float64Array(bins + 2), new Float64Array(bins + 2)], { span } = run, scale = bins / end;
     for (let i = 0; i < span.first[run.ranks]; i++) {
       const plane = found[span.kind[i]];
-      for (const [x, sign] of [[times[span.from[i]] * scale, 1], [times[span.to[i]] * scale, -1]]) {
+      for (const [x, sign] of [[span.from[i] * scale, 1], [span.to[i] * scale, -1]]) {
         const at = x | 0;
         plane[at] += sign * (1 - x + at);
         plane[at + 1] += sign * (x - at);
@@ -162,14 +164,13 @@ class Overview {
     return found.map(plane => plane.map(each => each / run.ranks));
   }
 
-  draw() {
-    const { timeline, canvas } = this, ratio = window.devicePixelRatio || 1, { gutter, end, t0, t1 } = timeline;
-    const width = canvas.clientWidth, height = 40, theme = readTheme(), wide = Math.max(Math.round(width - gutter), 1);
-    [canvas.width, canvas.height] = [width * ratio, height * ratio];
-    const c = canvas.getContext("2d");
+  /** The run itself, which stays the same while the window moves. */
+  strip(width, height, ratio, theme) {
+    const { gutter, end } = this.timeline, strip = make("canvas", { width: width * ratio, height: height * ratio }), c = strip.getContext("2d");
+    const wide = Math.max(Math.round(width - gutter), 1);
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (this.wide !== wide) { this.wide = wide; this.parts = this.shares(timeline.runs[0], wide, end); }
-    const { run } = timeline.bands[0], last = Math.round(wide * run.time / end), room = height - 8;
+    if (this.wide !== wide) { this.wide = wide; this.parts = this.shares(this.timeline.runs[0], wide, end); }
+    const { run } = this.timeline.bands[0], last = Math.round(wide * run.time / end), room = height - 8;
     c.fillStyle = theme.idle;
     c.fillRect(gutter, 4, last, room);
     for (let x = 0; x < wide; x++) {
@@ -183,7 +184,22 @@ class Overview {
       c.fillStyle = theme.stuck;
       c.fillRect(gutter + last, 4, wide * Math.min(run.end / end, 1) - last, room * run.stuckOf.size / run.ranks);
     }
-    const [x0, x1] = [t0, t1].map(time => gutter + limited(time / end, 0, 1) * wide);
+    return strip;
+  }
+
+  draw() {
+    const { timeline, canvas } = this, ratio = window.devicePixelRatio || 1, { gutter, end, t0, t1 } = timeline;
+    const width = canvas.clientWidth, height = 40, theme = readTheme(), key = [width, ratio, gutter, theme.of].join();
+    if (this.key !== key) {
+      [this.key, this.drawn] = [key, this.strip(width, height, ratio, theme)];
+      [canvas.width, canvas.height] = [this.drawn.width, this.drawn.height];
+    }
+    const c = canvas.getContext("2d");
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, canvas.width, canvas.height);
+    c.drawImage(this.drawn, 0, 0);
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const [x0, x1] = [t0, t1].map(time => gutter + limited(time / end, 0, 1) * (width - gutter));
     c.fillStyle = theme.ground;
     c.globalAlpha = 0.72;
     c.fillRect(gutter, 0, x0 - gutter, height);

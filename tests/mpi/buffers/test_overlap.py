@@ -142,6 +142,20 @@ def test_a_datatype_that_overlaps_itself_is_found_where_it_is_received_to() -> N
     ]
 
 
+@pytest.mark.parametrize(("second", "expected"), [(8, []), (4, [("Alltoallw", BLOCKS)])])
+def test_blocks_from_addresses_overlap_where_these_say_so(second: int, expected: list[tuple[str, str]]) -> None:
+    """BOTTOM has no memory of its own to count from, and neither has a phantom any to overlap in."""
+
+    def main(comm: Any) -> None:
+        kinds, into = [MPI.DOUBLE] * 2, np.zeros(2)
+        at = MPI.Get_address(into)
+        comm.Alltoallw([np.zeros(2), [1, 1], [0, 8], kinds], [MPI.BOTTOM, [1, 1], [at, at + second], kinds])
+        hollow = fakempi.phantom(16)
+        comm.Alltoallw([hollow, [1, 1], [0, 8], kinds], [hollow, [1, 1], [0, 4], kinds])
+
+    assert found(main) == expected
+
+
 def touched(blocks: list[tuple[int, int]], at: int) -> list[int]:
     """Every byte of some blocks, those of two as often as they have it."""
     return [at + start + i for start, length in blocks for i in range(length)]

@@ -453,12 +453,34 @@ def test_who_waits_at_a_socket_alone_is_told_so() -> None:
         run(main, 2)
 
 
+def test_a_socket_whose_other_end_is_elsewhere_is_refused() -> None:
+    """In one sentence, and at once: here it is gone, elsewhere it may be another program's."""
+
+    def main(comm: Any) -> None:
+        line = line_between(comm)
+        assert line is not None
+        comm.Barrier()
+        if comm.rank == 1:
+            line.close()
+        comm.Barrier()
+        if comm.rank == 0:
+            with line, pytest.raises(MPI.Exception, match=REFUSED):
+                MPI.Comm.Join(line.fileno())
+
+    run(main, 2)
+
+
+REFUSED = r"^Join on rank 0: the other end of socket \d+, \('127\.0\.0\.1', \d+\), is no rank of this run: only these can be"
+
+
 def test_what_is_no_socket_with_two_addresses_is_refused() -> None:
     """Nothing could be known about its other end."""
 
     def main(comm: Any) -> None:
         with pytest.raises(MPI.Exception, match=r"^Join on rank 0: file descriptor 1 is no connected socket: .*\.$"):
             MPI.Comm.Join(1)
+        with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(MPI.Exception, match="for somebody to connect"):
+            MPI.Comm.Join(server.fileno())
         here, there = socket.socketpair()
         with here, there, pytest.raises(MPI.Exception, match=r"have no addresses by which they could be told apart\.$"):
             MPI.Comm.Join(here.fileno())

@@ -249,6 +249,19 @@ def test_accesses_queue_at_the_file_server(tmp_path: Path, size: int, nbytes: in
     assert sorted(ends) == [took * (rank // ports + 1) for rank in range(size)]
 
 
+def test_an_access_of_nothing_does_not_queue(path: str) -> None:
+    """However busy the server is."""
+
+    def work(comm: MPI.Intracomm, file: MPI.File) -> Any:
+        request = file.Iwrite(bytes(10))
+        file.Write(b"")
+        now = comm._loop.now
+        request.Wait()
+        return now, comm._loop.now
+
+    assert fakempi.run(opened(path, work), 1, cost="free:files.t_s=1,files.t_w=0").returns == [(0, 1)]
+
+
 def test_a_read_may_go_on_while_a_rank_computes(path: str) -> None:
     """A nonblocking access overlaps with what the rank does."""
 

@@ -450,5 +450,18 @@ def test_what_operations_wait_for_has_names() -> None:
     assert trace is not None
     waits = {state: round(seconds, 1) for state, (seconds, _) in trace.measure().waits.items()}
     assert {state: waits[state] for state in ("wait at fence", "lock contention", "late post")} == {
-        "wait at fence": 3.0, "lock contention": 9.0, "late post": 5.0,
+        "wait at fence": 3.0 + 5.0, "lock contention": 9.0, "late post": 5.0,  # rank 2 waits in Free for the other two
     }  # fmt: skip
+
+
+def test_who_waits_in_free_waits_as_at_a_fence() -> None:
+    """Until the last rank has come."""
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(8, comm=comm)
+        fakempi.compute(comm.rank)
+        win.Free()
+
+    trace = fakempi.run(main, 3, trace=True).trace
+    assert trace is not None
+    assert {state: seconds for state, (seconds, _) in trace.measure().waits.items() if seconds} == {"wait at fence": 3.0}

@@ -1,0 +1,55 @@
+"""What was found out about a collective call, to make it again; and its work, on paper where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fakempi.mpi.base.agreement import Kinds
+
+Work = Callable[..., Any]
+
+
+class Recipe:
+    """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
+
+    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "sheet", "site")
+
+    def __init__(self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any) -> None:
+        self.call, self.facts, self.kinds = call, facts, kinds
+        self.choice, self.op = choice, op  # the algorithm, and what it combines by
+        self.site = ""
+        self.sheet: Any = None  # what is known of that on paper, if it may be used
+        self.named: Any = None  # what its key names by address
+
+
+def with_recipe(comm: Any, run: Work, entry: Any, recipe: Recipe | None, operation: str, nbytes: int) -> Work:
+    """The work of a call that has such a recipe, or that has none because it is unusual."""
+    universe = comm._process.universe
+    if recipe is None or universe.alone:
+        if universe.paper is not None and entry is not None:
+            universe.paper.refuse(f"{operation} is not made for it here")
+        return run
+    if entry is not None:
+        recipe.site = entry.places[comm._rank]
+        if len(entry.places) == 1:  # whoever has the same recipe need not be compared
+            entry.recipe = recipe
+        if universe.paper is not None:
+            recipe.sheet = universe.paper.sheet(recipe.choice, comm._reach, nbytes)
+            run = _on_paper(comm, run, entry, recipe)
+    run.recipe = recipe  # type: ignore[attr-defined]
+    return run
+
+
+def _on_paper(comm: Any, run: Work, entry: Any, recipe: Recipe) -> Work:
+    """The work of a call, in one piece for all ranks if that is possible."""
+    paper, sheet = comm._process.universe.paper, recipe.sheet
+
+    def work(*arrays: Any) -> None:
+        if sheet is None:
+            paper.refuse(f"of {recipe.choice.algorithm!r} on {comm._reach} ranks nothing is known on paper")
+        elif paper.carry_out(comm, entry, sheet, recipe.op, arrays):
+            return
+        run(*arrays)
+
+    return work

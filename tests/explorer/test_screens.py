@@ -1,0 +1,79 @@
+"""Pictures of the explorer's screen, beside those that somebody has looked at: at 80 columns by 24 rows, and 160 by 50.
+
+If it should look different from now on: `FAKEMPI_GOLDEN=write pytest ...`, and look at the files beside this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import Hockney
+from tests.explorer.heat import heat
+
+app = pytest.importorskip("fakempi.explorer.app", reason="there is no textual: pip install textual", exc_type=ImportError)
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x50": (160, 50)}
+WAYS = {  # what is pressed, one after the other
+    "first": [],
+    "message": ["plus", "down", "down", *["right"] * 24],
+    "other_end": ["enter"],
+    "search": ["0", "slash", *"allreduce", "enter"],
+    "summary": ["2"],
+    "waits": ["3"],
+    "matrix": ["4"],
+    "help": ["question_mark"],
+}
+_TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="[^"]*" textLength="[^"]*" clip-path="[^"]*-line-(\d+)\)">([^<]*)')
+
+
+def text_of(svg: str, size: tuple[int, int]) -> str:
+    """The words of a screen, where they are; its picture is the one thing of a screen that textual hands out."""
+    lines = [[" "] * size[0] for _ in range(size[1])]
+    for x, line, words in _TEXT.findall(svg):
+        at = round(float(x) / 12.2)  # pixels that a column is wide
+        for column, letter in enumerate(unescape(words).replace("\xa0", " "), at):
+            if column < size[0] and int(line) < size[1]:
+                lines[int(line)][column] = letter
+    return "".join("".join(line).rstrip() + "\n" for line in lines)
+
+
+def screens(size: tuple[int, int]) -> dict[str, str]:
+    """What is on it after some keys."""
+    trace = fakempi.run(heat, 8, cost=Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace
+    found = {}
+
+    async def driven() -> None:
+        explorer: Any = app.Explorer(trace, "heat.npz")
+        async with explorer.run_test(size=size) as pilot:
+            for way, keys in WAYS.items():
+                await pilot.press(*keys)
+                await pilot.pause()
+                found[way] = text_of(explorer.export_screenshot(), size)
+
+    asyncio.run(driven())
+    return found
+
+
+def album(found: dict[str, str]) -> str:
+    """All of them in one file."""
+    return "\n".join(f"== {way}\n{text}" for way, text in found.items())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_screen_looks_as_it_did(size: str) -> None:
+    """Every letter of it."""
+    found = album(screens(SIZES[size]))
+    if os.environ.get("FAKEMPI_GOLDEN") == "write":
+        (HERE / f"screens_{size}.txt").write_text(found, encoding="utf-8")
+    assert found == (HERE / f"screens_{size}.txt").read_text(encoding="utf-8")
+    assert max(map(len, found.splitlines())) <= SIZES[size][0]
+

@@ -1,0 +1,159 @@
+"""A run on paper is the same as one without: results, clocks, counters, findings, and who goes on first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, Hockney
+from fakempi.paper import hall
+
+COSTS = {
+    "buffered": Hockney(),
+    "unbuffered": Hockney(eager_limit=0),
+    "long ones unbuffered": Hockney(t_s=1e-6, t_w=3e-9, eager_limit=16),
+    "combining takes time": Hockney(compute_per_byte=1e-8),
+    "unbuffered, combining takes time": Hockney(eager_limit=0, compute_per_byte=1e-9),
+}
+STEPS = (
+    "Barrier", "Allreduce", "in place", "Allgather", "Alltoall", "Reduce_scatter_block", "ring", "ring around a barrier",
+    "any", "Iallreduce", "Bcast", "dup", "turned", "some", "poll",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _tries_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On paper though there are few ranks, and after any number of tries in vain."""
+    monkeypatch.setattr(hall, "FEWEST", 2)
+    monkeypatch.setattr(hall, "BACK_OFF", 0)
+
+
+def program(comm: Any, steps: list[tuple[str, list[int]]], log: list[Any]) -> list[Any]:
+    """Steps of all kinds; before each, ranks compute for so many half microseconds, each its own."""
+    rank, p, found = comm.rank, comm.size, []
+    mine, others = np.array([1 / (rank + 3), rank]), np.zeros(2 * p)
+    for kind, skews in steps:
+        fakempi.compute(5e-7 * skews[rank % len(skews)])
+        log.append((rank, kind))
+        _step(comm, kind, rank, p, mine, others)
+        found.append((others.tolist(), MPI.Wtime()))
+    return found
+
+
+def _step(comm: Any, kind: str, rank: int, p: int, mine: Any, others: Any) -> None:
+    if kind == "Barrier":
+        comm.Barrier()
+    elif kind == "Allreduce":
+        comm.Allreduce(mine, others[:2])
+    elif kind == "in place":
+        comm.Allreduce(MPI.IN_PLACE, others, MPI.SUM)
+    elif kind == "Allgather":
+        comm.Allgather(mine, others)
+    elif kind == "Alltoall":
+        comm.Alltoall(np.arange(2.0 * p) * (rank + 1), others)
+    elif kind == "Reduce_scatter_block":
+        comm.Reduce_scatter_block(np.arange(2.0 * p) / (rank + 1), others[:2])
+    elif kind.startswith("ring"):
+        requests = [comm.Irecv(others[:2], (rank - 1) % p, 3), comm.Isend(mine, (rank + 1) % p, 3)]
+        if "barrier" in kind:
+            comm.Barrier()
+        MPI.Request.Waitall(requests)
+    elif kind == "any":
+        status = MPI.Status()
+        for i in range(p - 1 if rank == 0 else 0):
+            comm.Recv(np.zeros(2), MPI.ANY_SOURCE, 5, status)
+            others[i] = status.source
+        if rank:
+            comm.Send(mine, 0, 5)
+    elif kind == "Iallreduce":
+        request = comm.Iallreduce(mine, others[:2])
+        comm.Barrier()
+        request.Wait()
+    elif kind == "Bcast":
+        comm.Bcast(others[:2], p - 1)
+    elif kind == "dup":
+        other = comm.Dup()
+        other.Allreduce(mine, others[:2])
+        comm.Barrier()
+        other.Free()
+    elif kind == "turned":
+        other = comm.Split(0, -rank)
+        other.Allgather(mine, others)
+        other.Barrier()
+        other.Free()
+    elif kind == "some" and rank < 2 <= p:
+        comm.Sendrecv(mine, 1 - rank, 7, others[:2], 1 - rank, 7)
+    elif kind == "poll":
+        request = comm.Irecv(others[:2], (rank - 1) % p, 9)
+        comm.Send(mine, (rank + 1) % p, 9)
+        while not request.Test():
+            fakempi.compute(1e-6)
+
+
+def record(p: int, steps: list[tuple[str, list[int]]], paper: str, **options: Any) -> tuple[Any, ...]:
+    """All that a run leaves."""
+    log: list[Any] = []
+    run = fakempi.run(program, p, steps, log, paper=paper, **options)
+    return run.returns, run.clocks, run.sent, run.received, [str(finding) for finding in run.findings], log
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(2, 9), st.sampled_from(sorted(COSTS)),
+    st.lists(st.tuples(st.sampled_from(STEPS), st.lists(st.integers(0, 5), min_size=1, max_size=4)), min_size=1, max_size=5),
+)  # fmt: skip
+def test_any_program_is_the_same_on_paper(p: int, cost: str, steps: list[tuple[str, list[int]]]) -> None:
+    """Collectives, messages, computing, requests, wildcards, other communicators, in any order and out of step."""
+    assert record(p, steps, "auto", cost=COSTS[cost]) == record(p, steps, "never", cost=COSTS[cost])
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@given(
+    st.integers(2, 17), st.sampled_from(sorted(COSTS)),
+    st.lists(st.tuples(st.sampled_from(STEPS), st.lists(st.integers(0, 9), min_size=1, max_size=7)), min_size=1, max_size=9),
+)  # fmt: skip
+def test_long_programs_are_the_same_on_paper(p: int, cost: str, steps: list[tuple[str, list[int]]]) -> None:
+    """The same for more ranks and steps."""
+    assert record(p, steps, "auto", cost=COSTS[cost]) == record(p, steps, "never", cost=COSTS[cost])
+
+
+@pytest.mark.parametrize("cost", sorted(COSTS))
+def test_both_carriers_give_the_same_on_paper(cost: str, carrier: str) -> None:
+    """Every step twice, in step and out of it."""
+    steps = [(kind, skews) for kind in STEPS for skews in ([0], [0, 3, 1])]
+    emulated = record(6, steps, "never", cost=COSTS[cost])
+    assert record(6, steps, "auto", cost=COSTS[cost], carrier=carrier) == emulated
+
+
+COMBINED = {"SUM": "dfegDiB", "PROD": "dfegDi", "MAX": "dfegiB", "MIN": "dfi", "BXOR": "iB", "LAND": "iB?"}
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype"), [(getattr(MPI, op), dtype) for op, dtypes in COMBINED.items() for dtype in dtypes]
+)
+def test_results_are_the_same_bit_for_bit(op: Any, dtype: str) -> None:
+    """Whatever is combined, in whichever order rounding makes a difference; zeros of both signs and NaNs among them."""
+
+    def main(comm: Any, special: bool) -> Any:
+        draw = np.random.default_rng(comm.rank)
+        mine = (draw.standard_normal(33) * 10 if dtype in "dfegD" else draw.integers(0, 99, 33)).astype(dtype)
+        if special:
+            mine[:8] = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, 1e30, 0.0])[
+                (np.arange(8) + comm.rank) % 8
+            ]
+        whole, block = np.zeros_like(mine), np.zeros(3, dtype)
+        comm.Allreduce(mine, whole, op)
+        if comm.size <= 11 and 33 % comm.size == 0:
+            comm.Reduce_scatter_block(mine, block[: 33 // comm.size], op)
+        return whole.tobytes(), block.tobytes()
+
+    for p, special in ((8, False), (8, dtype in "df"), (16, False)):
+        assert (
+            fakempi.run(main, p, special, paper="auto").returns == fakempi.run(main, p, special, paper="never").returns
+        )

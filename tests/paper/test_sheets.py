@@ -1,0 +1,63 @@
+"""What is known on paper of the algorithms is what they claim themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import collectives
+from collectives.catalogue.case import Case
+from fakempi.paper.sheets import _KNOWN, sheet_of
+
+OURS = {
+    f"{each.run.__module__}.{each.run.__qualname__}": each
+    for each in collectives.CATALOGUE
+    if hasattr(each.run, "__qualname__")
+}
+SIZES = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 31, 32)
+
+
+def test_each_text_is_that_of_an_algorithm() -> None:
+    """Texts are known by their names, which somebody may change."""
+    assert set(_KNOWN) <= set(OURS)
+
+
+@pytest.mark.parametrize("name", sorted(_KNOWN))
+def test_rounds_are_those_of_the_schedule(name: str) -> None:
+    """Round by round, in as many messages of as many bytes, of which as many are combined."""
+    algorithm, served = OURS[name], 0
+    for p in SIZES:
+        for nbytes in (0, 8, 24):
+            sheet = sheet_of(algorithm.run, p, nbytes)
+            counted = algorithm.operation == "reduce_scatter_block"
+            case = Case(p, counts=(nbytes // 8,) * p, itemsize=8) if counted else Case(p, m=nbytes)
+            plan: Any = None if algorithm.fits(case) else algorithm.plan(case)
+            if sheet is None or plan is None:
+                continue
+            served += 1
+            rounds = [
+                {(r, int(to), each.nbytes, each.combined) for r, to in enumerate(each.dest) if to >= 0}
+                for each in sheet.rounds()
+            ]
+            assert rounds == [{tuple(transfer) for transfer in transfers} for transfers in plan if transfers]
+            for each in sheet.rounds():
+                pairs = {(r, int(to)) for r, to in enumerate(each.dest) if to >= 0}
+                assert pairs == {(int(source), r) for r, source in enumerate(each.source) if source >= 0}
+                assert each.whole == (len(pairs) == p)
+    assert served
+
+
+def test_a_text_of_somebodys_own_is_not_known() -> None:
+    """Whatever its name."""
+
+    def barrier_dissemination(comm: Any, *, tag: int = 0) -> None: ...
+
+    assert sheet_of(barrier_dissemination, 4, 0) is None
+
+
+def test_what_sends_nothing_is_not_on_paper() -> None:
+    """Nobody waits for anybody."""
+    algorithm = collectives.find("allreduce", "recursive_doubling")
+    assert sheet_of(algorithm.run, 4, 0) is None
+    assert sheet_of(algorithm.run, 1, 8) is None
