@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,7 @@ class Verdict:
 
 
 def judge(exercise: Exercise, file: Path, limits: Limits | None = None, width: int = 76, apart: bool = True) -> Verdict:
-    """Check a file. `apart=False` runs it in this process, which is quicker, for files that one trusts."""
+    """Check a file. `apart=False` runs it in this process, which is quicker and has no limits, for files that one trusts."""
     try:
         text = _text(file)
     except (OSError, ValueError) as error:
@@ -61,7 +62,7 @@ def judge(exercise: Exercise, file: Path, limits: Limits | None = None, width: i
         if not apart:
             from fakempi.learn.inside import Inside  # not before it is needed: it brings the emulator
 
-            return _tried(exercise, Trial(text, Inside(copy), limits, width))
+            return _tried(exercise, Trial(text, Inside(copy), Limits(inf), width))
         with Worker(copy, limits) as worker:
             try:
                 worker.begin()

@@ -98,6 +98,8 @@ class Worker:
         if self.late:
             return f"it was not done after {self.limits.seconds:g} s, and was ended."
         code = self.process.wait()
+        if code == -getattr(signal, "SIGXCPU", code + 1):
+            return "it was not done after the CPU time that it has, and was ended."
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         return f"the program ended the process that it runs in ({how}): an exercise is done when its function has returned."
 

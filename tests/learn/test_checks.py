@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from fakempi.learn import Trial, Wrong
 from fakempi.learn.inside import Inside
+from fakempi.learn.limits import Limits
 
 HEAD = "from mpi4py import MPI\n"
 RING = "def f(comm):\n    return comm.sendrecv(0, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)\n"
@@ -20,7 +22,7 @@ def trial(folder: Path, text: str) -> Trial:
     """Of a file that a student might have written."""
     file = folder / "30_test.py"
     file.write_text(text, encoding="utf-8")
-    return Trial(text, Inside(file))
+    return Trial(text, Inside(file), Limits(inf))
 
 
 def said(folder: Path, text: str, ranks: tuple[int, ...] = (2,)) -> Wrong:

@@ -8,6 +8,7 @@ import pytest
 
 from fakempi.learn.course import Course, Exercise
 from fakempi.learn.judge import judge
+from fakempi.learn.limits import Limits
 
 COURSE = Course()
 QUICK = {1, 14}
@@ -53,5 +54,5 @@ def test_a_start_file_fails_and_a_solution_passes(exercise: Exercise) -> None:
 def test_a_solution_passes_in_a_process_of_its_own(number: int) -> None:
     """Whose answers come through a pipe: tuples and arrays among them."""
     exercise = COURSE.exercises[number]
-    verdict = judge(exercise, exercise.folder / "solution.py")
+    verdict = judge(exercise, exercise.folder / "solution.py", Limits(100.0))
     assert (verdict.passed, verdict.sentence) == (True, "")

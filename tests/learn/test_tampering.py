@@ -40,7 +40,7 @@ ENDLESS = "def hello(comm):\n    while True:\n        pass\n"
 HUNGRY = "def hello(comm):\n    import numpy\n    return len(numpy.ones(10**10))\n"
 
 
-def verdict(folder: Path, text: str, seconds: float = 10.0) -> tuple[bool, str, str]:
+def verdict(folder: Path, text: str, seconds: float = 100.0) -> tuple[bool, str, str]:
     file = folder / HELLO.file
     file.write_text(text, encoding="utf-8")
     found = judge(HELLO, file, Limits(seconds))
@@ -74,10 +74,11 @@ def test_a_process_that_ends_itself_has_not_passed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
-    """With a sentence, and where it was."""
+    """By the run itself, or, on a machine that is too busy for that, by the one who judges."""
     passed, kind, sentence = verdict(tmp_path, ENDLESS, seconds=1.0)
-    assert (passed, kind) == (False, "time-out")
-    assert "it was not done after" in sentence
+    assert not passed
+    assert kind in ("time-out", "gone")
+    assert "t was not done after" in sentence
 
 
 @pytest.mark.slow
