@@ -125,7 +125,7 @@ class Hall:
     def give_up(self, why: str = "not all ranks come to it") -> bool:
         """Go back to when the first rank came, if any waits here; the running rank's turn comes again."""
         page = self.page
-        if page is None or self.loop.ending:
+        if page is None or self.loop.ending or self.universe.verdict is not None:
             return False
         self._close()
         page.why_not = why
