@@ -179,7 +179,6 @@ class Hall:
             "choices are made": universe.choices is not None,
             "computing is measured": universe.computing,
             "ties are broken by a seed": self.loop.shuffle is not None,
-            "it is looked who asks": type(self.loop) is not Loop,
         }
         return next((why for why, there in watchers.items() if there), "")
 

@@ -8,10 +8,9 @@ nobody asked for is not read. All that is asked for must be in the file.
     0 and 2 read four bytes each; step 1: 0 sends byte 1 to 1, 2 sends 7 to 3; step 2: 0 sends 2 to 2, 2 sends 4 to 0;
     step 3: 0 sends 3 to 3, 2 sends 5 to 1
 
-Rounds   2 ceil(log2 p) + (2 + R) (p-1)    Sent per rank   24 ceil(log2 p) + A (8 + 16 n/A), and an aggregator N/A; less own
+Rounds   2 ceil(log2 p) + (2 + R) (p-1)    Sent per rank   24 L + 8 A + 16 n, aggregators + N/A; less own
          Scratch   24; on an aggregator also 8 + 16 runs for each other rank, and nearly twice N/A
-Time     2 L t_s + 24 L t_w + (p-1) ((2 + R) t_s + (8 + (16 n + m)/A) t_w); in the letters of write_all, whose file server
-         takes as long for this
+Time     2 L (t_s + 12 t_w) + r t_s + s t_w; in the letters of write_all, whose file server takes as long for this
 Fits     any p, 1 <= A <= p
 Best     many small runs with no holes between those of different ranks, and a file that takes long to begin
 Source   as write_all by two phases: del Rosario, Bordawekar, Choudhary, 1993; Thakur, Gropp, Lusk, 1999

@@ -11,10 +11,10 @@ one stay. At the end all wait for all, and hear of errors.
     step 1: 3 sends byte 3 to 0, 1 sends 5 to 2; step 2: 2 sends 2 to 0, 0 sends 4 to 2;
     step 3: 1 sends 1 to 0, 3 sends 7 to 2; then 0 and 2 write four bytes each
 
-Rounds   2 ceil(log2 p) + (2 + R) (p-1)    Sent per rank   24 ceil(log2 p) + A (8 + 16 n/A) + m; less what it has for itself
+Rounds   2 ceil(log2 p) + (2 + R) (p-1)    Sent per rank   24 L + 8 A + 16 n + m; less what it has for itself
          Scratch   24; on an aggregator also 8 + 16 runs for each other rank, and nearly twice N/A
-Time     2 L t_s + 24 L t_w + (p-1) ((2 + R) t_s + (8 + (16 n + m)/A) t_w); L = ceil(log2 p), N = p m bytes in all,
-         n = m/b blocks of b bytes a rank, dealt out in turn, R windows a domain, each of whole turns. On a file server
+Time     2 L (t_s + 12 t_w) + r t_s + s t_w; r = (p-1) (2 + R), s = (p-1) (8 + (16 n + m)/A), L = ceil(log2 p), N = p m in
+         all, n = m/b blocks of b bytes a rank, dealt out in turn, R windows a domain, each of whole turns. On a file server
          with P >= A ports, or with R = 1, accesses take R ceil(A/P) (f_s + N/(A R) f_w) more, and A R of them are made.
          If each rank wrote for itself, that would be p n accesses, of f_s + b f_w each
 Fits     any p, 1 <= A <= p
