@@ -17,6 +17,10 @@ def park(universe: Any, task: Task) -> None:
     if task in loop.pollers:
         loop.pollers.remove(task)
     task.resume = partial(_pass_on, loop)
+    if task is loop.running:  # it looks for what comes next, and would go on if that were itself: it is a stop on the way
+        stop = Task(loop, 0, bool, None)
+        stop.resume = task.resume
+        loop.today.insert(loop.taken, stop)
 
 
 def _pass_on(loop: Loop) -> Any:

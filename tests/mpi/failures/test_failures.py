@@ -34,6 +34,16 @@ def test_a_receive_from_a_rank_that_dies_ends_when_that_is_known(carrier: str) -
     assert done.clocks == [5, 3]
 
 
+def test_a_rank_may_die_at_the_moment_at_which_it_would_go_on(carrier: str) -> None:
+    """It does not go on."""
+
+    def main(comm: Any) -> int:
+        fakempi.compute(3.0 if comm.rank == 0 else 1.0)
+        return int(comm.Get_failed().size)
+
+    assert fakempi.run(main, 2, kill={1: 1.0}, carrier=carrier).returns == [1, None]
+
+
 def test_a_large_send_ends_too() -> None:
     """It waited for a receive; of arrays and of objects."""
 
