@@ -141,6 +141,8 @@ class Hall:
     def _page_for(self, comm: Any, sheet: Sheet, op: Any) -> Page | str:
         """A page for a call that this rank is the first to come to, or why there is none."""
         loop, universe, side = self.loop, self.universe, comm._side
+        if loop.running is not comm._process.task:
+            return "it is carried out in the background"
         if self.why_never is None:
             self.why_never = self._look()
         if self.why_never:
@@ -153,8 +155,6 @@ class Hall:
                 return "it was in vain before"
         if self.page is not None:
             self.give_up("another call comes between")  # in which nobody comes to this one: all are in that or behind
-        if loop.running is not comm._process.task:
-            return "it is carried out in the background"
         if not len(side.members) == len(universe.processes) == len(loop.tasks):
             return "there are other tasks than the ranks of its communicator"
         if universe.dead or vars(loop).keys() & self.loop_doors.keys():

@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DEMOS = sorted((ROOT / "demos").glob("[0-9][0-9]_*.py"))
+LONG = ("05", "07", "08", "10", "11", "13", "14", "16", "21")
+"""Numbers of those that take two seconds or more."""
 
 WITHOUT_GREENLETS = """
 import runpy, sys
@@ -37,7 +39,9 @@ def printed(*command: str | Path) -> str:
 
 
 @pytest.mark.parametrize("carrier", ["auto", pytest.param("threads", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
+@pytest.mark.parametrize(
+    "demo", [pytest.param(demo, id=demo.stem, marks=[pytest.mark.slow] * demo.stem.startswith(LONG)) for demo in DEMOS]
+)
 def test_a_demo_prints_what_the_file_beside_it_says(demo: Path, carrier: str) -> None:
     """If it should print something else from now on: `python demos/NN_name.py > demos/NN_name.out`, and look at it.
 

@@ -13,6 +13,8 @@ import pytest
 from collectives import find
 from fakempi import Hockney, TwoLevel
 
+pytestmark = pytest.mark.slow  # ten seconds together
+
 ROOT = Path(__file__).parents[2]
 COST = TwoLevel(4, intra=Hockney(2.0**-20, 2.0**-31), inter=Hockney(2.0**-19, 2.0**-32), eager_limit=0)  # sums are exact
 

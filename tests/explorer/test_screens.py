@@ -68,6 +68,7 @@ def album(found: dict[str, str]) -> str:
     return "\n".join(f"== {way}\n{text}" for way, text in found.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_the_screen_looks_as_it_did(size: str) -> None:
     """Every letter of it."""

@@ -60,6 +60,7 @@ def test_every_ranks_failure_is_shown_under_the_default_capture(
     assert "codes [0, 1, 1]" in text
 
 
+@pytest.mark.slow
 def test_a_failure_is_shown_though_its_rank_waits_for_ever_later(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +88,7 @@ def test_a_failure_is_shown_though_its_rank_waits_for_ever_later(
     assert "deadlock at" in text
 
 
+@pytest.mark.slow
 def test_fixtures_may_communicate_when_they_are_taken_down(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +113,7 @@ def test_fixtures_may_communicate_when_they_are_taken_down(
     assert text.count("test_it.py .") == 1
 
 
+@pytest.mark.slow
 def test_modules_that_cannot_be_imported_on_a_rank_are_told(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:

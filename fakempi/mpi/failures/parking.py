@@ -18,7 +18,7 @@ def park(universe: Any, task: Task) -> None:
         loop.pollers.remove(task)
     task.resume = partial(_pass_on, loop)
     if task is loop.running:  # it looks for what comes next, and would go on if that were itself: it is a stop on the way
-        stop = Task(loop, 0, bool, None)
+        stop = Task(loop, 0, lambda: None, None)
         stop.resume = task.resume
         loop.today.insert(loop.taken, stop)
 

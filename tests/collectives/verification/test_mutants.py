@@ -29,6 +29,7 @@ def test_a_mistake_is_found_in_the_smallest_case(mutant: Mutant) -> None:
     assert ranks == sorted(ranks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", {id(mutant.right): mutant.right for mutant in MUTANTS.values()}.values(), ids=repr)
 def test_the_same_without_the_mistake_holds(twin: Algorithm) -> None:
     """So that it is the mistake that is found."""
