@@ -219,9 +219,13 @@ def run(
     loop.vain = Vain(universe, arguments.seconds("poll", poll))
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
+
+    def program(comm: Any) -> Any:
+        return main(comm, *args)
+
     try:
         for process in new_world(universe, nprocs):
-            universe.launch(process, lambda comm: main(comm, *args))
+            universe.launch(process, program)
     except MemoryError as error:
         raise out_of(error, nprocs) from None
     universe.detection, universe.excuse = detection, partial(excuse, universe)

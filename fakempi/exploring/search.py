@@ -140,7 +140,7 @@ class Tree:
         self.waiting: list[tuple[tuple[int, ...], int, Edge]] = []
         self.left_out: set[str] = set()
         self.steady = True
-        self.bounded = self.strange = self.begun = False
+        self.bounded = self.strange = self.begun = self.windows = False
         self.branch = Branch(None, None)
         self._numbers = count()
         self._branches: dict[frozenset[Any], Branch | None] = {}  # None if there are several
@@ -221,6 +221,11 @@ class Tree:
             self._branches[branch.ways] = None if branch.ways in self._branches else branch
         choices = Guided(self, [] if edge is None else edge.path())
         trial = Trial(choices, self.run)
+        if self.reduce and choices.at_windows:
+            self._leave_nothing_out(choices)
+            if edge is not None:
+                self.begun, self.waiting, self._spared, self._ends, self._branches = False, [], [], [], {}
+                return trial  # and it all begins anew
         self.left_out |= choices.left_out
         self.bounded |= choices.bounded
         self.strange |= choices.strange
@@ -234,6 +239,17 @@ class Tree:
         if choices.before is not None:
             self._ends.append(choices.before)
         return trial
+
+    def _leave_nothing_out(self, choices: Guided) -> None:
+        """A run took locks of windows, or had atomic operations: every schedule is tried.
+
+        What is done there others learn from memory, and locks that are shared are granted together: reduced searches left
+        out what one of some hundred programs made by chance could see.
+        """
+        self.reduce = self.merges = False
+        self.windows, self.states = True, States()
+        for node in choices.nodes:
+            node.alike = NONE
 
     def _merge(self, choices: Guided, branch: Branch, unknown: set[str]) -> None:
         """What is to be tried because of runs that ended in known states; or these themselves, if states are not known."""
