@@ -2,8 +2,8 @@
 
 Two messages of different senders are alike if tag and content are. To receive the one or the other first makes no difference
 as long as the program does not ask who sent what: until both are gone, only receives from any source look at that mailbox,
-none is told the source (`status`), and no other message of the two senders comes there. Senders that wait for their receive
-must do nothing more afterwards, for one of them would do it sooner.
+none is told the source (`status`), and no other message of the two senders comes there, then or later. Senders that wait
+for their receive must do nothing more afterwards, for one of them would do it sooner.
 That is looked at in every run behind the one, before the other is left out.
 
 Two choices never meet if, in all runs, no process may have been influenced by both. Then what the one leads to is seen
@@ -50,16 +50,18 @@ def _differ(choices: Choices, taken: Option, other: Envelope) -> bool:
         return True
     if not taken.value.eager and not all(choices.was_last(envelope) for envelope in (taken.value, other)):
         return True  # the one whose send is over goes on, and the other does not
+    gone = False
     for what, item in [*_left(log[:start], taken.value, other), *log[start + 1 :]]:
-        if what == "go":
-            if item is other:
-                return False
-        elif what == "come":
+        if what == "come":  # also when both are gone: unless it hangs on that, it could have come before
             if item.source in sources:
                 return True
-        elif (item.fits(other) or item.fits(taken.value)) and (what == "look" or item.source >= 0 or told(item)):
+        elif what == "go":
+            gone |= item is other
+        elif gone or not (item.fits(other) or item.fits(taken.value)):
+            continue
+        elif what == "look" or item.source >= 0 or told(item):
             return True
-    return not taken.value.eager  # the other one waits for ever here, and who knows what it would do
+    return not (gone or taken.value.eager)  # if the other one waits for ever here, who knows what it would do
 
 
 def told(pattern: Any) -> bool:

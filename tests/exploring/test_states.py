@@ -4,7 +4,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fakempi
@@ -162,8 +162,13 @@ def streams(draw: Any) -> Any:
     return lists
 
 
+LATER = [[("recv", ANY, 0)] * 3, [("send", 0, 0, 1)], [("send", 0, 0, 1), ("iprobe", ANY, -1), ("send", 0, 0, 2)]]
+"""Rank 2's second message comes when both equal ones are gone, and could have come before."""
+
+
 @settings(max_examples=15, deadline=None)
 @given(streams(), st.sampled_from(["zero", "infinite"]))
+@example(LATER, "infinite")
 def test_merging_states_changes_nothing_that_can_be_seen(lists: Any, buffering: str) -> None:
     """Whatever a rank may see, and whatever may fail, in whatever program: as if nothing were left out at all."""
     every, full = outcomes(lists, buffering=buffering, runs=120, reduce=False, strict=False)
