@@ -3,7 +3,8 @@
 parser        what can be typed, with examples
 running       fakempi run: a script on every rank, its exit code, what to say when it fails
 watching      while a script runs: the live line, the time-out, Ctrl-C
-viewing       fakempi view: pictures of a trace
+viewing       fakempi view: pictures of a trace; playing is its replay
+keyboard      single keys, as they are pressed
 listing       fakempi list: the catalogue
 comparing     fakempi compare: algorithms against each other
 tables        how a comparison is shown

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 
 LEARN = """\
 examples:
@@ -24,7 +25,7 @@ an exercise holds, 1 if not, 2 for wrong use.
 """
 
 
-def add_learn(learn: ArgumentParser, seconds: object, count: object) -> None:
+def add_learn(learn: ArgumentParser, seconds: Callable[[str], float], count: Callable[[str], int]) -> None:
     """The options; what checks a number of seconds, and a count, is handed in."""
     learn.add_argument("directory", nargs="?", metavar="DIR", help="the folder of exercises (default mpi_course)")
     what = learn.add_mutually_exclusive_group()
@@ -37,14 +38,12 @@ def add_learn(learn: ArgumentParser, seconds: object, count: object) -> None:
     what.add_argument("--grade", metavar="FOLDER", nargs="+", help="check students' folders, and print a table as CSV")
     learn.add_argument("--json", action="store_true", help="results of --check, --list and --grade as JSON")
     learn.add_argument("--from", dest="more", metavar="FOLDER", action="append", default=[], help="further exercises")
-    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="for one check (default 10)")  # type: ignore[arg-type]
+    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="for one check (default 10)")
     learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="for one check (default 4096)")
-    learn.add_argument("--jobs", type=count, metavar="N", help="checks at a time, of --grade (default: one a core)")  # type: ignore[arg-type]
+    learn.add_argument("--jobs", type=count, metavar="N", help="checks at a time, of --grade (default: one a core)")
 
 
 def _megabytes(text: str) -> int:
     if not text.isdecimal() or not 256 <= int(text) <= 2**20:
-        from argparse import ArgumentTypeError
-
         raise ArgumentTypeError(f"{text} is no number of MiB between 256 and 1048576")
     return int(text)

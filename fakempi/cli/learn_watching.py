@@ -10,6 +10,7 @@ from time import sleep
 from rich.console import Console
 from rich.text import Text
 
+from fakempi.cli.keyboard import pressed
 from fakempi.cli.learn_screen import MARKS, WIDEST, WIDEST_PICTURE, bar, details, page, prose, screen, sentence, wrapped
 from fakempi.learn.course import Exercise
 from fakempi.learn.folder import UNTOUCHED, Folder
@@ -36,12 +37,12 @@ class Watcher:
     def watch(self) -> int:
         """Until q or Ctrl-C."""
         try:
-            with keys() as key:
+            with _keys() as typed:
                 if self.folder.state(self.at) != UNTOUCHED:
                     self._check()
                 self._draw()
-                while self.tick(key()):
-                    sleep(PAUSE)
+                while all(self.tick(key) for key in typed(PAUSE).lower() or ("",)):
+                    pass
         except KeyboardInterrupt:
             pass
         self.out.print(f"fakempi learn {self.folder.path} goes on where you are now.", soft_wrap=True)
@@ -148,21 +149,16 @@ class Watcher:
 
 
 @contextmanager
-def keys() -> Iterator[Callable[[], str]]:
-    """What gives the key that was typed, or nothing; meanwhile the terminal does not wait for Enter, nor echo."""
-    try:
-        import termios
-        import tty
-        from select import select
-    except ImportError:
-        import msvcrt
-
-        yield lambda: str(msvcrt.getwch()).lower() if msvcrt.kbhit() else ""  # type: ignore[attr-defined]
+def _keys() -> Iterator[Callable[[float], str]]:
+    """A function that waits so long for keys and returns those that were typed; Windows has another one."""
+    if sys.platform != "win32":
+        with pressed(sys.stdin.fileno()) as read:
+            yield read
         return
-    number = sys.stdin.fileno()
-    before = termios.tcgetattr(number)
-    try:
-        tty.setcbreak(number)
-        yield lambda: sys.stdin.read(1).lower() if select([sys.stdin], [], [], 0)[0] else ""
-    finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
+    import msvcrt
+
+    def look(limit: float) -> str:
+        sleep(limit)
+        return str(msvcrt.getwch()) if msvcrt.kbhit() else ""
+
+    yield look

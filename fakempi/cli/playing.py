@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
+
+from fakempi.cli.keyboard import pressed
 
 SECONDS = 6.0
 """How long a replay takes."""
@@ -88,47 +87,14 @@ class Player:
 
 def play(out: Console, player: Player, picture: Callable[[float], RenderableType], keys: int | None) -> None:
     """Show pictures until it is over; `keys` is the terminal that they are pressed on, if there is one."""
-    with Live(console=out, auto_refresh=False) as live, _pressed(keys) as pressed:
+    with Live(console=out, auto_refresh=False) as live, pressed(keys) as read:
         before = time.monotonic()
         while True:
             shown = picture(player.time)
             live.update(shown if keys is None else Group(shown, player.words()), refresh=True)
             if player.over:
                 return
-            player.press(pressed(FRAME))
+            player.press(read(FRAME))
             now = time.monotonic()
             player.advance(now - before)
             before = now
-
-
-def keyboard() -> int | None:
-    """The terminal that somebody sits at, if one can be asked for single keys."""
-    try:
-        import termios  # noqa: F401  # is not there on Windows
-
-        return sys.stdin.fileno() if sys.stdin.isatty() else None
-    except (ImportError, OSError, ValueError):
-        return None
-
-
-@contextmanager
-def _pressed(keys: int | None) -> Iterator[Callable[[float], str]]:
-    """A function that waits so long for keys and returns those that were pressed."""
-    if keys is None:
-        yield _wait
-        return
-    import select
-    import termios
-    import tty
-
-    before: Any = termios.tcgetattr(keys)
-    tty.setcbreak(keys, termios.TCSADRAIN)  # keys that were pressed already count
-    try:
-        yield lambda limit: os.read(keys, 64).decode(errors="replace") if select.select([keys], [], [], limit)[0] else ""
-    finally:
-        termios.tcsetattr(keys, termios.TCSADRAIN, before)
-
-
-def _wait(limit: float) -> str:
-    time.sleep(limit)
-    return ""

@@ -13,8 +13,9 @@ from rich.console import Console, RenderableType
 from fakempi import options as typed
 from fakempi.cli.console import console
 from fakempi.cli.exploring import explorer
+from fakempi.cli.keyboard import keyboard
 from fakempi.cli.paging import rows_left, show
-from fakempi.cli.playing import Player, keyboard, play
+from fakempi.cli.playing import Player, play
 from fakempi.errors import printable
 from fakempi.trace.record import Trace, load
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
