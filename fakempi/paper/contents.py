@@ -29,26 +29,17 @@ MOST = 1 << 28
 
 def nothing(arrays: Arrays, op: Any) -> Deliver:
     """There are no buffers."""
-    return _keep
+    return keep
 
 
 def gathered(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has everybody's block."""
     p = len(arrays)
-    if _hollow(arrays):
-        return _keep
-    everybodys = np.concatenate([_own_block(r, p, *pair) for r, pair in enumerate(arrays)])
-
-    def deliver(rank: int, recvbuf: Any) -> None:
-        recvbuf[...] = everybodys
-
-    return deliver
+    return _the_same(np.concatenate([_own_block(r, p, *pair) for r, pair in enumerate(arrays)]))
 
 
 def transposed(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has the block for it of everybody."""
-    if _hollow(arrays):
-        return _keep
     blocks = _matrix(arrays).reshape(len(arrays), len(arrays), -1)
 
     def deliver(rank: int, recvbuf: Any) -> None:
@@ -59,8 +50,6 @@ def transposed(arrays: Arrays, op: Any) -> Deliver:
 
 def combined_with_neighbours_first(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has everybody's vectors combined: those of neighbours first, then of pairs of neighbours, and so on."""
-    if _hollow(arrays):
-        return _keep
     kernel, held = _kernel(arrays, op), _matrix(arrays)
     excess = len(held) - (1 << (len(held).bit_length() - 1))
     if excess:
@@ -68,18 +57,11 @@ def combined_with_neighbours_first(arrays: Arrays, op: Any) -> Deliver:
         held = np.concatenate([pairs, held[2 * excess :]])
     while len(held) > 1:
         held = _combined(kernel, held[0::2], held[1::2])
-    result = _certain(held[0])
-
-    def deliver(rank: int, recvbuf: Any) -> None:
-        recvbuf[...] = result
-
-    return deliver
+    return _the_same(_certain(held[0]))
 
 
 def dealt_out_with_distant_ones_first(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has its block of all vectors combined: those of the ranks half of all away first; for a power of two."""
-    if _hollow(arrays):
-        return _keep
     kernel, held, p = _kernel(arrays, op), _matrix(arrays), len(arrays)
     while len(held) > 1:
         half = len(held) // 2
@@ -92,13 +74,22 @@ def dealt_out_with_distant_ones_first(arrays: Arrays, op: Any) -> Deliver:
     return deliver
 
 
-def _keep(rank: int, recvbuf: Any) -> None:
+def keep(rank: int, recvbuf: Any) -> None:
     """Nothing comes of it."""
 
 
-def _hollow(arrays: Arrays) -> bool:
-    """Whether there are no contents: all ranks have phantoms, or none has."""
-    return type(arrays[0][1]) is not ndarray
+def are_hollow(arrays: Arrays) -> bool:
+    """Whether there are buffers without contents: all ranks have phantoms, or none has."""
+    return bool(arrays[0]) and type(arrays[0][1]) is not ndarray
+
+
+def _the_same(result: Any) -> Deliver:
+    """Everybody has this."""
+
+    def deliver(rank: int, recvbuf: Any) -> None:
+        recvbuf[...] = result
+
+    return deliver
 
 
 def _own_block(rank: int, p: int, out: Any, into: Any) -> Any:

@@ -25,7 +25,7 @@ from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
-from fakempi.paper.contents import Deliver
+from fakempi.paper.contents import Deliver, are_hollow, keep
 from fakempi.paper.sheets import Sheet, sheet_of
 from fakempi.wire.express import Express
 
@@ -204,7 +204,8 @@ class Hall:
         try:
             outcome = self._outcome(page)
             by_rank = sorted(came, key=_rank)
-            deliver = page.sheet.contents([each[3] for each in by_rank], page.op)
+            arrays = [each[3] for each in by_rank]
+            deliver = keep if are_hollow(arrays) else page.sheet.contents(arrays, page.op)
         except Unclear as error:
             self.give_up(str(error))
             return

@@ -102,11 +102,14 @@ def record(p: int, steps: list[tuple[str, list[int]]], paper: str, **options: An
     return run.returns, run.clocks, run.sent, run.received, [str(finding) for finding in run.findings], log
 
 
+def programs(longest: int, latest: int, most_skews: int) -> st.SearchStrategy[list[tuple[str, list[int]]]]:
+    """So many steps at the most; before each, ranks are late by these times in turn."""
+    skews = st.lists(st.integers(0, latest), min_size=1, max_size=most_skews)
+    return st.lists(st.tuples(st.sampled_from(STEPS), skews), min_size=1, max_size=longest)
+
+
 @settings(max_examples=15)
-@given(
-    st.integers(2, 9), st.sampled_from(sorted(COSTS)),
-    st.lists(st.tuples(st.sampled_from(STEPS), st.lists(st.integers(0, 5), min_size=1, max_size=4)), min_size=1, max_size=5),
-)  # fmt: skip
+@given(st.integers(2, 9), st.sampled_from(sorted(COSTS)), programs(5, 5, 4))
 def test_any_program_is_the_same_on_paper(p: int, cost: str, steps: list[tuple[str, list[int]]]) -> None:
     """Collectives, messages, computing, requests, wildcards, other communicators, in any order and out of step."""
     assert record(p, steps, "auto", cost=COSTS[cost]) == record(p, steps, "never", cost=COSTS[cost])
@@ -114,10 +117,7 @@ def test_any_program_is_the_same_on_paper(p: int, cost: str, steps: list[tuple[s
 
 @pytest.mark.slow
 @settings(max_examples=200)
-@given(
-    st.integers(2, 17), st.sampled_from(sorted(COSTS)),
-    st.lists(st.tuples(st.sampled_from(STEPS), st.lists(st.integers(0, 9), min_size=1, max_size=7)), min_size=1, max_size=9),
-)  # fmt: skip
+@given(st.integers(2, 17), st.sampled_from(sorted(COSTS)), programs(9, 9, 7))
 def test_long_programs_are_the_same_on_paper(p: int, cost: str, steps: list[tuple[str, list[int]]]) -> None:
     """The same for more ranks and steps."""
     assert record(p, steps, "auto", cost=COSTS[cost]) == record(p, steps, "never", cost=COSTS[cost])
