@@ -50,10 +50,11 @@ def program(comm: Any, name: str, calls: int) -> float:
     return process_time() - start
 
 
-def per_call(name: str, ranks: int, repeats: int = 5) -> float:
-    """Seconds per rank and call: the best of several runs."""
-    calls = max(3, 2_000 // ranks)
-    return min(max(fakempi.run(program, ranks, name, calls).returns) for _ in range(repeats)) / (ranks * calls)
+def per_call(name: str, ranks: int, calls: int | None = None, repeats: int = 5, **options: Any) -> float:
+    """Seconds per rank and call: the best of several runs with these options."""
+    calls = calls or max(3, 2_000 // ranks)
+    runs = (fakempi.run(program, ranks, name, calls, **options) for _ in range(repeats))
+    return min(max(run.returns) for run in runs) / (ranks * calls)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import sys
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+from scale import each_alone, measured
 
 import collectives
-import fakempi
 from fakempi import MPI
 
 
@@ -39,24 +36,11 @@ CASES = {
 }
 
 
-def measure(name: str) -> dict[str, float]:
-    """Seconds, messages and resident memory that the run added."""
-    program, ranks = CASES[name]
-    fakempi.run(program, 2)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = perf_counter()
-    run = fakempi.run(program, ranks)
-    seconds = perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": seconds, "messages": run.messages, "KB": (peak - before) / ranks}
-
-
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measured(*CASES[sys.argv[1]])))
     else:
         print(f"{'case':42} {'seconds':>8} {'messages':>9} {'us/message':>11} {'KB/rank':>8}")
-        for name in CASES:
-            row = json.loads(subprocess.run([sys.executable, __file__, name], capture_output=True, check=True).stdout)
+        for name, row in each_alone(__file__, CASES):
             each = row["seconds"] / row["messages"] * 1e6
-            print(f"{name:42} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} {row['KB']:8.1f}")
+            print(f"{name:42} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} {row['bytes a rank'] / 1024:8.1f}")

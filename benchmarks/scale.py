@@ -10,7 +10,8 @@ import json
 import resource
 import subprocess
 import sys
-from time import perf_counter
+from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -53,31 +54,36 @@ CASES = {
 }
 
 
-def measure(name: str) -> dict[str, float]:
-    """Seconds, messages, and bytes of resident memory that the run added, per rank."""
-    program, ranks = CASES[name]
-    fakempi.run(program, 2)  # everything is imported and warm
+def measured(program: Callable[[Any], Any], ranks: int, **options: Any) -> dict[str, float]:
+    """Seconds, also of the CPU, messages, and bytes of resident memory that the run added, per rank."""
+    fakempi.run(program, 8, **options)  # everything is imported and warm
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = perf_counter()
-    result = fakempi.run(program, ranks)
-    seconds = perf_counter() - start
+    start, cpu = perf_counter(), process_time()
+    result = fakempi.run(program, ranks, **options)
+    seconds, cpu = perf_counter() - start, process_time() - cpu
     if program is recursive_doubling:
         assert all(value == ranks * (ranks - 1) / 2 for value in result.returns)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "ranks": ranks, "seconds": seconds, "messages": result.messages,
+        "ranks": ranks, "seconds": seconds, "cpu": cpu, "messages": result.messages,
         "bytes a rank": (peak - before) * 1024 / ranks, "GiB": peak / 2**20,
     }  # fmt: skip
+
+
+def each_alone(script: str, names: Iterable[str], *words: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """What a script prints for each of its cases, in a new process."""
+    for name in names:
+        done = subprocess.run([sys.executable, script, *words, name], capture_output=True, check=True)
+        yield name, json.loads(done.stdout)
 
 
 def main() -> None:
     """Run all cases, each in a new process, and print them."""
     if len(sys.argv) > 1:
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measured(*CASES[sys.argv[1]])))
         return
     print(f"{'case':38} {'seconds':>8} {'messages':>9} {'us/message':>11} {'KB/rank':>8} {'GiB':>6}")
-    for name in CASES:
-        row = json.loads(subprocess.run([sys.executable, __file__, name], capture_output=True, check=True).stdout)
+    for name, row in each_alone(__file__, CASES):
         each = row["seconds"] / row["messages"] * 1e6 if row["messages"] else float("nan")
         print(
             f"{name:38} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} "
