@@ -5,11 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
-from fakempi.choices.points import NOT_YET, Call, Locking, Looking, Point, Receive, Requests, one_of, some_of
+from fakempi.choices.points import (
+    NOT_YET,
+    Arrival,
+    Call,
+    Locking,
+    Looking,
+    Point,
+    Receive,
+    Requests,
+    all_of,
+    one_of,
+    some_of,
+)
 from fakempi.choices.token import BUFFERINGS
 from fakempi.choices.told import mark
 from fakempi.choices.windows import AtWindow, Grant, Turn
@@ -153,9 +166,11 @@ class Choices(Notes):
         active = [one for one in requests if one._operation is not None]
         if not active:
             return True
-        whole = len(active)
-        all_of = lambda ended: [tuple(range(whole))] if len(ended) == whole else []  # noqa: E731
-        return self._ask(Requests, active, True, all_of, True) is not NOT_YET
+        return self._ask(Requests, active, True, partial(all_of, whole=len(active)), True) is not NOT_YET
+
+    def all_there(self, messages: Callable[[], Sequence[Pattern]]) -> bool:
+        """Parrived: whether all messages have come that reach into a partition."""
+        return self._ask(Arrival, messages) is not NOT_YET
 
     def looked(self, pattern: Pattern, polls: bool, takes: bool, tells: bool) -> Envelope | None:
         """Probe and its kin: a message that fits, or None for "not yet"."""

@@ -251,6 +251,32 @@ class Requests(Call):
         return "gave", f"request{'s' * bool(first)} {', '.join(first)}{' and ' * bool(first)}{last}"
 
 
+class Arrival(Requests):
+    """Parrived: whether all messages are there that reach into a partition, which are known only when the send is."""
+
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, messages: Callable[[], Any]) -> None:
+        super().__init__(choices, key, process, past, site, (), True, self._all, True)
+        self.messages = messages
+        self.ended()
+
+    def ended(self) -> list[int]:
+        """Which of those have that are known now."""
+        self.operations = dict(enumerate(self.messages()))
+        return super().ended()
+
+    def _all(self, ended: list[int]) -> list[Any]:
+        return all_of(ended, len(self.operations))
+
+    def late(self) -> Iterator[int | None]:
+        """Those that have come since, if now all have."""
+        self.ended()
+        return super().late()
+
+    def words(self, value: Any) -> tuple[str, str]:
+        """Yes, or not yet."""
+        return "said", '"not yet"' if value is NOT_YET else "yes"
+
+
 class Locking(Call):
     """A thread that wants a lock. All locks are one resource: which is which cannot be told from run to run."""
 
@@ -285,6 +311,11 @@ class Locking(Call):
     def words(self, value: Any) -> tuple[str, str]:
         """It got the lock."""
         return "got", f"the lock at {self.place}"
+
+
+def all_of(ended: list[int], whole: int) -> list[Any]:
+    """All of so many, if they are there."""
+    return [tuple(range(whole))] if whole and len(ended) == whole else []
 
 
 def one_of(ended: list[int]) -> list[Any]:

@@ -331,3 +331,25 @@ def test_a_port_is_not_called_explored() -> None:
         MPI.Close_port(port)
 
     assert fakempi.explore(main, 1).limits == ["who comes to a port first is not explored"]
+
+
+def test_whether_a_partition_has_come_is_explored() -> None:
+    """Parrived may say "not yet", also where the send is not known when it is asked, and in each round anew."""
+
+    def main(comm: Any) -> Any:
+        request = comm.Psend_init(bytearray(6), 3, 1) if comm.rank == 0 else comm.Precv_init(bytearray(6), 2, 0, 0)
+        asked = []
+        for _ in range(2):
+            request.Start()
+            if comm.rank == 0:
+                request.Pready_list([2, 0, 1])
+            else:
+                asked.append(request.Parrived(1))
+            request.Wait()
+        request.Free()
+        seen.add(tuple(asked))
+
+    seen: set[Any] = set()
+    found = fakempi.explore(main, 2)
+    assert (found.exhausted, found.runs, found.failures) == (True, 8, [])
+    assert seen == {(), (True, True), (True, False), (False, True), (False, False)}
