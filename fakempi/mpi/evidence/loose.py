@@ -8,7 +8,7 @@ part of the collective call that was left, and are not told again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fakempi.checks.ranks import runs_in_words
@@ -44,7 +44,7 @@ def look(universe: Universe) -> None:
 
 def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
     """What lies in mailboxes. Messages that one line has sent are told together, however many tags and sizes it has."""
-    for call, place, words, group in _by_origin(boxes, Mailbox.envelopes):
+    for call, place, words, group in _by_origin((box, box.envelopes()) for box in boxes):
         tags, sizes = {one.tag for one in group}, {one.nbytes for one in group}
         size = f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(*sizes)
         sentence = f"{{others}} never received it: {_tags(tags)}, {size} bytes{words}"
@@ -54,7 +54,7 @@ def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
 
 def _receives(universe: Universe, boxes: list[Mailbox]) -> None:
     """What is awaited there. That nobody waited for it either is part of it."""
-    for call, place, words, group in _by_origin(boxes, Mailbox.patterns):
+    for call, place, words, group in _by_origin((box, box.patterns()) for box in boxes):
         tags = {one.tag for one in group}
         for one in group:
             if one.origin.open:
@@ -65,16 +65,14 @@ def _receives(universe: Universe, boxes: list[Mailbox]) -> None:
             universe.found("receive-unmatched", one.box.owner, sentence, senders, call=call, place=place)
 
 
-def _by_origin(
-    boxes: list[Mailbox], items: Callable[[Mailbox], Iterable[Any]]
-) -> Iterator[tuple[str, str, str, list[Any]]]:
+def _by_origin(contents: Iterable[tuple[Mailbox, Iterable[Any]]]) -> Iterator[tuple[str, str, str, list[Any]]]:
     """What lies in mailboxes by call and place, with the communicator in words.
 
     What has no origin is of a thread that was in a blocking call when its rank ended, and has been told of then.
     """
     groups: dict[tuple[str, str, str], list[Any]] = {}
-    for box in boxes:
-        for one in items(box):
+    for box, items in contents:
+        for one in items:
             origin = getattr(one, "origin", None)
             if origin is not None:
                 groups.setdefault((origin.call, origin.place, where(box.name)), []).append(one)
