@@ -13,6 +13,7 @@ from fakempi.choices.notes import Notes
 from fakempi.choices.points import (
     NOT_YET,
     Arrival,
+    AtPointer,
     Call,
     Locking,
     Looking,
@@ -30,6 +31,7 @@ from fakempi.choices.wire import OpenDelivery
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.constants import UNDEFINED
+from fakempi.mpi.base.waiting import Completion
 from fakempi.wire.envelope import Envelope, Pattern
 
 PATIENCE = 200
@@ -96,6 +98,7 @@ class Choices(Notes):
         self.lockings: list[Locking] = []
         self.at_windows: dict[int, list[AtWindow]] = {}  # by process, in the order in which they came there
         self.shared_locks: set[Any] = set()  # of windows, granted to several at once
+        self.unseen: set[str] = set()  # choices, in words, of which others learn from memory or files
         self.bounded = self.cut_off = False
         self.at_failure: int | None = None
         self._said_not_yet: dict[Any, int] = {}
@@ -182,6 +185,11 @@ class Choices(Notes):
         """A thread wants a lock: when it goes on, it can have it."""
         self.met()
         self._ask(Locking, lock, is_free, who, site=("acquire", place), reason=reason)
+
+    def at_pointer(self, opened: Any) -> None:
+        """A process comes to the shared pointer of a file: when it goes on, it is its turn."""
+        self.met("File")
+        self._ask(AtPointer, reason=Completion(f"its turn at {opened.path}"))
 
     def lock_of_window(self, lock: Any) -> None:
         """Somebody has asked for the lock of a window, or given it back."""

@@ -313,6 +313,30 @@ class Locking(Call):
         return "got", f"the lock at {self.place}"
 
 
+class AtPointer(Call):
+    """A rank that comes to the shared pointer of a file. What comes of it others learn from the file: nothing is known."""
+
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any) -> None:
+        super().__init__(choices, key, process, past, site)
+        choices.unseen.add("shared file pointers")
+
+    def values(self) -> list[tuple[Any, Any]]:
+        """It is its turn whenever it is chosen."""
+        return [("turn", True)]
+
+    def late(self) -> Iterator[int | None]:
+        """Anything may be."""
+        yield None
+
+    def learned(self, value: Any) -> int:
+        """Nothing that we saw."""
+        return 0
+
+    def words(self, value: Any) -> tuple[str, str]:
+        """It came there."""
+        return "came", "to the shared pointer"
+
+
 def all_of(ended: list[int], whole: int) -> list[Any]:
     """All of so many, if they are there."""
     return [tuple(range(whole))] if whole and len(ended) == whole else []

@@ -241,8 +241,8 @@ class Search:
         merged, unknown = sum(tree.merged for tree in self.trees), set().union(*(tree.unknown for tree in self.trees))
         if merged:
             yield f"{merged:,} ended in a state that was known"
-        if any(tree.windows for tree in self.trees):
-            yield "nothing left out because of windows' locks"
+        if unseen := set().union(*(tree.unseen for tree in self.trees)):
+            yield f"nothing left out because of {' and '.join(sorted(unseen))}"
         if unknown:
             yield f"no states compared because of {' and '.join(sorted(unknown))}"
 
