@@ -96,6 +96,5 @@ class OpenMailbox(Mailbox):
         if item not in items:
             return False
         items.remove(item)
-        self.choices.leaves_out("Cancel")
         self.choices.stir(self)
         return True
