@@ -11,7 +11,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
-from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.duties import done, owes, tell_late
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.wire.cost import MOST
 
@@ -131,6 +131,7 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
 def Init() -> None:
     """A rank is initialized when it starts, unless it said otherwise (`mpi4py.rc.initialize`)."""
     process = running_process()
+    _check_once(process)
     if not process.initialized:
         process.initialized = True
         _owe_finalize(process)
@@ -139,10 +140,17 @@ def Init() -> None:
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
     """As `Init`, with a level of thread support, of which as much is given as there is."""
     process = running_process()
+    _check_once(process)
     if not process.initialized:
         process.initialized, process.thread_level = True, required
         _owe_finalize(process)
     return Query_thread()
+
+
+def _check_once(process: Any) -> None:
+    """Who has finalized does not do so again, nor begin anew."""
+    if process.finalized and not process.universe.alone:
+        tell_late(process)
 
 
 def _owe_finalize(process: Any) -> None:
@@ -154,6 +162,7 @@ def _owe_finalize(process: Any) -> None:
 def Finalize() -> None:
     """The rank says that it will make no more MPI calls."""
     process = running_process()
+    _check_once(process)
     process.finalized = True
     done("missing-finalize", process)
     if not process.universe.alone:

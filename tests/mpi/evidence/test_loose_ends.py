@@ -196,6 +196,8 @@ def calls_after_finalize(comm: Any) -> None:
         comm.barrier()  #: after-finalize 0-3
     assert comm.Get_size() == N  #: after-finalize 0-3
     assert MPI.Is_finalized()
+    MPI.Finalize()  #: after-finalize 0-3
+    MPI.Init()  #: after-finalize 0-3
 
 
 def rank_that_exits_early(comm: Any) -> None:
