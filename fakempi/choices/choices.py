@@ -171,9 +171,9 @@ class Choices(Notes):
             return True
         return self._ask(Requests, active, True, partial(all_of, whole=len(active)), True) is not NOT_YET
 
-    def all_there(self, messages: Callable[[], Sequence[Pattern]]) -> bool:
-        """Parrived: whether all messages have come that reach into a partition."""
-        return self._ask(Arrival, messages) is not NOT_YET
+    def all_there(self, awaited: Callable[[], Sequence[Any]]) -> bool:
+        """Parrived, and a window's Test: whether all has come that is awaited, which may be known only later."""
+        return self._ask(Arrival, awaited) is not NOT_YET
 
     def looked(self, pattern: Pattern, polls: bool, takes: bool, tells: bool) -> Envelope | None:
         """Probe and its kin: a message that fits, or None for "not yet"."""

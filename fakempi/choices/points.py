@@ -252,16 +252,16 @@ class Requests(Call):
 
 
 class Arrival(Requests):
-    """Parrived: whether all messages are there that reach into a partition, which are known only when the send is."""
+    """Parrived, and a window's Test: whether all is there. The messages of a partition are known only when the send is."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, messages: Callable[[], Any]) -> None:
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, awaited: Callable[[], Any]) -> None:
         super().__init__(choices, key, process, past, site, (), True, self._all, True)
-        self.messages = messages
+        self.awaited = awaited
         self.ended()
 
     def ended(self) -> list[int]:
         """Which of those have that are known now."""
-        self.operations = dict(enumerate(self.messages()))
+        self.operations = dict(enumerate(self.awaited()))
         return super().ended()
 
     def _all(self, ended: list[int]) -> list[Any]:

@@ -244,3 +244,40 @@ def test_the_reduced_search_sees_all_that_the_full_one_sees(lists: Any, bufferin
     assert seen == every
     assert found.part == 1
     assert found.runs + found.ended_early <= full.runs
+
+
+def test_what_a_windows_test_says_is_explored() -> None:
+    """Whether all that Post let in have called Complete: "not yet", too."""
+
+    def main(comm: Any) -> Any:
+        window = MPI.Win.Create(np.zeros(1), 8, comm=comm)
+        group = comm.group
+        other, said = group.Incl([1 - comm.rank]), None
+        if comm.rank == 0:
+            window.Start(other)
+            window.Put(np.ones(1), 1)
+            window.Complete()
+        else:
+            window.Post(other)
+            said = window.Test()
+            if not said:
+                window.Wait()
+        for one in (window, other, group):
+            one.Free()
+        return said
+
+    found = fakempi.explore(main, 2, compare="returns", buffering="zero")
+    assert (found.exhausted, found.verdict) == (True, "1 of 2 schedules fails")
+    assert found.failures[0].why.endswith('said "not yet"; with yes all went well')
+
+
+def test_loads_and_stores_in_shared_memory_are_not_explored_and_that_is_told() -> None:
+    """Nobody sees them: such a search was said to be exhausted."""
+
+    def main(comm: Any) -> Any:
+        window = MPI.Win.Allocate_shared(8, 8, comm=comm)
+        window.Free()
+
+    limit = "the order of loads and stores in memory that ranks share is not explored"
+    assert fakempi.explore(main, 2).limits == [limit]
+    assert fakempi.explore(main, 1).exhausted

@@ -31,6 +31,7 @@ class Resilient(CommState):
         """Have every operation on the communicator fail with ERR_REVOKED, everywhere, now and later."""
         trouble = self._trouble()
         watch_the_wire(self._process.universe)
+        self._process.universe.leaves_open("when others learn that a communicator is revoked")
         trouble.revoke(self._process.number)
 
     def Is_revoked(self) -> bool:

@@ -32,6 +32,9 @@ from fakempi.mpi.windows.permits import Everywhere, Exposure, LockPermit, Permit
 from fakempi.mpi.windows.races import in_words, place_of
 from fakempi.mpi.windows.window import Part
 
+LOADS = "the order of loads and stores in memory that ranks share"
+"""Nobody sees them, so nobody chooses; of windows, where a program tells by Sync that it relies on it."""
+
 _ASSERTIONS = MODE_NOCHECK | MODE_NOSTORE | MODE_NOPUT | MODE_NOPRECEDE | MODE_NOSUCCEED
 
 
@@ -132,7 +135,11 @@ class Epochs(WinState):
         """Whether all that Post let in have called Complete; if so, that was the Wait."""
         part = self._alive()
         exposure = self._exposure(part)
-        if exposure.waits.end is None:
+        choices = part.process.universe.choices
+        if choices is not None:
+            if not choices.all_there(lambda: (exposure.waits,)):
+                return False
+        elif exposure.waits.end is None:
             part.loop.poll()
         if exposure.waits.end is None:
             return False
@@ -260,6 +267,7 @@ class Epochs(WinState):
         part = self._alive()
         if part.stores is not None:
             part.stores.sync()
+        part.process.universe.leaves_open(LOADS)
         part.loop.poll()
 
     def _locked(self, rank: int | None) -> list[Permit]:

@@ -37,6 +37,7 @@ from fakempi.mpi.buffers.raw import NOTHING, Memory, address_of, bytes_of, memor
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.comms.predefined import COMM_SELF
 from fakempi.mpi.windows.accesses import OneSided
+from fakempi.mpi.windows.epochs import LOADS
 from fakempi.mpi.windows.properties import Furnished
 from fakempi.mpi.windows.window import Part, Window
 
@@ -100,6 +101,8 @@ class Win(OneSided, Furnished, Handled):
         if len(nodes) > 1:
             words = f"the communicator's ranks are on {len(nodes)} nodes: only those of one share memory."
             comm._raise(complaint(ERR_RMA_SHARED, words))
+        if len(side.members) > 1:
+            universe.leaves_open(LOADS)
 
         def share(parts: list[Part]) -> None:
             starts = [0, *accumulate(part.size for part in parts)]

@@ -298,3 +298,9 @@ def test_when_a_death_is_learned_of_is_not_explored() -> None:
 
     found = fakempi.explore(main, 2)
     assert found.verdict == "clean so far: 2 schedules, but when others learn of a death is not explored"
+
+
+def test_when_a_revocation_is_learned_of_is_not_explored() -> None:
+    """And that is told."""
+    found = fakempi.explore(lambda comm: comm.Revoke() if comm.rank else comm.Is_revoked(), 2)
+    assert found.limits == ["when others learn that a communicator is revoked is not explored"]
