@@ -149,7 +149,11 @@ class Knocks:
         return has_thread or not out_of_reach
 
     def _leave(self, universe: Universe, task: Any) -> None:
-        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run."""
+        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run.
+
+        It may come to its end at this very moment. Whichever of the two takes the task out hands the baton on, and the other
+        does nothing more.
+        """
         over = self.over
 
         class Late(Ended):
@@ -158,10 +162,12 @@ class Knocks:
                 over.wait()  # until then others have the baton
 
         self.left = True
-        if universe.loop.tasks.pop(task.number, None) is not None:  # else it has ended just now
+        loop: Any = universe.loop
+        if loop.running is task and loop.tasks.pop(task.number, None) is not None:  # else it has handed it on just now
             if task.handle.is_alive():
                 throw(Late, task.handle.ident)
-            universe.loop.carrier.to_hub()
+            loop.running = None
+            loop.carrier.to_hub()
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""
