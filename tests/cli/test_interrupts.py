@@ -91,7 +91,7 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, carrier: str, mon
     assert main(["run", "-n", "2", "--carrier", carrier, str(tmp_path / "work.py")]) == 130
     new = set(threading.enumerate()) - set(before)
     for thread in new:
-        thread.join(10)
+        thread.join(60)
     assert not new & set(threading.enumerate())
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGURG)] == handlers
 

@@ -27,7 +27,7 @@ def execute(script: str, *options: str, ranks: int = 4) -> int:
 def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
     words = [sys.executable, "-m", "fakempi", *arguments]
-    return subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False, **options)
+    return subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=600, check=False, **options)
 
 
 def test_a_script_is_run_with_its_arguments(tmp_path: Path, carrier: str, capsys: Capture) -> None:

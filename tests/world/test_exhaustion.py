@@ -61,7 +61,7 @@ if carrier == "threads":
 def test_memory_that_ends_ends_a_run_and_not_the_process(carrier: str) -> None:
     """Too many ranks, one that takes all, messages that nobody receives; and threads, which are memory, too."""
     words = [sys.executable, "-c", BEGINNING + THREADS, carrier]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == "MemoryError: run: there is not enough memory for 400,000 ranks and what they hold. [3, 3, 3] 1"
