@@ -122,6 +122,10 @@ class Knocks:
         self.before: Any = None  # who got the signal
         self.catches = False
 
+    def give_grace(self) -> None:
+        """Whoever runs has been told to end already, and has time for that."""
+        self.grace = GRACE
+
     def look(self, universe: Universe, now: float) -> bool:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
