@@ -67,6 +67,7 @@ def bury(process: Process) -> None:
     if process.number in universe.dead or process.task.number not in loop.tasks:
         return  # it has died, or ended, before
     universe.dead[process.number] = process, loop.now
+    universe.leaves_open("when others learn of a death")
     for task in [task for task in loop.tasks.values() if task.owner is process]:
         park(universe, task)
     loop.book(loop.now + universe.detection, partial(_declare, universe, process.number))
