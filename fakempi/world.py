@@ -91,7 +91,7 @@ class Run:
         """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
-        return rounds(self.trace.transfer_rows)
+        return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
         """In a notebook: what happened, if that was recorded."""
