@@ -55,9 +55,8 @@ class Loop(Agenda):
         self.carrier = carrier
         self.running: Task | None = None
         self.tasks: dict[int, Task] = {}
-        self.spawned = 0
         self.pollers: list[Task] = []
-        self.idle_rounds = self.idlers = 0
+        self.spawned = self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
         # When those who polled in vain look again, if nothing is booked; None is never.
         self.vain: Callable[[], Time | None] = lambda: self.now if self.idle_rounds <= PATIENCE else None
