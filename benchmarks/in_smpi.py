@@ -40,8 +40,7 @@ OPTIONS = [
     "--cfg=smpi/barrier:ompi_bruck",      # ten rounds for 1,024 ranks, as fakempi's own choice has
     "--cfg=smpi/allreduce:rdb",
     "--cfg=smpi/allgather:rdb",
-    "--cfg=contexts/stack-size:128",      # KiB, and no pages between stacks, so that there can be many
-    "--cfg=contexts/guard-size:0",
+    "--cfg=contexts/stack-size:128",      # KiB
 ]  # fmt: skip
 
 

@@ -189,9 +189,13 @@ def test_the_command_writes_pages(command: Any, tmp_path: Path, capsys: pytest.C
     other.write_text("nothing")
     with pytest.raises(SystemExit, match="other.md has no place for a table: neither <!-- table of speed --> nor "):
         command("--page", str(other))
-    with pytest.raises(SystemExit):
-        command("--page", str(page), "--quick")
-    assert "--page wants figures that are not rough: run it without --quick" in capsys.readouterr().err
+    for words, said in (
+        (("--page", str(page), "--quick"), "--page wants figures that are not rough: run it without --quick"),
+        (("--repeats", "0"), "--repeats wants a number from 1 on, not 0"),
+    ):
+        with pytest.raises(SystemExit):
+            command(*words)
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("page", "name"), [("docs/how_fast.md", "table of speed"), ("README.md", "short table of speed")])
