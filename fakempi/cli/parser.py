@@ -84,7 +84,7 @@ The exit code is 0 if all schedules were run and are clean, 1 if one fails,
 MOST_JOBS = 1024
 POLL = "modelled seconds that a look in vain takes once nothing else can happen (default 1e-6)"
 
-PAPER = "collective calls in one piece where that is exact (auto); nowhere (never); or refuse all others (always)"
+PAPER = "collective calls in one piece where that is exact (auto, the default); nowhere (never); or refuse others (always)"
 
 LIST = """\
 examples:
@@ -210,7 +210,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument("--computing", type=_factor, metavar="F", default=0.0, help=COMPUTING)
     run.add_argument("--poll", type=_time, metavar="S", default=1e-6, help=POLL)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="end after S seconds, and say where ranks are")
-    run.add_argument("--paper", choices=("auto", "never", "always"), default="never", help=PAPER)
+    run.add_argument("--paper", choices=("auto", "never", "always"), default="auto", help=PAPER)
     run.add_argument("--kill", type=_death, metavar="R@T", action="append", help="rank R dies at T modelled seconds")
     run.add_argument("--progress", action="store_true", help="say now and then how far it is, on a terminal or not")
     run.add_argument("--share", metavar="NAME", action="append", default=[], help="a package that ranks share; see below")
