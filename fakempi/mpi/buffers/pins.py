@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy import ndarray
 
 from fakempi.mpi.base.child import Child
 from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.mpi.base.origin import Origin
 from fakempi.mpi.base.waiting import AllOf, Completion, parts_of
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.locks import Locks, read_only_arrays
@@ -70,6 +71,12 @@ class Watch:
         self.awaited.clear()
 
 
+class Window(NamedTuple):
+    """An operation on a window, which has no request: where the program began it."""
+
+    origin: Origin
+
+
 class Pins:
     """What the operations of one process use that are under way."""
 
@@ -111,6 +118,11 @@ class Pins:
         if writes and any(isinstance(getattr(part, "why", None), Child) for part in parts_of(operation)):
             return None  # a child writes to it, when all have come
         return Pin(self, operation).using(describe(buffer)[0], writes).locked()
+
+    def of_window(self, reads: Any, writes: Any) -> Pin:
+        """The same for an operation on another rank's window, by its buffers at the origin; None if there is none."""
+        call, frame = public_call(sys._getframe(1))
+        return Pin(self, Window(Origin(call, frame))).using(reads, False).using(writes, True)
 
     def add(self, region: Region) -> None:
         """The process has started to use it. Is it in use already?"""

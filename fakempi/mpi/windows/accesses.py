@@ -92,7 +92,10 @@ class OneSided(Epochs):
 
     def _requested(self, target_rank: int, begin: Any) -> Request:
         part = self._alive()
-        return Request._of(self, NullOperation(part.loop.now) if target_rank == PROC_NULL else begin())
+        request = Request._of(self, NullOperation(part.loop.now) if target_rank == PROC_NULL else begin())
+        if part.held and target_rank != PROC_NULL:
+            request._pin = part.held[-1][1]
+        return request
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -143,6 +146,8 @@ class OneSided(Epochs):
         access = extent, kind, part.process.number, place_of(sys._getframe(1))
         if there.stores is not None:
             operation.access = access
+        if part.process.pins is not None:
+            operation.pin = part.hold(there.rank, operation)
         if requested:
             operation.request = Completion(epoch)
         if epoch.__class__ is int:

@@ -58,6 +58,9 @@ class Epochs(WinState):
         except MPIError as error:
             part.fenced, part.used = None, False
             self._raise(error)
+        finally:
+            if part.held:
+                part.give_back()
         if part.accesses is not None:
             part.accesses.close(part.round & 1)
         part.round += 1
@@ -105,6 +108,7 @@ class Epochs(WinState):
             permit.stretch.close()
         leave(part, started)
         part.started = None
+        part.give_back()
         part.ended(None, f"that of Start at {started.site} ended with Complete at {call_site()}")
         if errors:
             self._raise(errors[0])
@@ -210,6 +214,7 @@ class Epochs(WinState):
             why = f": Lock_all at {part.everywhere.site} ends with Unlock_all" if part.everywhere else _last(part, target)
             self._misuse(part, f"this rank has no lock on rank {target}{why}.")
         error = give_back(part.loop, [permit])
+        part.give_back(target)
         del part.locks[target]  # type: ignore[union-attr]
         part.ended(target, f"that of Lock at {permit.site} ended with Unlock at {call_site()}")
         if error is not None:
@@ -230,6 +235,7 @@ class Epochs(WinState):
         if everywhere is None:
             self._misuse(part, f"this rank has not called Lock_all{_last(part, None)}.")
         error = give_back(part.loop, list(everywhere.permits.values()))
+        part.give_back()
         part.everywhere = None
         part.ended(None, f"that of Lock_all at {everywhere.site} ended with Unlock_all at {call_site()}")
         if error is not None:
@@ -258,6 +264,7 @@ class Epochs(WinState):
             error = told(partial(wait, permit))
             if error is not None:
                 self._raise(error)
+            permit.lane.here.give_back(permit.lane.there.rank)
 
     def Sync(self) -> None:
         """See what others have done to this rank's memory, and let them see what this rank has done.

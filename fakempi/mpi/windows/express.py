@@ -26,7 +26,7 @@ def put_at_once(part: Any, origin: Any, rank: Any, target: Any) -> bool:
     if part.loop.running.owner is not process or not 0 <= rank < len(parts) or part.window.context.trouble is not None:
         return False
     there = parts[rank]
-    if there.stores is not None:
+    if there.stores is not None or process.pins is not None:
         return False
     content, nbytes = describe(origin)
     memory = there.memory

@@ -51,10 +51,12 @@ class Answer(Signal):
 class Operation(Travelling):
     """An operation of an epoch: that of a permit, or of a fence, which is a number, 0 or 1."""
 
-    __slots__ = ("access", "content", "epoch", "nbytes", "place", "request", "way")
+    __slots__ = ("access", "content", "epoch", "nbytes", "pin", "place", "request", "way")
 
     returns = False
     """Whether it comes back."""
+
+    pin: Any  # what of the origin's memory it uses, if that is watched
 
     way: Lane
     epoch: Any
@@ -215,7 +217,10 @@ class RoundTrip(Operation):
 
     def come_back(self) -> None:
         """What it found is in its place."""
-        copy_into(self.found, self.result, self.size)
+        if self.way.here.process.pins is None:
+            copy_into(self.found, self.result, self.size)
+        else:
+            self.pin.around(partial(copy_into, self.found, self.result, self.size))()
         if self.request is not None:
             self.request.complete(self.way.here.loop.now)
         self.finish()

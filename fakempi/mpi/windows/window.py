@@ -123,9 +123,9 @@ class Part:
 
     __slots__ = (
         "__weakref__", "accesses", "attached", "attributes", "calls", "coming", "complete", "errhandler",
-        "everywhere", "exposure", "fence", "fenced", "info", "into", "keep", "lanes", "last", "leaving", "lock", "locks",
-        "loop", "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "stores", "unit",
-        "until", "used", "window", "wire",
+        "everywhere", "exposure", "fence", "fenced", "held", "info", "into", "keep", "lanes", "last", "leaving", "lock",
+        "locks", "loop", "memory", "name", "out", "posts", "process", "rank", "recorder", "round", "started", "stores",
+        "unit", "until", "used", "window", "wire",
     )  # fmt: skip
 
     window: Window | None
@@ -137,6 +137,7 @@ class Part:
         self.recorder = process.universe.recorder
         self.window = None  # while it is being made, and when it was freed
         self.lanes: dict[int, Lane] | None = None
+        self.held: list[tuple[int, Any]] = []  # by target: what operations use of this rank's memory, if that is watched
         self.attached: dict[int, Any] | None = None  # memory by its address, if the window is dynamic
         # What the program has put on it.
         self.name: str | None = None
@@ -164,8 +165,23 @@ class Part:
         self.accesses: Accesses | None = None
         self.stores: Stores | None = None  # if somebody looks at them
 
+    def hold(self, target: int, operation: Any) -> Any:
+        """An operation begins, and its buffers at the origin are in use until the program is told that it is over."""
+        content = operation.content if operation.nbytes else None
+        pin = self.process.pins.of_window(content, getattr(operation, "result", None))
+        self.held.append((target, pin))
+        return pin
+
+    def give_back(self, target: int | None = None) -> None:
+        """The program is told that operations on a target are over; or on all."""
+        over = [pin for rank, pin in self.held if target in (None, rank)]
+        self.held = [one for one in self.held if target not in (None, one[0])]
+        for pin in over:
+            pin.end()
+
     def let_go(self) -> None:
         """The window was freed: hold nothing more, or this were a circle that only the garbage collector can open."""
+        self.give_back()
         self.window = self.lanes = self.lock = self.accesses = self.stores = self.keep = self.attached = None
         self.memory = NOTHING
 
