@@ -15,6 +15,7 @@ BUFFERINGS = {"zero": 0, "infinite": 1 << 62}
 _LETTERS = {name[0]: name for name in BUFFERINGS}
 _WORD = re.compile(r"(\d+)(?:x(\d+))?")
 _SHORT = 4
+_DIGITS, _MOST = 9, 10_000_000  # of a number in a token, and decisions in all: a text must not take all memory
 
 
 def write(buffering: str, decisions: Sequence[int]) -> str:
@@ -40,4 +41,7 @@ def read(token: str) -> tuple[str, list[int]]:
             ERR_ARG, f"decisions {token!r} are no schedule: that is z: or i: (zero or infinite buffering), and numbers with "
             "dots between them, such as 'z:0.0.2.1'.",
         )  # fmt: skip
-    return _LETTERS[letter], [int(word[1]) for word in words if word for _ in range(int(word[2] or 1))]
+    found = [word.groups("1") for word in words if word]
+    if any(len(digits) > _DIGITS for pair in found for digits in pair) or sum(int(times) for _, times in found) > _MOST:
+        raise MPIValueError(ERR_ARG, f"decisions {token[:40]!r}: no program has so many choices, or options of one.")
+    return _LETTERS[letter], [int(value) for value, times in found for _ in range(int(times))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Real
 from time import monotonic
 from typing import Any
 
@@ -91,9 +92,9 @@ def explore(
     >>> fakempi.explore(lambda comm: comm.allreduce(1), 3).verdict
     'clean: all 2 schedules'
     """
-    _check(runs, stop, compare, mixing)
-    kinds = [buffering] if isinstance(buffering, str) else list(buffering)
-    for kind in kinds or [""]:
+    _check(runs, stop, compare, mixing, seconds)
+    kinds = [buffering] if isinstance(buffering, str) else list(dict.fromkeys(buffering))
+    for kind in kinds or ["()"]:
         if kind not in BUFFERINGS:
             raise MPIValueError(ERR_ARG, f"explore: buffering {kind} is unknown; there are {' and '.join(BUFFERINGS)}.")
 
@@ -110,13 +111,15 @@ def explore(
     return search.conclude(one)
 
 
-def _check(runs: Any, stop: Any, compare: Any, mixing: Any) -> None:
+def _check(runs: Any, stop: Any, compare: Any, mixing: Any, seconds: Any) -> None:
     if isinstance(runs, bool) or not isinstance(runs, int):
         raise MPITypeError(ERR_ARG, f"explore: runs must be a whole number, not {runs!r}.")
     if runs < 1:
         raise MPIValueError(ERR_ARG, f"explore: runs is {runs}; there must be at least 1.")
     if mixing is not None and (isinstance(mixing, bool) or not isinstance(mixing, int) or mixing < 0):
         raise MPIValueError(ERR_ARG, f"explore: mixing must be a number of choices, 0 or more, or None, not {mixing!r}.")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) > 0):
+        raise MPIValueError(ERR_ARG, f"explore: seconds must be a positive number of seconds, or None, not {seconds!r}.")
     if stop not in (None, "first"):
         raise MPIValueError(ERR_ARG, f"explore: stop must be 'first' or None, not {stop!r}.")
     if compare not in (None, "returns"):

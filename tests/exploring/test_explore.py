@@ -299,6 +299,9 @@ def test_a_program_that_is_another_one_each_time_is_told() -> None:
         ({"mixing": -1}, r"^explore: mixing must be a number of choices, 0 or more, or None, not -1\.$"),
         ({"stop": "soon"}, r"^explore: stop must be 'first' or None, not 'soon'\.$"),
         ({"compare": "prints"}, r"^explore: compare must be 'returns' or None, not 'prints'\.$"),
+        ({"seconds": 0}, r"^explore: seconds must be a positive number of seconds, or None, not 0\.$"),
+        ({"seconds": float("nan")}, r"^explore: seconds must be a positive number of seconds, or None, not nan\.$"),
+        ({"buffering": ()}, r"^explore: buffering \(\) is unknown; there are zero and infinite\.$"),
         ({"buffering": "some"}, r"^explore: buffering some is unknown; there are zero and infinite\.$"),
     ],
 )
@@ -405,3 +408,8 @@ def test_results_that_cannot_be_compared_are_told() -> None:
     """Nobody knows whether two functions do the same."""
     found = fakempi.explore(lambda comm: lambda: comm, 2, compare="returns")
     assert found.verdict == "clean so far: 2 schedules, but results of type function cannot be compared"
+
+
+def test_a_buffering_that_is_named_twice_is_tried_once() -> None:
+    """Its schedules were counted twice."""
+    assert fakempi.explore(first, 3, buffering=("zero", "zero")).verdict == "clean: all 2 schedules"
