@@ -144,16 +144,16 @@ def mpi() -> str:
     for name, thing in things.items():
         if name not in classes and name not in functions:
             kinds.setdefault(type(thing).__name__.lstrip("_"), []).append(name)
+    shown = examples()
     parts = [
         "# The namespace MPI",
         "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults "
         "are mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a "
         "class inherits are with the class that they come from. Examples are of families of calls.",
-        "```py\n>>> import fakempi\n>>> fakempi.run(lambda comm: comm.allreduce(comm.rank), 4).returns\n[6, 6, 6, 6]\n```",
+        shown["(all)"],
         "## Functions",
         calls(functions),
     ]
-    shown = examples()
     for name, thing in classes.items():
         own = {one: value for one, value in calls_of(thing, classes).items() if (inspect.getdoc(value) or "").strip()}
         first = cell((inspect.getdoc(thing) or "").split("\n\n")[0])
@@ -163,7 +163,7 @@ def mpi() -> str:
 
 
 def examples() -> dict[str, str]:
-    """By class of the namespace MPI: examples of its families of calls, which go on from one to the next."""
+    """By class of the namespace MPI: examples of its families of calls; before them, what they import."""
     _, *sections = (ROOT / "docs" / "hooks" / "examples.txt").read_text(encoding="utf-8").split("\n## ")
     return {name: text.strip() for name, _, text in (section.partition("\n") for section in sections)}
 
