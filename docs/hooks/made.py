@@ -144,21 +144,28 @@ def mpi() -> str:
     for name, thing in things.items():
         if name not in classes and name not in functions:
             kinds.setdefault(type(thing).__name__.lstrip("_"), []).append(name)
+    shown = examples()
     parts = [
         "# The namespace MPI",
         "`from fakempi import MPI`, or, in `fakempi run`, `from mpi4py import MPI`. Names, arguments and defaults "
         "are mpi4py's; where the two differ, that is a bug here, or told in [conformance](../conformance.md). Calls that a "
-        "class inherits are with the class that they come from.",
-        "```py\n>>> import fakempi\n>>> fakempi.run(lambda comm: comm.allreduce(comm.rank), 4).returns\n[6, 6, 6, 6]\n```",
+        "class inherits are with the class that they come from. Examples are of families of calls.",
+        shown["(all)"],
         "## Functions",
         calls(functions),
     ]
     for name, thing in classes.items():
         own = {one: value for one, value in calls_of(thing, classes).items() if (inspect.getdoc(value) or "").strip()}
         first = cell((inspect.getdoc(thing) or "").split("\n\n")[0])
-        parts += [f"## {name}", first, *([calls(own)] if own else [])]
+        parts += [f"## {name}", first, *([shown[name]] if name in shown else []), *([calls(own)] if own else [])]
     parts += ["## Constants", *(f"**{kind}**: {', '.join(f'`{name}`' for name in names)}" for kind, names in kinds.items())]
     return "\n\n".join(parts) + "\n"
+
+
+def examples() -> dict[str, str]:
+    """By class of the namespace MPI: examples of its families of calls; before them, what they import."""
+    _, *sections = (ROOT / "docs" / "hooks" / "examples.txt").read_text(encoding="utf-8").split("\n## ")
+    return {name: text.strip() for name, _, text in (section.partition("\n") for section in sections)}
 
 
 def calls_of(thing: type, classes: dict[str, Any]) -> dict[str, Any]:

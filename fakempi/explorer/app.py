@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -145,6 +146,12 @@ class Explorer(App[None]):
         self.found = Found([])
         self.hits: list[tuple[int, float]] = []
         self.hit = -1
+
+    def run(self, *arguments: Any, headless: bool = False, **options: Any) -> None:
+        """Until somebody leaves; there must be a terminal, or else it would wait for keys for ever."""
+        if not headless and not all(stream and stream.isatty() for stream in (sys.__stdin__, sys.__stderr__)):
+            raise TraceError("-i needs a terminal, where it is drawn and keys are pressed: there is none.")
+        super().run(*arguments, headless=headless, **options)
 
     def compose(self) -> ComposeResult:
         """Head, timeline or a sheet, what is under the cursor, search."""

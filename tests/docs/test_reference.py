@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import doctest
 import inspect
 import re
 from pathlib import Path
@@ -100,3 +101,15 @@ def test_the_version_is_the_same_everywhere() -> None:
 def test_the_readme_counts_right() -> None:
     """The algorithms."""
     assert f"{len(ours())} collective algorithms" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_examples_of_the_calls_of_mpi_print_what_they_say() -> None:
+    """All of them, in the order of the page; each is of a class that is there."""
+    page, shown = made.mpi(), made.examples()
+    assert [text for text in shown.values() if text not in page] == []
+    text = "\n".join(re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    said: list[str] = []
+    test = doctest.DocTestParser().get_doctest(text, {}, "examples", "examples.txt", 0)
+    failed, tried = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert not failed, "".join(said)
+    assert tried > 40

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -184,3 +186,14 @@ def test_wrong_use_is_told(tmp_path: Any, capsys: pytest.CaptureFixture[str]) ->
     traced().save(tmp_path / "t.npz")
     assert main(["view", "-i", str(tmp_path / "t.npz"), "--html", str(tmp_path / "x.html")]) == 2
     assert "-i shows one trace, in the terminal" in capsys.readouterr().err
+
+
+def test_without_a_terminal_it_does_not_wait_for_keys(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a pipe or a job of a cluster nobody can leave it."""
+    traced().save(tmp_path / "t.npz")
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "__stdin__", nothing)
+        assert main(["view", "-i", str(tmp_path / "t.npz")]) == 2
+    assert "-i needs a terminal, where it is drawn and keys are pressed: there is none." in capsys.readouterr().err
