@@ -61,11 +61,11 @@ def seconds(call: str, obj: Any, times: int, repeats: int = 3) -> list[float]:
     return best
 
 
-def line(name: str, nbytes: int) -> str:
-    """One row of the table."""
+def line(name: str, nbytes: int, work: int = 1_000_000) -> str:
+    """One row of the table, by calls of so many bytes in all."""
     obj, text = OBJECTS[name](nbytes), f"{name:18}{nbytes:>12}"
     for call in CALLS:
-        usual, plain = (max(each, 1e-9) for each in seconds(call, obj, max(1, 1_000_000 // (nbytes + 4_000))))
+        usual, plain = (max(each, 1e-9) for each in seconds(call, obj, max(1, work // (nbytes + 4_000))))
         text += f"{nbytes / usual / 1e6:12.1f}{nbytes / plain / 1e6:10.1f}{usual / plain:7.2f}"
     return text
 

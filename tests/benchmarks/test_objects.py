@@ -13,6 +13,6 @@ def test_a_line_has_rates_and_ratios_of_two_calls(monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     benchmark = import_module("objects")
     for name in benchmark.OBJECTS:
-        found = benchmark.line(name, 100)
+        found = benchmark.line(name, 100, work=1)
         assert found.startswith(name)
         assert [float(number) >= 0 for number in found[18:].split()] == [True] * 7
