@@ -1,8 +1,8 @@
 """What a message is made of: from what a program hands over to a payload, and from payload to payload.
 
 A payload is a numpy array in C's order (most are: it is the program's own array), a `Span` where the bytes do not
-follow each other, a `Phantom` without any, or, for Python objects, their pickle as bytes or the object itself in a
-tuple of one (see `objects`).
+follow each other, a `Phantom` without any, or, for Python objects, their pickle as bytes, in parts (`Pickled`) or the object
+itself in a tuple of one (see `objects`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.buffers.element import check_element, datatype_of
 from fakempi.mpi.buffers.overlap import check_places
+from fakempi.mpi.buffers.parts import PROTOCOL, Pickled
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING, U1, Found, flat, memory_of
 from fakempi.mpi.buffers.span import Span, spanned
@@ -27,9 +28,7 @@ from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.signature import ANYTHING, BYTES, UNKNOWN, Signature, of_dtype, of_type, travels_as
 
 Payload = Any
-"""An array, a `Span`, a `Phantom`, bytes, or a tuple of one object."""
-
-PROTOCOL = pickle.HIGHEST_PROTOCOL  # mpi4py's default
+"""An array, a `Span`, a `Phantom`, bytes, a `Pickled`, or a tuple of one object."""
 
 # Numbers as this machine has them. Looking a dtype up here takes half the time of asking it for its properties.
 _PLAIN = frozenset(np.dtype(letter) for letter in "?bBhHiIlLqQefdgFDG")
@@ -181,6 +180,8 @@ def as_bytes(payload: Payload, nbytes: int) -> bytes:
         found = payload
     elif type(payload) is tuple:
         found = pickle.dumps(payload[0], PROTOCOL)
+    elif type(payload) is Pickled:
+        found = b"".join(payload)
     elif type(payload) is Phantom:
         raise complaint(ERR_BUFFER, f"a phantom of {payload.nbytes} bytes arrived: it has no contents.", MPITypeError)
     else:

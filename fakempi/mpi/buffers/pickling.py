@@ -8,7 +8,7 @@ from typing import Any
 
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.buffers.memory import buffer
-from fakempi.mpi.buffers.payload import PROTOCOL
+from fakempi.mpi.buffers.parts import PROTOCOL
 
 THRESHOLD = 1 << 18
 """From this size in bytes on, `dumps_oob` leaves memory where it is."""

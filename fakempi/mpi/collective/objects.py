@@ -16,9 +16,9 @@ from fakempi.error_classes import ERR_OP
 from fakempi.errors import MPITypeError
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.region import WholeCall
-from fakempi.mpi.buffers.objects import pack, unpack
+from fakempi.mpi.buffers.objects import in_a_row, pack, unpack
 from fakempi.mpi.collective.calls import Root, items
-from fakempi.mpi.collective.parcels import Combining, Parcel, joined, one_parcel, parted
+from fakempi.mpi.collective.parcels import Combining, Parcel, one_parcel, parted
 from fakempi.mpi.collective.plans import CollectivePlans
 from fakempi.mpi.operations.op import SUM, Op
 
@@ -131,7 +131,7 @@ class ObjectCollectives(CollectivePlans):
 
     def _pickled(self, objects: Sequence[Any]) -> tuple[Any, Any]:
         """The pickles of objects in a row, and their sizes."""
-        return joined([pack(each, self._process.pickle) for each in objects])
+        return in_a_row(objects, self._process.pickle)
 
     def _objects(self, data: Any, sizes: Any) -> list[Any]:
         """What the pickles in a row stand for."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fakempi.mpi.base.waiting import wait_one, wait_two
-from fakempi.mpi.buffers.objects import pack, unpack
+from fakempi.mpi.buffers.objects import joined, pack, unpack
 from fakempi.mpi.buffers.payload import Payload, as_bytes
 from fakempi.mpi.point.objects import UNLIMITED
 from fakempi.mpi.point.request import Request
@@ -172,28 +172,24 @@ def sizes_first(bcast: Callable[..., Any], settings: Any) -> Callable[..., None]
             bcast(comm, buf, root=root, **options)
             return
         here = comm.Get_rank() == root
-        data, sizes = joined([parcel.packed for parcel in buf]) if here else (None, np.empty(buf.size, np.int64))
+        packed = [parcel.packed for parcel in buf] if here else []
+        sizes = np.array([nbytes for _, nbytes in packed], np.int64) if here else np.empty(buf.size, np.int64)
+        data = joined([as_bytes(*each) for each in packed]) if here else None
         bcast(comm, sizes, root=root, **options)
         if data is None:
             data = np.empty(int(sizes.sum()), np.uint8)
         bcast(comm, data, root=root, **options)
         if not here:
-            for i, packed in enumerate(parted(data, sizes)):
-                buf[i] = Parcel(settings, packed)
+            for i, each in enumerate(parted(data, sizes)):
+                buf[i] = Parcel(settings, each)
 
     return run
-
-
-def joined(packed: Sequence[Packed]) -> tuple[Any, Any]:
-    """Pickles in a row, and their sizes."""
-    data = bytearray().join(as_bytes(content, nbytes) for content, nbytes in packed)
-    return np.frombuffer(data, np.uint8), np.array([nbytes for _, nbytes in packed], np.int64)
 
 
 def parted(data: Any, sizes: Any) -> list[Packed]:
     """The pickles in a row."""
     ends = np.cumsum(sizes).tolist()
-    return [(data[end - size : end].tobytes(), size) for size, end in zip(sizes.tolist(), ends, strict=True)]
+    return [(data[end - size : end], size) for size, end in zip(sizes.tolist(), ends, strict=True)]
 
 
 def _holds_parcels(buf: Any) -> bool:

@@ -8,7 +8,6 @@ all pieces. Views are made by `np.ndarray(..., buffer=)`, which refuses to look 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -196,7 +195,6 @@ def stretch(memory: Bytes, begin: int, end: int) -> Bytes:
     return memory[begin:end]
 
 
-@lru_cache(None)
 def item_of(size: int) -> np.dtype[Any]:
     """A numpy type of that many bytes that numpy moves without looking inside, wherever they are."""
     return np.dtype((np.void, size))

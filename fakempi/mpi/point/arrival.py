@@ -77,7 +77,7 @@ def taken_out(pattern: Pattern, is_object: bool, place: Any, pickle: Any) -> tup
         return None, None
     if place is not None:
         copy_into(envelope.content, place, envelope.nbytes)
-    return unpack(envelope.content, envelope.nbytes, pickle), None
+    return unpack(envelope.content, envelope.nbytes, pickle, take=True), None
 
 
 def truncation(pattern: Pattern) -> MPIError:

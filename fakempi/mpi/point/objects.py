@@ -124,4 +124,4 @@ class PointToPointObjects(Buffered):
         envelope = pattern.envelope
         if not envelope.nbytes:
             return None  # from PROC_NULL, or an empty buffer that somebody sent
-        return unpack(envelope.content, envelope.nbytes, self._process.pickle)
+        return unpack(envelope.content, envelope.nbytes, self._process.pickle, take=True)
