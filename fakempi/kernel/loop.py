@@ -26,7 +26,7 @@ class Ended(BaseException):
 
 
 class Carrier(Protocol):
-    """What tasks run on. A task that has to wait calls the next one's `resume()` and then its own `rest()`."""
+    """What tasks run on. A task that has to wait calls the next one's `resume()` and then its own `rest()`, if any."""
 
     def prepare(self, loop: Loop, task: Task) -> None:
         """Give a new task its `resume` and `rest`."""
@@ -55,9 +55,8 @@ class Loop(Agenda):
         self.carrier = carrier
         self.running: Task | None = None
         self.tasks: dict[int, Task] = {}
-        self.spawned = 0
         self.pollers: list[Task] = []
-        self.idle_rounds = self.idlers = 0
+        self.spawned = self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
         # When those who polled in vain look again, if nothing is booked; None is never.
         self.vain: Callable[[], Time | None] = lambda: self.now if self.idle_rounds <= PATIENCE else None
@@ -74,7 +73,7 @@ class Loop(Agenda):
     def wait(self) -> None:
         """Stop the running task until somebody wakes it."""
         me: Any = self.running
-        today, taken = self.today, self.taken
+        today, taken, rest = self.today, self.taken, me.rest
         if taken < len(today) and taken != COMPACT and today[taken].__class__ is Task:
             to: Task | None = today[taken]  # what `next` does most of the time, inlined: a tenth of a switch
             self.running = to
@@ -84,12 +83,14 @@ class Loop(Agenda):
         if to is me:
             return
         if to is not None:
-            to.resume()
+            resume = to.resume  # and then called, like `rest`: to call an attribute as if it were a method is slower
+            resume()
         elif self.ending:
             self.refuse(me)
         else:
             self.carrier.to_hub()
-        me.rest()
+        if rest is not None:
+            rest()
         if self.ending:
             self.refuse(me)
 
@@ -197,6 +198,6 @@ class Loop(Agenda):
         if me.refusals > REFUSALS:
             self.running = None
             self.carrier.to_hub()
-            me.rest()
+            (me.rest or bool)()
         self.running = me
         raise Ended
