@@ -55,8 +55,7 @@ class Agenda:
             return None
         del self.lists[self.now]
         self.now = heappop(self.times)
-        self.today = self.lists[self.now]
-        self.taken = 1
+        self.today, self.taken = self.lists[self.now], 1
         if self.shuffle is not None:
             self.shuffle(self.today)
         return self.today[0]

@@ -76,10 +76,9 @@ class Loop(Agenda):
         today, taken, rest = self.today, self.taken, me.rest
         if taken < len(today) and taken != COMPACT and today[taken].__class__ is Task:
             to: Task | None = today[taken]  # what `next` does most of the time, inlined: a tenth of a switch
-            self.running = to
-            self.taken = taken + 1
+            self.running, self.taken = to, taken + 1
         else:
-            to = self.next()
+            to = None if self.ending else self.next()
         if to is me:
             return
         if to is not None:
@@ -156,8 +155,8 @@ class Loop(Agenda):
         self.pollers.clear()
         return True
 
-    def begin(self, task: Task) -> None:
-        """The body of every carrier's thread of control: run the task to its end."""
+    def begin(self, task: Task) -> bool:
+        """The body of every carrier's thread of control: run the task to its end. True if another has its baton already."""
         try:
             if not self.ending:
                 task.body()
@@ -165,7 +164,8 @@ class Loop(Agenda):
             pass
         finally:
             task.clock = self.now
-            del self.tasks[task.number]
+            lost = self.tasks.pop(task.number, None) is None  # whoever takes it from there hands the baton on
+        return lost
 
     def stop(self) -> None:
         """Nothing more is to happen: the baton goes to the hub as soon as the running task ends or waits."""
