@@ -73,7 +73,7 @@ class Loop(Agenda):
     def wait(self) -> None:
         """Stop the running task until somebody wakes it."""
         me: Any = self.running
-        today, taken, rest = self.today, self.taken, me.rest
+        today, taken = self.today, self.taken
         if taken < len(today) and taken != COMPACT and today[taken].__class__ is Task:
             to: Task | None = today[taken]  # what `next` does most of the time, inlined: a tenth of a switch
             self.running, self.taken = to, taken + 1
@@ -88,7 +88,7 @@ class Loop(Agenda):
             self.refuse(me)
         else:
             self.carrier.to_hub()
-        if rest is not None:
+        if (rest := me.rest) is not None:
             rest()
         if self.ending:
             self.refuse(me)

@@ -42,10 +42,17 @@ class Envelope:
 
 
 def new_envelope(out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool) -> Envelope:
-    """An envelope that has not been sent."""
+    """An envelope that has not been sent.
+
+    Not an `__init__`, nor that of patterns: Python 3.11 calls a function at three quarters of the price of a class.
+    """
     self = Envelope()
-    self.out, self.source, self.tag = out, source, tag
-    self.nbytes, self.box, self.content = nbytes, box, content
+    self.out = out
+    self.source = source
+    self.tag = tag
+    self.nbytes = nbytes
+    self.box = box
+    self.content = content
     self.eager = eager
     self.end = self.arrived = self.pattern = self.waiter = None
     return self
@@ -84,7 +91,10 @@ class Pattern:
 def new_pattern(source: int, tag: int, box: Any, place: Any, capacity: int) -> Pattern:
     """A pattern that nothing is awaited with yet."""
     self = Pattern()
-    self.source, self.tag, self.box = source, tag, box
-    self.place, self.capacity = place, capacity
+    self.source = source
+    self.tag = tag
+    self.box = box
+    self.place = place
+    self.capacity = capacity
     self.end = self.envelope = self.waiter = None
     return self
