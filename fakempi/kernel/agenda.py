@@ -1,8 +1,7 @@
 """What is booked: items by time, and in booking order among equal times.
 
-Parallel programs move in step, so many items share a time. Each time has a list of its own and only the times are in a
-heap, which makes booking independent of how many items there are: with 1,024 tasks in step, a heap of (time, number,
-item) costs a third of the time of a whole message.
+Parallel programs move in step, so many items share a time. Each time has a list of its own, and only the times are in a
+heap: with 1,024 tasks in step, a heap of (time, number, item) costs a third of the time of a whole message.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ class Agenda:
             return None
         del self.lists[self.now]
         self.now = heappop(self.times)
-        self.today = self.lists[self.now]
-        self.taken = 1
+        self.today, self.taken = self.lists[self.now], 1
         if self.shuffle is not None:
             self.shuffle(self.today)
         return self.today[0]

@@ -22,7 +22,7 @@ class Task:
 
 
     resume: Callable[[], Any]  # hand it the baton
-    rest: Callable[[], Any]  # what it calls after it has handed the baton on: wait to get it back
+    rest: Any  # what it calls after it has handed the baton on, to wait until it is back; None if that is done by then
 
     def __init__(self, agenda: Agenda, number: int, body: Callable[[], None], owner: Any) -> None:
         self.agenda, self.number, self.body, self.owner = agenda, number, body, owner

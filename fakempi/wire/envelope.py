@@ -28,18 +28,34 @@ class Envelope:
     next: Any
     last: Any
 
-    def __init__(self, out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool) -> None:
-        self.out = out  # the sender's out-port
-        self.source = source  # what the sender is called at the mailbox
-        self.tag = tag
-        self.nbytes = nbytes
-        self.box = box
-        self.content = content
-        self.eager = eager  # travels without waiting to be matched
-        self.end: Any = None  # when the sender is done
-        self.arrived: Any = None  # when all of it is there; None while it has not started
-        self.pattern: Any = None  # what it was matched with, until it travels
-        self.waiter: Any = None
+    out: Any  # the sender's out-port
+    source: int  # what the sender is called at the mailbox
+    tag: int
+    nbytes: int
+    box: Any
+    content: Any
+    eager: bool  # travels without waiting to be matched
+    end: Any  # when the sender is done
+    arrived: Any  # when all of it is there; None while it has not started
+    pattern: Any  # what it was matched with, until it travels
+    waiter: Any
+
+
+def new_envelope(out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool) -> Envelope:
+    """An envelope that has not been sent.
+
+    Not an `__init__`, nor that of patterns: Python 3.11 calls a function at three quarters of the price of a class.
+    """
+    self = Envelope()
+    self.out = out
+    self.source = source
+    self.tag = tag
+    self.nbytes = nbytes
+    self.box = box
+    self.content = content
+    self.eager = eager
+    self.end = self.arrived = self.pattern = self.waiter = None
+    return self
 
 
 class Pattern:
@@ -58,16 +74,27 @@ class Pattern:
     next: Any
     last: Any
 
-    def __init__(self, source: int, tag: int, box: Any, place: Any, capacity: int) -> None:
-        self.source = source
-        self.tag = tag
-        self.box = box
-        self.place = place
-        self.capacity = capacity
-        self.end: Any = None  # when the message is there
-        self.envelope: Any = None  # what it was matched with
-        self.waiter: Any = None
+    source: int
+    tag: int
+    box: Any
+    place: Any
+    capacity: int
+    end: Any  # when the message is there
+    envelope: Any  # what it was matched with
+    waiter: Any
 
     def fits(self, envelope: Envelope) -> bool:
         """Whether this is a message that I wait for."""
         return (self.source < 0 or self.source == envelope.source) and (self.tag < 0 or self.tag == envelope.tag)
+
+
+def new_pattern(source: int, tag: int, box: Any, place: Any, capacity: int) -> Pattern:
+    """A pattern that nothing is awaited with yet."""
+    self = Pattern()
+    self.source = source
+    self.tag = tag
+    self.box = box
+    self.place = place
+    self.capacity = capacity
+    self.end = self.envelope = self.waiter = None
+    return self

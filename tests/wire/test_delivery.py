@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fakempi.kernel.agenda import Agenda
 from fakempi.wire.cost import CostModel
 from fakempi.wire.delivery import Delivery
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.envelope import Envelope, Pattern, new_envelope, new_pattern
 from fakempi.wire.express import Express
 from fakempi.wire.matching import Mailbox
 from fakempi.wire.models.hockney import Hockney
@@ -78,13 +78,13 @@ class Yard:
         self, at: float, source: int, dest: int, nbytes: int, *, tag: int = 0, eager: bool = True, name: Any = None
     ) -> Envelope:
         """A message will be sent."""
-        envelope = Envelope(self.wire.out[source], source, tag, nbytes, self.boxes[dest], name, eager)
+        envelope = new_envelope(self.wire.out[source], source, tag, nbytes, self.boxes[dest], name, eager)
         self.clock.book(at, lambda: self.post(self.wire.send, envelope))
         return envelope
 
     def expect(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY, name: Any = None) -> Pattern:
         """A message will be awaited."""
-        pattern = Pattern(source, tag, self.boxes[dest], name, 1 << 40)
+        pattern = new_pattern(source, tag, self.boxes[dest], name, 1 << 40)
         self.clock.book(at, lambda: self.post(self.wire.expect, pattern))
         return pattern
 
@@ -97,7 +97,7 @@ class Yard:
 
     def look(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY) -> Pattern:
         """Somebody will look for a message that has not come."""
-        pattern = Pattern(source, tag, self.boxes[dest], None, 0)
+        pattern = new_pattern(source, tag, self.boxes[dest], None, 0)
         pattern.waiter = Waiter()
 
         def wait() -> None:
@@ -266,7 +266,7 @@ def test_whoever_gets_a_synchronous_message_that_was_taken_out_of_its_box_has_it
     """As a matched probe does."""
     yard = Yard()
     envelope = yard.send(0, 0, 1, 10, eager=False)
-    pattern = Pattern(0, 0, yard.boxes[1], None, 100)
+    pattern = new_pattern(0, 0, yard.boxes[1], None, 100)
 
     def take() -> None:
         assert yard.boxes[1].withdraw(envelope)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, CostModel, Dragonfly, FatTree, Hockney, Link, Torus, TwoGroups, phantom
 from fakempi.kernel.agenda import Agenda
-from fakempi.wire.envelope import Envelope
+from fakempi.wire.envelope import new_envelope
 from fakempi.wire.express import Express
 from fakempi.wire.models.linked import Linked
 from fakempi.wire.ports import LinkPort, Ports
@@ -42,7 +42,7 @@ def test_a_link_lets_messages_pass_by_their_bytes_and_a_gap() -> None:
     """Two at a time, the others when one is through, in order; nothing is booked for those who do not wait."""
     clock, log = Agenda(), []
     port = LinkPort(clock, -1, lambda envelope: log.append((clock.now, envelope.source)), Link(t_w=2, width=2, gap=1))
-    messages = [Envelope(None, source, 0, nbytes, None, None, True) for source, nbytes in enumerate((5, 1, 1, 0, 4))]
+    messages = [new_envelope(None, source, 0, nbytes, None, None, True) for source, nbytes in enumerate((5, 1, 1, 0, 4))]
     assert [port.take(message) for message in messages] == [True, True, False, False, False]
     assert port.waiting() == messages[2:]
     while (action := clock.take()) is not None:

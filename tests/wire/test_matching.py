@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.envelope import Envelope, Pattern, new_envelope, new_pattern
 from fakempi.wire.matching import Mailbox
 
 ANY = -1
@@ -26,12 +26,12 @@ STEPS = st.lists(
 
 def envelope(source: int = 0, tag: int = 0) -> Envelope:
     """A message that nobody has sent."""
-    return Envelope(None, source, tag, 1, None, None, True)
+    return new_envelope(None, source, tag, 1, None, None, True)
 
 
 def pattern(source: int = ANY, tag: int = ANY) -> Pattern:
     """A message that nobody waits for."""
-    return Pattern(source, tag, None, None, 1)
+    return new_pattern(source, tag, None, None, 1)
 
 
 def first_fit(pairs: list[Any], fits: Any) -> Any:

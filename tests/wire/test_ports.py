@@ -8,7 +8,7 @@ import pytest
 
 from fakempi.kernel.agenda import Agenda
 from fakempi.wire.cost import CostModel
-from fakempi.wire.envelope import Envelope
+from fakempi.wire.envelope import new_envelope
 from fakempi.wire.models.hockney import Hockney
 from fakempi.wire.models.two_level import TwoLevel
 from fakempi.wire.ports import Port, Ports, WidePort
@@ -126,7 +126,7 @@ def test_full_duplex_has_two_ports_and_half_duplex_one() -> None:
 def test_a_shared_port_admits_claims_by_turn() -> None:
     """Whoever was ready first, whatever the order in which the claims came in."""
     port = ports(Hockney(duplex=False)).out[0]
-    first, second = Envelope(None, 0, 0, 0, None, None, True), Envelope(None, 0, 0, 0, None, None, True)
+    first, second = new_envelope(None, 0, 0, 0, None, None, True), new_envelope(None, 0, 0, 0, None, None, True)
     first.number, second.number = 1, 2
     assert port.take(second)
     assert port.take(first)
@@ -165,7 +165,7 @@ def test_in_half_duplex_a_node_has_one_network_port(gap: int | None) -> None:
 
 def test_network_ports_are_as_wide_as_the_model_says() -> None:
     """Whatever the width of the processes' ports."""
-    message = Envelope(None, 0, 0, 10, None, None, True)
+    message = new_envelope(None, 0, 0, 10, None, None, True)
     for gap in (None, 5):
         out = ports(TwoLevel(2, network_ports=3, network_gap=gap)).route(0, 2)[1]
         assert sum(out.take(message) for _ in range(7)) == 3

@@ -126,16 +126,19 @@ def wait_two(loop: Loop, first: Any, second: Any) -> None:
             loop.wait()
         return
     task: Any = loop.running
-    task.since = task.until = loop.now
-    task.awaited = 2
+    task.since = until = loop.now
+    awaited = 0
     if one is None:
         first.waiter = task
-    else:
-        task.settled(one)
+        awaited = 1
+    elif one > until:
+        until = one
     if two is None:
         second.waiter = task
-    else:
-        task.settled(two)
+        awaited += 1
+    elif two > until:
+        until = two
+    task.awaited, task.until = awaited, until
     task.reason = (first, second)
     loop.wait()
 

@@ -11,7 +11,7 @@ from fakempi.errors import MPIError
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.failures.failure import Failure
-from fakempi.wire.envelope import Envelope
+from fakempi.wire.envelope import new_envelope
 
 ENDLESS = (1 << 62) + 1
 """More bytes than any buffer holds: who receives a failure looks why, as with a message that is too long."""
@@ -86,13 +86,13 @@ class Trouble:
                 peer = others[pattern.source] if pattern.source >= 0 else None
                 failure = self.failure(box.owner, peer, together)
                 if failure is not None and box.withdraw(pattern):
-                    pattern.envelope = Envelope(None, pattern.source, pattern.tag, ENDLESS, None, failure, True)
+                    pattern.envelope = new_envelope(None, pattern.source, pattern.tag, ENDLESS, None, failure, True)
                     _end(pattern, now)
             for probe in list(box.probes or ()):
                 failure = self.failure(box.owner, others[probe.source] if probe.source >= 0 else None, together)
                 if failure is not None:
                     box.probes.remove(probe)  # type: ignore[union-attr]
-                    probe.envelope = Envelope(None, probe.source, probe.tag, ENDLESS, None, failure, True)
+                    probe.envelope = new_envelope(None, probe.source, probe.tag, ENDLESS, None, failure, True)
                     _end(probe, now)
             for envelope in box.envelopes():
                 if envelope.eager:

@@ -23,7 +23,7 @@ from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.files.opened import Opened, Part
 from fakempi.mpi.files.storage import StorageError
-from fakempi.wire.envelope import Envelope
+from fakempi.wire.envelope import new_envelope
 
 
 class Access:
@@ -33,7 +33,7 @@ class Access:
 
     def __init__(self, end: Any, nbytes: int) -> None:
         self.end = end
-        self.envelope = Envelope(None, ANY_SOURCE, ANY_TAG, nbytes, None, None, True)  # what a status is told
+        self.envelope = new_envelope(None, ANY_SOURCE, ANY_TAG, nbytes, None, None, True)  # what a status is told
         self.content = self.waiter = None
         self.capacity = nbytes
 

@@ -24,7 +24,7 @@ from fakempi.mpi.failures.failure import Failure
 from fakempi.mpi.point.arrival import secure
 from fakempi.mpi.point.handle import NullOperation
 from fakempi.mpi.point.many import let_others_run
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.envelope import Envelope, Pattern, new_envelope, new_pattern
 
 NO_PARTITION = 1 << 62
 """A tag that no partition has."""
@@ -126,7 +126,7 @@ class PartitionedSend(Half):
         part = _part(self.span, number, self.partitions)
         box = channel.side.box(len(channel.side.members) - 1)
         eager = part.nbytes <= self.process.eager_limit
-        envelope = Envelope(self.process.out, 0, number, part.nbytes, box, payload_of(part), eager)
+        envelope = new_envelope(self.process.out, 0, number, part.nbytes, box, payload_of(part), eager)
         self.envelopes[number] = envelope
         if self.pins is not None:
             self.pins.send(number, envelope.content)
@@ -209,7 +209,7 @@ class PartitionedReceive(Half):
     def _expect(self, number: int, place: Any, capacity: int) -> None:
         """Await a message; before it is known how many come, one that never does, which ends if the sender dies."""
         side = self.channel.side  # type: ignore[union-attr]
-        pattern = Pattern(0, number, side.box(len(side.members) - 1), place, capacity)
+        pattern = new_pattern(0, number, side.box(len(side.members) - 1), place, capacity)
         self.patterns.append(pattern)
         self.process.wire.expect(pattern)
         if pattern.end is None:

@@ -21,7 +21,7 @@ from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.point.arrival import leave, truncation
 from fakempi.mpi.point.races import look_around, look_back
 from fakempi.mpi.point.unsafe import look_behind
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.envelope import new_envelope, new_pattern
 from fakempi.wire.matching import Mailbox
 
 TAG_LIMIT = 2**31 - 1
@@ -85,7 +85,7 @@ class CommState(HandlesErrors):
             box = self._there.box(dest)  # type: ignore[union-attr]
         if eager is None:
             eager = nbytes <= self._eager_limit
-        envelope = Envelope(self._out, self._rank, tag, nbytes, box, content, eager)
+        envelope = new_envelope(self._out, self._rank, tag, nbytes, box, content, eager)
         self._wire.send(envelope)
         return envelope
 
@@ -96,7 +96,7 @@ class CommState(HandlesErrors):
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
             self._complain_of_owner()
-        pattern = Pattern(source, tag, self._box or self._mailbox(), place, capacity)
+        pattern = new_pattern(source, tag, self._box or self._mailbox(), place, capacity)
         self._wire.expect(pattern)
         return pattern
 
@@ -107,7 +107,7 @@ class CommState(HandlesErrors):
         self._check_caller()
         box = self._mailbox()
         look_back(self, box)
-        pattern = Pattern(source, tag, box, place, capacity)
+        pattern = new_pattern(source, tag, box, place, capacity)
         self._wire.expect(pattern)
         look_around(self, pattern)
         return pattern
@@ -177,7 +177,7 @@ class CommState(HandlesErrors):
         if self._process is not None and self._process.universe.strict and 0 <= dest < self._reach:
             self._process.universe.leaves_open("whether Rsend finds its receive posted")
             box = self._there.box(dest)  # type: ignore[union-attr]
-            envelope = Envelope(self._out, self._rank, tag, 0, box, None, True)
+            envelope = new_envelope(self._out, self._rank, tag, 0, box, None, True)
             if not any(pattern.fits(envelope) for pattern in box.patterns()):
                 self._raise(complaint(ERR_OTHER, f"rank {dest} has not posted a receive for tag {tag}."))
 
@@ -248,7 +248,7 @@ class CommState(HandlesErrors):
                 self._raise(error)
 
 
-NULL_MESSAGE = Envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
+NULL_MESSAGE = new_envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 """What is received from PROC_NULL."""
 
 

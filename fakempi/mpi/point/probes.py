@@ -19,7 +19,7 @@ from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOpe
 from fakempi.mpi.point.many import let_others_run
 from fakempi.mpi.point.objects import UNLIMITED
 from fakempi.mpi.point.request import Request
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.wire.envelope import Envelope, new_pattern
 
 
 class Matched:
@@ -124,7 +124,7 @@ class Message(Handled):
             return Request._of(process.comm_world, NullOperation(process.loop.now))
         envelope, matched.envelope = matched.envelope, None
         done("message-lost", matched)
-        pattern = Pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
+        pattern = new_pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
         running_process().wire.join(envelope, pattern)
         return Request._of(self._comm, pattern, buf, is_object)
 
@@ -166,7 +166,7 @@ class Probes(CommState):
             return self._seen(self._chosen_message(source, tag, status, take, polls=False), status, take)  # type: ignore[arg-type]
         envelope = self._find(source, tag)
         while envelope is None:
-            look = Pattern(source, tag, self._mailbox(), None, 0)
+            look = new_pattern(source, tag, self._mailbox(), None, 0)
             self._check_peer(source)
             look.box.probes = [*(look.box.probes or ()), look]
             wait_one(loop, look)
@@ -185,7 +185,7 @@ class Probes(CommState):
             return None if found is None else self._seen(found, status, take)
         envelope = self._find(source, tag)
         if not self._is_there(envelope):
-            look = Pattern(source, tag, self._mailbox(), None, 0)
+            look = new_pattern(source, tag, self._mailbox(), None, 0)
             self._check_peer(source)
             let_others_run(self._loop, look, None if envelope is None else envelope.arrived)
             envelope = self._find(source, tag)
@@ -195,7 +195,7 @@ class Probes(CommState):
         """The message that is chosen to be seen; None if that is none yet."""
         if self._is_nothing(source, tag):
             return NULL_MESSAGE
-        look = Pattern(source, tag, self._mailbox(), None, 0)
+        look = new_pattern(source, tag, self._mailbox(), None, 0)
         found: Envelope | None = self._process.universe.choices.looked(look, polls, take, status is not None)
         return found
 

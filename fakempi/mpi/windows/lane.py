@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from fakempi.wire.envelope import Envelope
+from fakempi.wire.envelope import Envelope, new_envelope
 
 
 class Lane:
@@ -31,7 +31,7 @@ class Lane:
             what.end = end
             what.settled(end)
             return
-        what.envelope = envelope = Envelope(here.out, here.rank, 0, nbytes, box, None, True)
+        what.envelope = envelope = new_envelope(here.out, here.rank, 0, nbytes, box, None, True)
         if here.recorder is not None:
             envelope.posted, envelope.region, envelope.call = what.issued
             what.posted, what.call = what.awaited()
