@@ -91,7 +91,7 @@ class Run:
         """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
-        return rounds(self.trace.transfer_rows)
+        return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
         """In a notebook: what happened, if that was recorded."""
@@ -123,7 +123,7 @@ def run(
     buffers: bool | None = None,
     poll: float = 1e-6,
     decisions: str | Choices | None = None,
-    paper: str = "never",
+    paper: str = "auto",
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -176,8 +176,8 @@ def run(
         A schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open is
         decided as it says, and not by time; messages cost nothing unless `cost` is given.
     paper
-        "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results, clocks
-        and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why.
+        "auto", the default, carries out collective calls in one piece, without messages, where that gives exactly the same
+        results, clocks and counters; "never" does so nowhere; "always" refuses calls for which that is not possible.
 
     Returns
     -------

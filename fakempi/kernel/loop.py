@@ -79,7 +79,7 @@ class Loop(Agenda):
             self.running = to
             self.taken = taken + 1
         else:
-            to = self.next()
+            to = None if self.ending else self.next()
         if to is me:
             return
         if to is not None:
@@ -154,8 +154,8 @@ class Loop(Agenda):
         self.pollers.clear()
         return True
 
-    def begin(self, task: Task) -> None:
-        """The body of every carrier's thread of control: run the task to its end."""
+    def begin(self, task: Task) -> bool:
+        """The body of every carrier's thread of control: run the task to its end. True if another has its baton already."""
         try:
             if not self.ending:
                 task.body()
@@ -163,7 +163,8 @@ class Loop(Agenda):
             pass
         finally:
             task.clock = self.now
-            del self.tasks[task.number]
+            lost = self.tasks.pop(task.number, None) is None  # whoever takes it from there hands the baton on
+        return lost
 
     def stop(self) -> None:
         """Nothing more is to happen: the baton goes to the hub as soon as the running task ends or waits."""

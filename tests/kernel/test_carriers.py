@@ -7,6 +7,7 @@ import threading
 import weakref
 from contextvars import ContextVar
 from functools import partial
+from time import sleep
 from typing import Any
 
 import pytest
@@ -116,9 +117,9 @@ def test_an_interrupt_that_comes_together_with_the_baton_does_not_hang() -> None
         finally:
             log.append("cleans up")
 
-    def interrupted(sleep: Any) -> None:
+    def interrupted(sleep: Any, loop: Any) -> None:
         carrier._sleep = sleep
-        sleep()
+        sleep(loop)
         raise KeyboardInterrupt
 
     def drive() -> None:
@@ -134,8 +135,74 @@ def test_an_interrupt_that_comes_together_with_the_baton_does_not_hang() -> None
         loop.spawn(waits)
     thread = threading.Thread(target=drive, daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     assert log == ["cleans up", "cleans up", "over"]
+
+
+def test_a_hub_that_is_woken_twice_lets_tasks_end_one_after_the_other() -> None:
+    """Somebody hands it a baton, at the end, that a task has: it looks, and sleeps on."""
+    loop = Loop(make_carrier("threads"))
+    carrier: Any = loop.carrier
+    log: list[str] = []
+
+    def waits(name: str) -> None:
+        try:
+            loop.wait()
+        finally:
+            carrier.to_hub()
+            while carrier.hub.is_set():
+                sleep(0)  # until it has looked
+            log.append(name)
+            log.append(name)
+
+    for name in "abc":
+        loop.spawn(partial(waits, name))
+    finish(loop)
+    assert "".join(log) == "aabbcc"
+
+
+def test_a_hub_that_nobody_wakes_at_the_end_sees_that_it_has_the_baton() -> None:
+    """A thread that is told to end in its very last step dies before it has woken anybody."""
+    loop = Loop(make_carrier("threads"))
+    carrier: Any = loop.carrier
+    log: list[str] = []
+
+    class Deaf:
+        def set(self) -> None: ...
+
+        def clear(self) -> None: ...
+
+        def wait(self, seconds: float) -> bool:
+            sleep(0)
+            return False
+
+    def waits(name: str) -> None:
+        try:
+            loop.wait()
+        finally:
+            log.append(name)
+
+    for name in "abc":
+        loop.spawn(partial(waits, name))
+    carrier.drive(loop)
+    carrier.hub = Deaf()
+    loop.unwind()
+    carrier.close()
+    assert log == ["a", "b", "c"]
+
+
+def test_a_task_that_another_has_taken_out_hands_no_baton_on(carrier: str) -> None:
+    """It was given up while it ran, and comes to its end all the same."""
+    loop = Loop(make_carrier(carrier))
+    log = []
+
+    def is_given_up() -> None:
+        log.append(loop.tasks.pop(1).number)
+
+    task = loop.spawn(is_given_up)
+    assert loop.begin(task)
+    assert not loop.begin(loop.spawn(lambda: None))
+    assert (log, loop.tasks) == ([1], {})
 
 
 def test_each_task_has_a_thread_of_its_own() -> None:
