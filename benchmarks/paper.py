@@ -1,7 +1,7 @@
 """What collective calls cost on paper, and message by message, in the same run: microseconds a rank and call, and the ratio.
 
     python benchmarks/paper.py [ranks ...]      each call at so many ranks (1024); it is CPU time that is taken
-    python benchmarks/paper.py --scale          65,536 ranks, and a barrier of 1,048,576 (11 GB), with seconds and memory
+    python benchmarks/paper.py --scale          65,536 ranks, and a barrier of 1,048,576 (10 GB), with seconds and memory
 
 The one that is carried out message by message is called fewer times, since it takes so long.
 """

@@ -16,13 +16,11 @@ switch = greenlet.switch  # which the program may find changed
 
 
 class Greenlets:
-    """All tasks in the caller's thread.
-
-    The hub starts all greenlets: they inherit the recursion depth of whoever does, and would come to its limit.
-    """
+    """All tasks in the caller's thread. The hub starts all: a greenlet inherits the recursion depth of whoever does."""
 
     def __init__(self) -> None:
         self.hub, self.thread = getcurrent(), get_ident()
+        self.idle: list[greenlet] = []  # whose tasks have ended: others can go on there, a new one takes longer (10 us)
 
     def prepare(self, loop: Loop, task: Task) -> None:
         """Until it has started, the way to a task leads through the hub. A switch returns when the baton is back."""
@@ -32,7 +30,8 @@ class Greenlets:
         """Start tasks and go on with those that are due until nothing is."""
         task: Any = loop.next()
         while task is not None:
-            task = (switch(greenlet(self._run), loop, task) if task.handle is None else task.resume()) or loop.next()
+            idle = self.idle or [greenlet(self._run)]
+            task = (switch(idle.pop(), task) if task.handle is None else task.resume()) or loop.next()
 
     def to_hub(self) -> None:
         """The hub goes on with whatever is next."""
@@ -47,16 +46,18 @@ class Greenlets:
         return {task: task.handle.gr_frame for task in tasks if task.handle is not None}
 
     def close(self) -> None:
-        """Nothing to do: an ended greenlet is gone."""
+        """Let all greenlets end in the order of their memory: otherwise that is given back in too many pieces."""
+        for one in sorted(self.idle, key=id):
+            switch(one, None)
 
-    def _run(self, loop: Loop, task: Any) -> Any:
-        """In a greenlet: a task, and those after it that have not started, since a new greenlet takes longer (9 us)."""
+    def _run(self, task: Any) -> None:
+        """In a greenlet: tasks, one after the other, none of which sees the context variables of those before."""
         me = getcurrent()
-        while task is not None and task.handle is None:  # a task has none of the last one's context variables
+        while task is not None:
             task.handle, task.resume, me.gr_context = me, self.way_to(switch.__get__(me)), None
-            loop.begin(task)
-            task = loop.next()
-        return task  # which the hub goes on with
+            task.agenda.begin(task)
+            self.idle.append(me)
+            task = switch(self.hub, None)
 
     def way_to(self, resume: Callable[[], Any]) -> Callable[[], Any]:
         """How to resume a greenlet, given its switch."""

@@ -1,9 +1,8 @@
 """The baton: exactly one task runs at a time, and the next one is the earliest in virtual time.
 
 On the agenda are tasks to go on with and actions to call, in the order of their times and then of booking, so a run never
-depends on anything but the program. A task that has to wait takes the next one off the agenda and hands the baton
-straight to it: one switch, not two. The caller of the carrier's `drive` is the hub: it gets the baton to start tasks, when
-a task has ended, and when nothing is left to do.
+depends on anything but the program. A task that has to wait hands the baton straight to the next one: one switch, not two.
+The caller of the carrier's `drive` is the hub: it starts tasks, and gets the baton when one has ended or nothing can go on.
 """
 
 from __future__ import annotations
@@ -112,8 +111,7 @@ class Loop(Agenda):
     def poll(self) -> None:
         """The running task found nothing: others may run, and it comes back.
 
-        The first time at a given moment it comes back at that moment, so that a program which computes and tests in turn
-        loses no time by testing; from the second time on, when virtual time has moved, so that polling loops end.
+        The first time at the same moment, so that to test takes no time; then when time has moved, so that loops end.
         """
         me: Any = self.running
         if me.polled_at == self.now:

@@ -11,8 +11,7 @@ from fakempi.kernel.agenda import Agenda, Time
 class Task:
     """A function that runs until it waits, and goes on when it is woken.
 
-    It may wait for several things at once: `awaited` counts those whose end is not known yet and `until` is the latest
-    end so far, so that a task is booked once however many things it waits for.
+    It may wait for several things, and is booked once: `awaited` counts those of unknown end, `until` is the latest end.
     """
 
     __slots__ = (

@@ -142,7 +142,13 @@ def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
 
 
 def _overlap(sendbuf: Any, recvbuf: Any) -> bool:
-    """Whether the two may have memory in common: two arrays that own theirs have not."""
-    if type(sendbuf) is not ndarray or (sendbuf.base is None and recvbuf.base is None and sendbuf is not recvbuf):
+    """Whether the two may have memory in common: arrays that own theirs have not, nor have parts of two such."""
+    if type(sendbuf) is not ndarray:
         return False
+    one, other = sendbuf.base, recvbuf.base
+    if one is None is other:
+        return sendbuf is recvbuf
+    one, other = sendbuf if one is None else one, recvbuf if other is None else other
+    if one is not other and type(one) is type(other) is ndarray and one.base is None is other.base:
+        return False  # in half the time that numpy takes
     return np.may_share_memory(sendbuf, recvbuf)
