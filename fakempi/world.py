@@ -91,7 +91,7 @@ class Run:
         """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
-        return rounds(self.trace.transfer_rows)
+        return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
         """In a notebook: what happened, if that was recorded."""
@@ -123,7 +123,7 @@ def run(
     buffers: bool | None = None,
     poll: float = 1e-6,
     decisions: str | Choices | None = None,
-    paper: str = "never",
+    paper: str = "auto",
 ) -> Run:
     """Call `main(comm, *args)` on every one of `nprocs` virtual ranks and return what became of them.
 
@@ -176,8 +176,8 @@ def run(
         A schedule that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1": what MPI leaves open is
         decided as it says, and not by time; messages cost nothing unless `cost` is given.
     paper
-        "auto" carries out collective calls in one piece, without messages, where that gives exactly the same results, clocks
-        and counters; "never" does so nowhere; "always" refuses calls for which it is not possible, and says why.
+        "auto", the default, carries out collective calls in one piece, without messages, where that gives exactly the same
+        results, clocks and counters; "never" does so nowhere; "always" refuses calls for which that is not possible.
 
     Returns
     -------
@@ -220,42 +220,41 @@ def run(
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
 
-    def program(comm: Any) -> Any:
-        return main(comm, *args)
-
-    try:
-        for process in new_world(universe, nprocs):
-            universe.launch(process, program)
-    except MemoryError as error:
-        raise out_of(error, nprocs) from None
-    universe.detection, universe.excuse = detection, partial(excuse, universe)
-    if kill is not None:
-        schedule(universe, kill)
-    if seed is not None:
-        loop.shuffle = Random(seed).shuffle
-        loop.shuffle(loop.today)
-    outer = current_process()
-    before, here.loop = here.loop, loop
-    try:
-        if outer is not None:
-            outer.universe.inner = universe
-        measures = on_demand.metered(universe) if universe.computing else nullcontext()
-        grants = nullcontext() if choices is None else chosen_grants(loop)
-        watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
-        with patient_collector(nprocs), among_threads(loop), measures, grants, watch:
-            _drive(universe)
-    except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
-        raise
-    except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
-        raise out_of(error, nprocs) from error
-    finally:
-        if universe.pins is not None:
-            universe.pins.end()
-        here.loop = before
-        if outer is not None:
-            outer.universe.inner = None
-    return Run(universe, returns, recorder)
+    program = (lambda comm: main(comm, *args)) if args else main  # a frame less on every rank's stack
+    with patient_collector(nprocs):
+        try:
+            for process in new_world(universe, nprocs):
+                universe.launch(process, program)
+        except MemoryError as error:
+            raise out_of(error, nprocs) from None
+        universe.detection, universe.excuse = detection, partial(excuse, universe)
+        if kill is not None:
+            schedule(universe, kill)
+        if seed is not None:
+            loop.shuffle = Random(seed).shuffle
+            loop.shuffle(loop.today)
+        outer = current_process()
+        before, here.loop = here.loop, loop
+        try:
+            if outer is not None:
+                outer.universe.inner = universe
+            measures = on_demand.metered(universe) if universe.computing else nullcontext()
+            grants = nullcontext() if choices is None else chosen_grants(loop)
+            watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
+            with among_threads(loop), measures, grants, watch:
+                _drive(universe)
+        except RunError as error:
+            error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
+            raise
+        except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
+            raise out_of(error, nprocs) from error
+        finally:
+            if universe.pins is not None:
+                universe.pins.end()
+            here.loop = before
+            if outer is not None:
+                outer.universe.inner = None
+        return Run(universe, returns, recorder)
 
 
 def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:

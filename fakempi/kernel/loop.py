@@ -76,8 +76,7 @@ class Loop(Agenda):
         today, taken = self.today, self.taken
         if taken < len(today) and taken != COMPACT and today[taken].__class__ is Task:
             to: Task | None = today[taken]  # what `next` does most of the time, inlined: a tenth of a switch
-            self.running = to
-            self.taken = taken + 1
+            self.running, self.taken = to, taken + 1
         else:
             to = None if self.ending else self.next()
         if to is me:

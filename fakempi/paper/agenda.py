@@ -45,23 +45,23 @@ class Snapshot:
         loop.times = sorted(self.later)
 
     def _again(self, items: list[Any]) -> list[Any]:
-        return [_Bookings(self.loop, task, self.booked[task]) if task in self.booked else task
-                for task in items if task in self.booked or task.number in self.loop.tasks]  # fmt: skip
+        alive = self.loop.tasks
+        return [task if task not in self.booked and task.number in alive else _Bookings(self, task) for task in items]
 
 
 class _Bookings:
-    """A task's bookings, which are made again, each in its turn; then it is the task's own."""
+    """A task's bookings, which are made again, each in its turn; then it is the task's own, or that at which it ended."""
 
     __slots__ = ("done", "loop", "task", "times")
 
-    def __init__(self, loop: Loop, task: Task, times: list[Time]) -> None:
-        self.loop, self.task, self.times, self.done = loop, task, times, 0
+    def __init__(self, snapshot: Snapshot, task: Task) -> None:
+        self.loop, self.task, self.times, self.done = snapshot.loop, task, snapshot.booked.get(task, ()), 0
 
     def __call__(self) -> None:
         """The task's turn."""
+        if self.done == len(self.times):
+            return  # it has ended here, and time has come to that
         at = self.times[self.done]
         self.done += 1
-        if self.done < len(self.times):
-            self.loop.book(at, self)
-        elif self.task.number in self.loop.tasks:
-            self.loop.book(at, self.task)
+        last = self.done == len(self.times) and self.task.number in self.loop.tasks
+        self.loop.book(at, self.task if last else self)

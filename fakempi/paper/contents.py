@@ -106,18 +106,30 @@ def _matrix(arrays: Arrays) -> Any:
     return np.concatenate([into if out is None else out for out, into in arrays]).reshape(len(arrays), -1)
 
 
+def why_not_combined(op: Any, into: Any) -> str:
+    """Why an operation on arrays of that type is not for paper; empty if it is, as with phantoms.
+
+    A program's own function may do anything, such as tell others, and so is not called at another time than its own.
+    """
+    if type(into) is not ndarray:
+        return ""
+    dtype, label = into.dtype, op._operation.label
+    if op._operation.by_dtype.get(dtype) is None:
+        return f"{op._name_for_people()} of {dtype} is not one of numpy's functions"
+    if dtype.kind not in "?biufc" or (dtype.kind == "c" and label != "SUM"):
+        return f"{label} of {dtype} may be rounded otherwise"
+    return ""
+
+
 def _kernel(arrays: Arrays, op: Any) -> Any:
     """What combines two arrays, and gives the same bits for one element as for many."""
     dtype, label = arrays[0][1].dtype, op._operation.label
-    kernel = op._operation.by_dtype.get(dtype)
-    if kernel is None or dtype.kind not in "?biufc" or (dtype.kind == "c" and label != "SUM"):
-        raise Unclear(f"{label} of {dtype} may be rounded otherwise")
     if dtype.kind == "f" and label in ("MAX", "MIN"):
         for out, into in arrays:
             given = into if out is None else out
-            if not given.all() or np.isnan(given).any():
-                raise Unclear(f"{label} of zeros or NaNs may leave another one")
-    return kernel
+            if (not given.all() and np.signbit(given[given == 0]).any()) or np.isnan(given).any():
+                raise Unclear(f"{label} of zeros of both signs, or of NaNs, may leave another one")
+    return op._operation.by_dtype[dtype]
 
 
 def _combined(kernel: Any, left: Any, right: Any) -> Any:

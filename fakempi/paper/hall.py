@@ -25,7 +25,7 @@ from fakempi.mpi.base.meeting import Meeting
 from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
-from fakempi.paper.contents import Deliver, are_hollow, keep
+from fakempi.paper.contents import Deliver, are_hollow, keep, why_not_combined
 from fakempi.paper.sheets import Sheet, sheet_of
 from fakempi.wire.express import Express
 
@@ -103,7 +103,7 @@ class Hall:
     def carry_out(self, comm: Any, entry: Any, sheet: Sheet, op: Any, arrays: tuple[Any, ...]) -> bool:
         """A rank comes to a call: True when that has been carried out, False if it has to be, message by message."""
         if entry.paper is None:
-            entry.paper = self._page_for(comm, sheet, op)
+            entry.paper = self._page_for(comm, sheet, op, arrays)
         page: Any = entry.paper
         if page.__class__ is Page and not page.why_not:
             loop, rank = self.loop, comm._rank
@@ -138,7 +138,7 @@ class Hall:
 
     # -- opening and closing --------------------------------------------------------------------------------------
 
-    def _page_for(self, comm: Any, sheet: Sheet, op: Any) -> Page | str:
+    def _page_for(self, comm: Any, sheet: Sheet, op: Any, arrays: tuple[Any, ...]) -> Page | str:
         """A page for a call that this rank is the first to come to, or why there is none."""
         loop, universe, side = self.loop, self.universe, comm._side
         if loop.running is not comm._process.task:
@@ -147,6 +147,8 @@ class Hall:
             self.why_never = self._look()
         if self.why_never:
             return self.why_never
+        if op is not None and (why := why_not_combined(op, arrays[1])):
+            return why
         if not self.always:
             if len(side.members) < FEWEST:
                 return "it has few ranks"
@@ -157,8 +159,11 @@ class Hall:
             self.give_up("another call comes between")  # in which nobody comes to this one: all are in that or behind
         if not len(side.members) == len(universe.processes) == len(loop.tasks):
             return "there are other tasks than the ranks of its communicator"
-        if universe.dead or vars(loop).keys() & self.loop_doors.keys():
-            return "ranks have died, or keep something while they wait"
+        if universe.dead:
+            return "ranks have died"
+        there = vars(self.wire)
+        if vars(loop).keys() & self.loop_doors.keys() or any(there.get(n, d) is not d for n, d in self.wire_doors.items()):
+            return "somebody else watches what ranks do, or ends the run"
         snapshot = Snapshot(loop)
         if not snapshot.is_quiet():
             return "other ranks wait for something, or messages are under way"
@@ -188,6 +193,12 @@ class Hall:
             self.page.reason.end = self.loop.now
         self.page = None
         _take_back(self.loop, self.loop_doors)
+
+    def close_for_good(self) -> None:
+        """Nothing is on paper any more: messages may have to be refused, of ranks that have died or know of it."""
+        self.give_up("a communicator was revoked")
+        self.settle()
+        self.why_never = "ranks have died, or a communicator was revoked"
 
     def settle(self) -> None:
         """The ports are asked for: tell them what has gone through them."""

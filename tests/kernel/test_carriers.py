@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from contextvars import ContextVar
 from functools import partial
 from time import sleep
 from typing import Any
@@ -50,6 +51,43 @@ def test_a_waiting_greenlet_switches_straight_to_the_next() -> None:
         greenlet.settrace(before)
     assert len(switches) <= 3 * 50 + 4 * 3
     assert sum(switches) <= 3 * 3
+
+
+def test_tasks_that_never_wait_need_one_greenlet() -> None:
+    """Who ends leaves it to the next one that has not started; who waits keeps its own."""
+    greenlet = pytest.importorskip("greenlet")
+    loop, seen = Loop(make_carrier("greenlets")), []
+
+    def task(waits: bool) -> None:
+        seen.append(greenlet.getcurrent())
+        if waits:
+            loop.sleep_until(1)
+            seen.append(greenlet.getcurrent())
+
+    for waits in (False, False, True, False, True, False):
+        loop.spawn(partial(task, waits))
+    finish(loop)
+    one, two, three = seen[0], seen[3], seen[5]
+    assert len({one, two, three}) == 3
+    assert seen == [one, one, one, two, two, three, one, two]
+
+
+@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
+def test_what_a_task_sets_in_its_context_is_not_there_for_the_next(carrier: str) -> None:
+    """Though that may go on where it has ended."""
+    if carrier == "greenlets":
+        pytest.importorskip("greenlet")
+    loop, variable, seen = Loop(make_carrier(carrier)), ContextVar("variable", default=0), []
+
+    def task() -> None:
+        seen.append(variable.get())
+        variable.set(1)
+
+    for _ in range(3):
+        loop.spawn(task)
+    finish(loop)
+    assert seen == [0, 0, 0]
+    assert variable.get() == 0
 
 
 def test_a_waiting_thread_hands_the_baton_straight_to_the_next() -> None:

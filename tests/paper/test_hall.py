@@ -134,38 +134,71 @@ def test_ranks_that_disagree_are_told_though_others_wait(on_paper: list[Any]) ->
         fakempi.run(main, 4, paper="auto")
 
 
-def test_always_says_why_a_call_is_not_on_paper() -> None:
-    """And with few ranks it is."""
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "traced": (lambda comm: comm.Barrier(), {"trace": True}, "the run is traced"),
+    "another model": (
+        lambda comm: comm.Barrier(), {"cost": fakempi.LogGP()},
+        "messages do not all take t_s + n t_w seconds, with t_s more than 0",
+    ),
+    "another algorithm": (
+        lambda comm: comm.Barrier(), {"algorithms": {"barrier": "linear"}},
+        "nothing is known of <intra barrier linear> on 4 ranks with 0 bytes",
+    ),
+    "bcast": (lambda comm: comm.Bcast(np.zeros(1)), {}, "bcast is not made for it here"),
+    "gather": (lambda comm: comm.gather(1), {}, "gather is not made for it here"),
+    "scan": (lambda comm: comm.scan(1), {}, "scan is not made for it here"),
+    "own function": (
+        lambda comm: comm.Allreduce(np.zeros(1), np.zeros(1), MPI.Op.Create(lambda one, two, datatype: None)), {},
+        "allreduce is not made for it here",
+    ),
+    "nothing to send": (
+        lambda comm: comm.Allgather(np.zeros(0), np.zeros(0)), {},
+        "nothing is known of <intra allgather bruck> on 4 ranks with 0 bytes",
+    ),
+    "background": (lambda comm: comm.Ibarrier().Wait(), {}, "it is carried out in the background"),
+    "prepared": (lambda comm: _started(comm.Barrier_init()).Wait(), {}, "it is carried out in the background"),
+    "parts": (
+        lambda comm: comm.Split(comm.rank % 2).Barrier(), {}, "there are other tasks than the ranks of its communicator"
+    ),
+    "two groups": (lambda comm: _other_half(comm).Barrier(), {}, "it is between two groups"),
+    "neighbours": (
+        lambda comm: comm.Create_cart([4]).neighbor_allgather(1), {}, "neighbours exchange what they have at their own times"
+    ),
+    "neighbours in the background": (
+        lambda comm: comm.Create_cart([4]).Ineighbor_allgather(np.zeros(1), np.zeros(2)).Wait(), {},
+        "neighbours exchange what they have at their own times",
+    ),
+}  # fmt: skip
 
-    def barrier(comm: Any) -> None:
-        comm.Barrier()
 
-    def bcast(comm: Any) -> None:
-        comm.Bcast(np.zeros(1))
+def _started(request: Any) -> Any:
+    request.Start()
+    return request
 
-    def background(comm: Any) -> None:
-        comm.Ibarrier().Wait()
 
-    def parts(comm: Any) -> None:
-        comm.Split(comm.rank % 2).Barrier()
+def _other_half(comm: Any) -> Any:
+    """Ranks 0 and 1 on one side, 2 and 3 on the other."""
+    return comm.Split(comm.rank // 2).Create_intercomm(0, comm, 2 - 2 * (comm.rank // 2))
 
-    assert fakempi.run(barrier, 2, paper="always").messages == 2
-    refused = "all collective calls are to be on paper (paper='always'), but "
-    for program, options, why in [
-        (barrier, {"trace": True}, "the run is traced."),
-        (barrier, {"cost": fakempi.LogGP()}, "messages do not all take t_s + n t_w seconds, with t_s more than 0."),
-        (
-            barrier,
-            {"algorithms": {"barrier": "linear"}},
-            "of <intra barrier linear> on 4 ranks nothing is known on paper.",
-        ),
-        (bcast, {}, "bcast is not made for it here."),
-        (background, {}, "it is carried out in the background."),
-        (parts, {}, "there are other tasks than the ranks of its communicator."),
-    ]:
-        with pytest.raises((RankError, MPIError)) as caught:
-            fakempi.run(program, 4, paper="always", **options)  # type: ignore[arg-type]
-        assert refused + why in str(caught.value)
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_always_says_why_a_call_is_not_on_paper(case: str) -> None:
+    """Whoever wants all calls on paper is told of each that is not."""
+    program, options, why = REFUSED[case]
+    with pytest.raises((RankError, MPIError)) as caught:
+        fakempi.run(program, 4, paper="always", **options)
+    assert f"all collective calls are to be on paper (paper='always'), but {why}." in str(caught.value)
+
+
+def test_always_takes_few_ranks_and_what_sends_nothing_too() -> None:
+    """Two are enough; a rank alone sends nothing, and making communicators is free."""
+
+    def main(comm: Any) -> None:
+        comm.Dup().Barrier()
+        comm.Split(comm.rank).Allreduce(np.zeros(1), np.zeros(1))
+        MPI.COMM_SELF.Barrier()
+
+    assert fakempi.run(main, 2, paper="always").messages == 2
 
 
 def test_what_paper_can_be() -> None:

@@ -434,3 +434,69 @@ def test_what_is_told_under_the_pointer_is_quick_with_many_messages(opened: Open
     }""")
     assert page.is_visible("#tooltip")
     assert min(spent) < MANY
+
+
+def layout(page: Any, wanted: str) -> None:
+    """Wait until two runs stand so: the page follows the window's size a moment later."""
+    page.wait_for_function("wanted => document.getElementById('timeline').dataset.layout === wanted", arg=wanted)
+
+
+def test_two_schedules_stand_side_by_side_where_there_is_room(opened: Open) -> None:
+    """The one that fails is left; in a narrow window they are one above the other, and so they are at a switch."""
+    page = opened("why")
+    layout(page, "beside")
+    assert "left run" in page.inner_text("#legend")
+    whole = seen(page)
+    page.mouse.move(*middle(page, 0.75, 0.5))  # the right one's time is the same as the left one's
+    page.mouse.wheel(0, -400)
+    near = seen(page)
+    assert whole[0] < near[0] < near[1] < whole[1]
+    page.set_viewport_size({"width": 800, "height": 800})
+    layout(page, "stacked")
+    assert page.is_disabled("#beside")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    layout(page, "beside")
+    page.focus("#timeline")
+    page.keyboard.press("s")
+    layout(page, "stacked")
+    page.check("#beside")
+    layout(page, "beside")
+
+
+def test_two_traces_can_stand_side_by_side(opened: Open) -> None:
+    """At a switch, which a page of one run does not have; what is told under the pointer is of the run that is there."""
+    page = opened("both")
+    layout(page, "stacked")
+    page.check("#beside")
+    layout(page, "beside")
+    x, y = middle(page, 0.6, 0.3)
+    for step in range(60):
+        page.mouse.move(x + 4 * step, y)
+        if "bytes" in page.inner_text("#tooltip"):
+            break
+    assert "Sendrecv at test_browser.py:" in page.inner_text("#tooltip")
+    page.mouse.click(x + 4 * step, y)
+    page.click("#tab-waits")
+    assert page.inner_text("#sheet-waits").startswith("slow; ")
+    page.mouse.click(*middle(page, 0.3, 0.3))
+    assert page.inner_text("#sheet-waits").startswith("fast; ")
+    assert not opened("ring").is_visible("#beside")
+
+
+def test_a_step_begins_at_what_is_seen(opened: Open) -> None:
+    """Not at the start of the run, when that is out of sight."""
+    page = opened("ring", "#t=1e-5..2e-5")
+    page.click("#step")
+    told = page.inner_text("#moment")
+    assert seen(page) == (1e-5, 2e-5)
+    assert 10 < float(told.split()[0]) <= 20, told
+
+
+def test_no_arc_of_the_graph_is_cut_off(opened: Open) -> None:
+    """Near misses go out beyond the circle, and the drawing is as large as they are."""
+    page = opened("knot")
+    assert page.evaluate("""() => {
+      const svg = document.querySelector("#waits svg"), { x, y, width, height } = svg.viewBox.baseVal;
+      return [...svg.querySelectorAll("path")].map(path => path.getBBox()).filter(box =>
+        box.x < x - 1 || box.y < y - 1 || box.x + box.width > x + width + 1 || box.y + box.height > y + height + 1).length;
+    }""") == 0

@@ -28,7 +28,7 @@ def with_recipe(comm: Any, run: Work, entry: Any, recipe: Recipe | None, operati
     universe = comm._process.universe
     if recipe is None or universe.alone:
         if universe.paper is not None and entry is not None:
-            universe.paper.refuse(f"{operation} is not made for it here")
+            universe.paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
         return run
     if entry is not None:
         recipe.site = entry.places[comm._rank]
@@ -36,18 +36,18 @@ def with_recipe(comm: Any, run: Work, entry: Any, recipe: Recipe | None, operati
             entry.recipe = recipe
         if universe.paper is not None:
             recipe.sheet = universe.paper.sheet(recipe.choice, comm._reach, nbytes)
-            run = _on_paper(comm, run, entry, recipe)
+            run = _on_paper(comm, run, entry, recipe, nbytes)
     run.recipe = recipe  # type: ignore[attr-defined]
     return run
 
 
-def _on_paper(comm: Any, run: Work, entry: Any, recipe: Recipe) -> Work:
+def _on_paper(comm: Any, run: Work, entry: Any, recipe: Recipe, nbytes: int) -> Work:
     """The work of a call, in one piece for all ranks if that is possible."""
     paper, sheet = comm._process.universe.paper, recipe.sheet
 
     def work(*arrays: Any) -> None:
         if sheet is None:
-            paper.refuse(f"of {recipe.choice.algorithm!r} on {comm._reach} ranks nothing is known on paper")
+            paper.refuse(f"nothing is known of {recipe.choice.algorithm!r} on {comm._reach} ranks with {nbytes} bytes")
         elif paper.carry_out(comm, entry, sheet, recipe.op, arrays):
             return
         run(*arrays)

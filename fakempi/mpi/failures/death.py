@@ -66,10 +66,11 @@ def bury(process: Process) -> None:
     universe, loop = process.universe, process.loop
     if process.number in universe.dead or process.task.number not in loop.tasks:
         return  # it has died, or ended, before
+    loop.book(loop.now + universe.detection, partial(_declare, universe, process.number))  # before anything shows of it
     universe.dead[process.number] = process, loop.now
+    universe.leaves_open("when others learn of a death")
     for task in [task for task in loop.tasks.values() if task.owner is process]:
         park(universe, task)
-    loop.book(loop.now + universe.detection, partial(_declare, universe, process.number))
 
 
 def _declare(universe: Universe, number: int) -> None:
@@ -123,6 +124,8 @@ def _watch_the_wire(universe: Universe) -> None:
     if universe.watches_the_dead:
         return
     universe.watches_the_dead = True
+    if universe.paper is not None:
+        universe.paper.close_for_good()
     send, expect = wire.send, wire.expect
 
     def checked_send(envelope: Any) -> None:

@@ -41,6 +41,8 @@ def look_back(comm: Any, box: Any) -> None:
     if last is None or last.pattern is None:
         return
     pattern, last.pattern = last.pattern, None
+    if comm._process.universe.paper is not None:
+        comm._process.universe.paper.settle()  # what the rank has sent since
     if pattern.envelope is not None and last.sent == comm._out.sent:
         _note(comm, pattern, last)
 

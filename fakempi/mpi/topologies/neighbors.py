@@ -198,6 +198,8 @@ class NeighborCollectives(CollectiveCalls):
         if kinds is not None:
             traffic = traffic._replace(given=_by_rank(outgoing, kinds[0]), taken=_by_rank(incoming, kinds[1]))
         (twin,), tag, *_ = self._enter_call({}, traffic)
+        if self._process.universe.paper is not None:
+            self._process.universe.paper.refuse("neighbours exchange what they have at their own times")
         receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
         return twin, receive, send
 
