@@ -83,11 +83,12 @@ def test_the_search_works_from_the_disk_and_asks_the_network_for_nothing(site: P
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(120_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda asked: wrong.extend([asked.url] * (not asked.url.startswith(("file:", "data:", "blob:")))))
         page.goto((site / "papers" / "index.html").as_uri())
         page.fill("input.md-search__input", "deadlock")
-        page.wait_for_selector(".md-search-result__link", timeout=60_000)
+        page.wait_for_selector(".md-search-result__link")
         found = page.get_attribute(".md-search-result__link", "href")
         assert found.startswith(site.as_uri())
         page.goto(found)

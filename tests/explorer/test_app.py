@@ -49,16 +49,25 @@ def words(explorer: Any, name: str) -> str:
     return str(explorer.query_one(name).render())
 
 
+async def settled(pilot: Any, holds: Callable[[], object]) -> None:
+    """What follows a key comes when the screen gets to it: wait until it holds, or fail after a while as it does not."""
+    for _ in range(500):
+        if holds():
+            return
+        await pilot.pause(0.01)
+    assert holds()
+
+
 def test_all_is_seen_at_first() -> None:
     """Times, ranks, a lane for each, and what is under the cursor."""
 
     async def act(explorer: Any, pilot: Any) -> None:
+        await settled(pilot, lambda: "ranks 0 to 7 of 8" in words(explorer, "#head"))
         assert words(explorer, "#head").startswith("ring.npz: 0 s to ")
-        assert "ranks 0 to 7 of 8" in words(explorer, "#head")
         lines = words(explorer, "#timeline").splitlines()
         assert [line.split()[0] for line in lines[1:9]] == list("01234567")
         assert max(map(len, lines)) <= 80
-        assert "rank 0 computes for 1 µs" in words(explorer, "#details")
+        await settled(pilot, lambda: "rank 0 computes for 1 µs" in words(explorer, "#details"))
         assert "compute at test_app.py:" in words(explorer, "#details")
         assert "fakempi.compute(1e-6" in words(explorer, "#details")  # the line of the program
 
@@ -71,18 +80,18 @@ def test_keys_zoom_move_fold_and_follow() -> None:
     async def act(explorer: Any, pilot: Any) -> None:
         whole = explorer.lanes.glass
         await pilot.press("plus")
-        assert explorer.lanes.glass.end < whole.end
+        await settled(pilot, lambda: explorer.lanes.glass.end < whole.end)
         await pilot.press("minus")
-        assert explorer.lanes.glass.end == pytest.approx(whole.end)
+        await settled(pilot, lambda: explorer.lanes.glass.end == pytest.approx(whole.end))
         await pilot.press("right_square_bracket")
-        assert explorer.lanes.glass.count == 4
+        await settled(pilot, lambda: explorer.lanes.glass.count == 4)
         await pilot.press("0", "down", "down", *["right"] * 34)
-        assert explorer.found.message >= 0
-        assert "800 bytes, tag 7" in words(explorer, "#details")
+        await settled(pilot, lambda: explorer.found.message >= 0)
+        await settled(pilot, lambda: "800 bytes, tag 7" in words(explorer, "#details"))
         await pilot.press("enter")
-        assert explorer.lanes.glass.rank in (1, 3)
+        await settled(pilot, lambda: explorer.lanes.glass.rank in (1, 3))
         await pilot.press("enter")
-        assert explorer.lanes.glass.rank == 2
+        await settled(pilot, lambda: explorer.lanes.glass.rank == 2)
 
     piloted(traced(), act)
 
@@ -92,8 +101,8 @@ def test_the_mouse_points_and_zooms() -> None:
 
     async def act(explorer: Any, pilot: Any) -> None:
         await pilot.click("#timeline", offset=(40, 4))
-        assert explorer.lanes.glass.rank == 3
-        assert 0 < explorer.lanes.glass.at < explorer.trace.time
+        await settled(pilot, lambda: explorer.lanes.glass.rank == 3)
+        await settled(pilot, lambda: 0 < explorer.lanes.glass.at < explorer.trace.time)
 
     piloted(traced(), act)
 
@@ -103,14 +112,14 @@ def test_search_finds_ranks_and_words() -> None:
 
     async def act(explorer: Any, pilot: Any) -> None:
         await pilot.press("slash", "5", "enter")
-        assert explorer.lanes.glass.rank == 5
+        await settled(pilot, lambda: explorer.lanes.glass.rank == 5)
         await pilot.press("slash", *"barrier", "enter")
-        assert len(explorer.hits) > 1
+        await settled(pilot, lambda: len(explorer.hits) > 1)
         first = explorer.lanes.glass
         await pilot.press("n")
-        assert explorer.lanes.glass != first
+        await settled(pilot, lambda: explorer.lanes.glass != first)
         await pilot.press("slash", *"joy", "enter")
-        assert words(explorer, "#details") == "Nothing here is called 'joy'."
+        await settled(pilot, lambda: words(explorer, "#details") == "Nothing here is called 'joy'.")
 
     piloted(traced(), act)
 
@@ -122,13 +131,13 @@ def test_sheets_and_help() -> None:
         sheets = {"2": "rounds", "3": "Wait states", "4": "from", "5": "Critical path", "6": "blocks of ranks"}
         for key, told in sheets.items():
             await pilot.press(key)
-            assert told in words(explorer, "#words")
+            await settled(pilot, lambda told=told: told in words(explorer, "#words"))  # type: ignore[misc]
         await pilot.press("7")
-        assert words(explorer, "#words") == "Nothing was found to be wrong with this run."
+        await settled(pilot, lambda: words(explorer, "#words") == "Nothing was found to be wrong with this run.")
         await pilot.press("question_mark")
-        assert "follow the message" in words(explorer, "#words")
+        await settled(pilot, lambda: "follow the message" in words(explorer, "#words"))
         await pilot.press("escape")
-        assert explorer.query_one("ContentSwitcher").current == "timeline"
+        await settled(pilot, lambda: explorer.query_one("ContentSwitcher").current == "timeline")
 
     piloted(traced(), act)
 
@@ -137,11 +146,10 @@ def test_many_ranks_are_folded() -> None:
     """As many a lane as it takes, and fewer when unfolded."""
 
     async def act(explorer: Any, pilot: Any) -> None:
-        lanes = len(explorer.lanes.groups())
-        assert lanes <= 16
+        await settled(pilot, lambda: len(explorer.lanes.groups()) <= 16)
         assert len(explorer.lanes.groups()[0]) > 1
         await pilot.press(*["right_square_bracket"] * 5)
-        assert len(explorer.lanes.groups()[0]) == 1
+        await settled(pilot, lambda: len(explorer.lanes.groups()[0]) == 1)
 
     piloted(traced(200), act)
 
@@ -152,9 +160,9 @@ def test_a_deadlock_begins_with_its_report() -> None:
         fakempi.run(lambda comm: comm.recv(source=(comm.rank + 1) % comm.size), 3, trace=True)
 
     async def act(explorer: Any, pilot: Any) -> None:
-        assert words(explorer, "#words").startswith("deadlock at t = 0 s")
+        await settled(pilot, lambda: words(explorer, "#words").startswith("deadlock at t = 0 s"))
         await pilot.press("1")
-        assert "rank 0 waits for ever, for a message from rank 1" in words(explorer, "#details")
+        await settled(pilot, lambda: "rank 0 waits for ever, for a message from rank 1" in words(explorer, "#details"))
 
     piloted(caught.value.trace, act)
 
@@ -167,6 +175,7 @@ def test_run_ends_in_the_explorer(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         async def driven() -> None:
             async with explorer.run_test(size=(80, 24)) as pilot:
                 await pilot.press("slash", *"barrier", "enter")
+                await settled(pilot, lambda: "Barrier at " in words(explorer, "#details"))
                 seen.append((words(explorer, "#head"), words(explorer, "#details")))
                 await pilot.press("q")
 

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given
 
 from tests.fuzz.programs import differences, programs
+from tests.leftovers import new_threads
 
 CARRIERS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
 
@@ -16,6 +17,6 @@ CARRIERS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
 @given(programs)
 def test_a_program_has_one_outcome(program: Any) -> None:
     """Whatever it is, and whatever it waits for; no thread is left."""
-    before = threading.active_count()
+    before = threading.enumerate()
     assert list(differences(program, CARRIERS)) == []
-    assert threading.active_count() == before
+    assert new_threads(before) == []

@@ -19,6 +19,7 @@ from collectives.verification.machine import Message, NoMachine, Outcome, Settin
 from collectives.verification.trial import attempt
 from fakempi import MPI
 from fakempi.laboratory import Emulator
+from tests.leftovers import new_threads
 
 CARRIERS = ["greenlets", "threads"]
 
@@ -131,22 +132,22 @@ def sleeping(comm: Any) -> None:
 @pytest.mark.parametrize("program", [computing, sending, sleeping])
 def test_a_run_that_does_not_end_is_stopped(carrier: str, program: Callable[[Any], None]) -> None:
     """And the next one is none the worse for it; no thread is left."""
-    before = threading.active_count()
+    before = threading.enumerate()
     with Emulator(patience=0.1) as hasty:
         failure = hasty.run(program, 2, 0, Setting(carrier=carrier)).failure
         assert failure is not None
         assert (failure.kind, failure.report) == ("endless", "it was stopped after 0.1 seconds of computing")
     with Emulator() as patient:
         assert patient.run(passing_on, 3, 0, Setting(carrier=carrier)).failure is None
-    assert threading.active_count() == before
+    assert new_threads(before) == []
 
 
 def test_nothing_is_left_of_the_watch() -> None:
     """It is there while it is needed."""
-    before = threading.active_count()
-    with Emulator():
-        assert threading.active_count() == before + 1
-    assert threading.active_count() == before
+    before = threading.enumerate()
+    with Emulator() as emulator:
+        assert [thread for thread in threading.enumerate() if thread not in before] == [emulator.watch]
+    assert new_threads(before) == []
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)

@@ -20,14 +20,21 @@ MEGABYTE = 1 << 20
 
 
 def peak(main: Any, nprocs: int, *args: Any, **options: Any) -> int:
-    """The most memory that a run needs at a time."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        fakempi.run(main, nprocs, *args, **options)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    """The most memory that a run needs at a time.
+
+    The lesser of two, after one in which what is imported late is: what else this process does can only add to it.
+    """
+    fakempi.run(main, nprocs, *args, **options)
+    found = []
+    for _ in range(2):
+        gc.collect()
+        tracemalloc.start()
+        try:
+            fakempi.run(main, nprocs, *args, **options)
+            found.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    return min(found)
 
 
 def test_a_phantom_is_modelled_in_full_and_has_no_contents(carrier: str) -> None:
@@ -94,7 +101,7 @@ def test_large_phantoms_among_many_ranks_fit_in_little_memory() -> None:
         right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
         comm.Sendrecv(phantom(8 * MEGABYTE), right, 0, phantom(8 * MEGABYTE), left, 0)
 
-    assert peak(main, 256) < 256 * 8192 * FRAMES
+    assert peak(main, 256) < 256 * 10_000 * FRAMES
 
 
 @pytest.mark.parametrize("eager_limit", [0, 100 * MEGABYTE], ids=["synchronous", "eager"])
@@ -177,11 +184,10 @@ def exchanges(comm: Any) -> None:
         distance *= 2
 
 
-@pytest.mark.parametrize(("main", "most"), [(empty, 4096), (splits, 8192), (exchanges, 8192)])
+@pytest.mark.parametrize(("main", "most"), [(empty, 4_000), (splits, 10_000), (exchanges, 10_000)])
 def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) -> None:
-    """Bytes a rank, at 32 and at 256: about the same, and few. What other tests leave behind can only add to it."""
+    """Bytes a rank, at 32 and at 256: about the same, and few."""
     pytest.importorskip("greenlet")
-    fakempi.run(main, 32)
-    small, large = (min(peak(main, nprocs, carrier="greenlets") for _ in range(2)) / nprocs for nprocs in (32, 256))
+    small, large = (peak(main, nprocs, carrier="greenlets") / nprocs for nprocs in (32, 256))
     assert large < 1.25 * small
     assert large < most * FRAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import fakempi
 from fakempi import MPI, Hockney
 from fakempi.errors import DeadlockError, RankError, RunError, RunTimeout
 from fakempi.paper import hall
+from fakempi.watch import watching
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +184,9 @@ def test_who_is_interrupted_ends_the_run_though_others_wait(error: type[BaseExce
     assert sorted(logs[0]) == [0, 1, 2, 3]
 
 
-def test_a_run_that_only_calls_collectives_ends_when_its_time_is_up(carrier: str) -> None:
+def test_a_run_that_only_calls_collectives_ends_when_its_time_is_up(
+    carrier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though no message is ever sent, and somebody may wait in the hall; its report says who has not come."""
 
     def endless(comm: Any) -> None:
@@ -191,11 +195,14 @@ def test_a_run_that_only_calls_collectives_ends_when_its_time_is_up(carrier: str
 
     def computes(comm: Any) -> None:
         while comm.rank == 3:
+            late.append(True)  # the others are in their call: now, and not before, the time is up
             fakempi.compute(1e-6)
         comm.Barrier()
 
     with pytest.raises(RunTimeout, match=r"not done after 0\.05 s"):
         fakempi.run(endless, 4, paper="auto", carrier=carrier, timeout=0.05)
+    late: list[bool] = []
+    monkeypatch.setattr(watching, "monotonic", lambda: 1000 + monotonic() if late else 0.0)
     with pytest.raises(RunTimeout, match=r"ranks 0-2: Barrier\(waits for rank 3\) at test_both_ways\.py:"):
         fakempi.run(computes, 4, paper="auto", carrier=carrier, timeout=0.05)
 

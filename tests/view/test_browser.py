@@ -445,15 +445,15 @@ def test_two_schedules_stand_side_by_side_where_there_is_room(opened: Open) -> N
     """The one that fails is left; in a narrow window they are one above the other, and so they are at a switch."""
     page = opened("why")
     layout(page, "beside")
-    assert "left run" in page.inner_text("#legend")
+    expect(page.locator("#legend")).to_contain_text("left run")
     whole = seen(page)
     page.mouse.move(*middle(page, 0.75, 0.5))  # the right one's time is the same as the left one's
-    page.mouse.wheel(0, -400)
+    after(page, lambda: page.mouse.wheel(0, -400))
     near = seen(page)
     assert whole[0] < near[0] < near[1] < whole[1]
     page.set_viewport_size({"width": 800, "height": 800})
     layout(page, "stacked")
-    assert page.is_disabled("#beside")
+    expect(page.locator("#beside")).to_be_disabled()
     page.set_viewport_size({"width": 1280, "height": 800})
     layout(page, "beside")
     page.focus("#timeline")
@@ -472,14 +472,17 @@ def test_two_traces_can_stand_side_by_side(opened: Open) -> None:
     x, y = middle(page, 0.6, 0.3)
     for step in range(60):
         page.mouse.move(x + 4 * step, y)
-        if "bytes" in page.inner_text("#tooltip"):
+        seen(page)
+        words = page.inner_text("#tooltip")
+        if "bytes" in words:
             break
-    assert "Sendrecv at test_browser.py:" in page.inner_text("#tooltip")
+    assert "Sendrecv at test_browser.py:" in words
     page.mouse.click(x + 4 * step, y)
     page.click("#tab-waits")
-    assert page.inner_text("#sheet-waits").startswith("slow; ")
+    waits = page.locator("#sheet-waits")
+    expect(waits).to_contain_text("slow; ", use_inner_text=True)
     page.mouse.click(*middle(page, 0.3, 0.3))
-    assert page.inner_text("#sheet-waits").startswith("fast; ")
+    expect(waits).to_contain_text("fast; ", use_inner_text=True)
     assert not opened("ring").is_visible("#beside")
 
 
@@ -487,6 +490,7 @@ def test_a_step_begins_at_what_is_seen(opened: Open) -> None:
     """Not at the start of the run, when that is out of sight."""
     page = opened("ring", "#t=1e-5..2e-5")
     page.click("#step")
+    expect(page.locator("#moment")).not_to_be_empty()
     told = page.inner_text("#moment")
     assert seen(page) == (1e-5, 2e-5)
     assert 10 < float(told.split()[0]) <= 20, told

@@ -10,6 +10,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.leftovers import new_threads
 from tests.mpi.collective.calls import nonblocking, operations, run
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
@@ -283,10 +284,10 @@ def test_what_goes_wrong_is_raised_before_it_is_started() -> None:
 
 def test_threads_of_children_are_gone_afterwards() -> None:
     """One thread for each on the carrier that needs them, and none is left."""
-    before = threading.active_count()
+    before = threading.enumerate()
 
     def main(comm: Any) -> None:
         MPI.Request.Waitall([comm.Ibarrier() for _ in range(3)])
 
     run(main, 6, "threads")
-    assert threading.active_count() == before
+    assert new_threads(before) == []
