@@ -26,7 +26,7 @@ from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
 from fakempi.paper.contents import Deliver, are_hollow, keep, why_not_combined
-from fakempi.paper.sheets import Sheet, sheet_of
+from fakempi.paper.sheets import Sheet, Size, sheet_of
 from fakempi.wire.express import Express
 
 LOOP_DOORS = ("wait", "defer", "poll", "spawn", "book")
@@ -77,22 +77,22 @@ class Hall:
         self.in_vain = 0  # calls to leave out after the next try in vain
         self.left_out = 0  # calls that are left to leave out
         self.why_never: str | None = None  # why nothing in this run can be on paper; None if nobody has looked
-        self.sheets: dict[tuple[Any, int, int], Sheet | None] = {}
+        self.sheets: dict[Any, Sheet | None] = {}
         self.untold = 0  # messages that the ports have not been told of
         self.standing: Standing | None = None  # of the ports, while calls on paper follow one another
         self.loop_doors = {name: self._watched(Loop, self.loop, name) for name in LOOP_DOORS[2:]}
         self.loop_doors.update(wait=self._wait, defer=self._defer)
         self.wire_doors = {name: self._watched(type(self.wire), self.wire, name) for name in WIRE_DOORS}
 
-    def sheet(self, choice: Any, p: int, nbytes: int) -> Sheet | None:
-        """What is known on paper of the algorithm that was chosen; None if nothing is."""
+    def sheet(self, choice: Any, size: tuple[int, int, int]) -> Sheet | None:
+        """What is known on paper of the algorithm that was chosen, for a call of that `Size`; None if nothing is."""
         if choice.parameters:
             return None
-        key = choice.algorithm.run, p, nbytes
+        key = choice.algorithm.run, size
         if key not in self.sheets:
             if len(self.sheets) >= 64:
                 self.sheets.clear()
-            self.sheets[key] = sheet_of(*key)
+            self.sheets[key] = sheet_of(choice.algorithm.run, Size(*size))
         return self.sheets[key]
 
     def refuse(self, why: str) -> None:

@@ -128,7 +128,7 @@ class CollectiveCalls(CommState):
         if self._process.universe.recorder is None:
             plain = side is self._there and bound is op and not (root or traffic or objects or sizes is not None)
             recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
-            return with_recipe(self, run, entry, recipe, operation, nbytes)
+            return with_recipe(self, run, entry, recipe, operation, nbytes, count)
         if self._process.universe.paper is not None:
             self._process.universe.paper.refuse("the run is traced")
         seen = self._recorded_root(root)
