@@ -10,7 +10,7 @@ round takes the times and the order of acts to those of the next round:
 
 That holds where every message finds its ports free. Where one would have to queue, where an order cannot be told because
 ranks come from different rounds to the same moment, or where a rank goes on, and may send, before all messages have started,
-it is `Unclear`.
+it is `Unclear`, and `events` may know.
 """
 
 from __future__ import annotations

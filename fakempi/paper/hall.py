@@ -26,6 +26,7 @@ from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
 from fakempi.paper.contents import Deliver, are_hollow, keep, why_not_combined
+from fakempi.paper.events import played_out
 from fakempi.paper.sheets import Sheet, Size, sheet_of
 from fakempi.wire.express import Express
 
@@ -255,8 +256,11 @@ class Hall:
             raise Unclear("a rank comes while it sends")
         (t_s, t_w), cost = self.universe.cost.linear, self.universe.cost
         costs = Costs(t_s, t_w, cost.compute_per_byte, self.universe.processes[0].eager_limit)
-        sheet = page.sheet
-        return carried_out(sheet.rounds(), starts, places, self.standing.into_free, costs, sheet.known)
+        sheet, into_free = page.sheet, self.standing.into_free
+        try:
+            return carried_out(sheet.rounds(), starts, places, into_free, costs, sheet.known)
+        except Unclear:
+            return played_out(sheet.rounds(), starts, places, into_free, costs)
 
     # -- the doors, while somebody waits here ---------------------------------------------------------------------
 
