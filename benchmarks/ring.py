@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -15,21 +16,34 @@ from bare import greenlet_switch, thread_handoff
 import fakempi
 
 
-def ring(comm: Any, rounds: int) -> float:
+def ring(comm: Any, rounds: int, clock: Callable[[], float] = perf_counter) -> float:
     """Everybody sends to the right and receives from the left; the first rank takes the time of all but the first."""
     size, rank = comm.Get_size(), comm.Get_rank()
     right, left = (rank + 1) % size, (rank - 1) % size
     mine, other = np.zeros(1), np.zeros(1)
     comm.Sendrecv(mine, right, 0, other, left, 0)
-    start = perf_counter()
+    start = clock()
     for _ in range(rounds):
         comm.Sendrecv(mine, right, 0, other, left, 0)
-    return perf_counter() - start
+    return clock() - start
 
 
-def per_message(ranks: int, rounds: int, carrier: str) -> float:
+def ring_of_objects(comm: Any, rounds: int, clock: Callable[[], float] = perf_counter) -> float:
+    """The same with a small object."""
+    size, rank = comm.Get_size(), comm.Get_rank()
+    right, left, mine = (rank + 1) % size, (rank - 1) % size, {"rank": rank}
+    comm.sendrecv(mine, right, source=left)
+    start = clock()
+    for _ in range(rounds):
+        comm.sendrecv(mine, right, source=left)
+    return clock() - start
+
+
+def per_message(
+    ranks: int, rounds: int, carrier: str, program: Any = ring, clock: Callable[[], float] = perf_counter, **options: Any
+) -> float:
     """Seconds per message, without starting and ending ranks."""
-    result = fakempi.run(ring, ranks, rounds, carrier=carrier)
+    result = fakempi.run(program, ranks, rounds, clock, carrier=carrier, **options)
     return float(result.returns[0]) / (ranks * rounds)
 
 

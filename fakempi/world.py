@@ -91,7 +91,7 @@ class Run:
         """Transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
-        return rounds(self.trace.transfer_rows)
+        return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
         """In a notebook: what happened, if that was recorded."""
@@ -220,42 +220,41 @@ def run(
     returns: list[Any] = [None] * nprocs
     universe.launch = partial(_launch, returns)
 
-    def program(comm: Any) -> Any:
-        return main(comm, *args)
-
-    try:
-        for process in new_world(universe, nprocs):
-            universe.launch(process, program)
-    except MemoryError as error:
-        raise out_of(error, nprocs) from None
-    universe.detection, universe.excuse = detection, partial(excuse, universe)
-    if kill is not None:
-        schedule(universe, kill)
-    if seed is not None:
-        loop.shuffle = Random(seed).shuffle
-        loop.shuffle(loop.today)
-    outer = current_process()
-    before, here.loop = here.loop, loop
-    try:
-        if outer is not None:
-            outer.universe.inner = universe
-        measures = on_demand.metered(universe) if universe.computing else nullcontext()
-        grants = nullcontext() if choices is None else chosen_grants(loop)
-        watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
-        with patient_collector(nprocs), among_threads(loop), measures, grants, watch:
-            _drive(universe)
-    except RunError as error:
-        error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
-        raise
-    except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
-        raise out_of(error, nprocs) from error
-    finally:
-        if universe.pins is not None:
-            universe.pins.end()
-        here.loop = before
-        if outer is not None:
-            outer.universe.inner = None
-    return Run(universe, returns, recorder)
+    program = (lambda comm: main(comm, *args)) if args else main  # a frame less on every rank's stack
+    with patient_collector(nprocs):
+        try:
+            for process in new_world(universe, nprocs):
+                universe.launch(process, program)
+        except MemoryError as error:
+            raise out_of(error, nprocs) from None
+        universe.detection, universe.excuse = detection, partial(excuse, universe)
+        if kill is not None:
+            schedule(universe, kill)
+        if seed is not None:
+            loop.shuffle = Random(seed).shuffle
+            loop.shuffle(loop.today)
+        outer = current_process()
+        before, here.loop = here.loop, loop
+        try:
+            if outer is not None:
+                outer.universe.inner = universe
+            measures = on_demand.metered(universe) if universe.computing else nullcontext()
+            grants = nullcontext() if choices is None else chosen_grants(loop)
+            watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
+            with among_threads(loop), measures, grants, watch:
+                _drive(universe)
+        except RunError as error:
+            error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
+            raise
+        except (MemoryError, RuntimeError) as error:  # before any rank had the baton, or between two
+            raise out_of(error, nprocs) from error
+        finally:
+            if universe.pins is not None:
+                universe.pins.end()
+            here.loop = before
+            if outer is not None:
+                outer.universe.inner = None
+        return Run(universe, returns, recorder)
 
 
 def _trace(universe: Universe, recorder: Recorder | None, error: RunError | None = None) -> Trace | None:

@@ -6,11 +6,12 @@ import os
 from importlib.util import find_spec
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("here", deadline=None, max_examples=25)
-settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("thorough", deadline=None, max_examples=1000)
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # whatever else the machine does
+settings.register_profile("here", UNHURRIED, max_examples=25)
+settings.register_profile("ci", UNHURRIED, max_examples=25, derandomize=True, database=None)
+settings.register_profile("thorough", UNHURRIED, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
 
 if paper := os.environ.get("FAKEMPI_TEST_PAPER"):  # the whole suite has to pass with "never" and with "auto"

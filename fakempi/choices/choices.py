@@ -5,11 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 from fakempi.choices.mailbox import OpenMailbox
 from fakempi.choices.notes import Notes
-from fakempi.choices.points import NOT_YET, Call, Locking, Looking, Point, Receive, Requests, one_of, some_of
+from fakempi.choices.points import (
+    NOT_YET,
+    Arrival,
+    AtPointer,
+    Call,
+    Locking,
+    Looking,
+    Point,
+    Receive,
+    Requests,
+    all_of,
+    one_of,
+    some_of,
+)
 from fakempi.choices.token import BUFFERINGS
 from fakempi.choices.told import mark
 from fakempi.choices.windows import AtWindow, Grant, Turn
@@ -17,6 +31,7 @@ from fakempi.choices.wire import OpenDelivery
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import public_call, site_of
 from fakempi.mpi.base.constants import UNDEFINED
+from fakempi.mpi.base.waiting import Completion
 from fakempi.wire.envelope import Envelope, Pattern
 
 PATIENCE = 200
@@ -83,6 +98,7 @@ class Choices(Notes):
         self.lockings: list[Locking] = []
         self.at_windows: dict[int, list[AtWindow]] = {}  # by process, in the order in which they came there
         self.shared_locks: set[Any] = set()  # of windows, granted to several at once
+        self.unseen: set[str] = set()  # choices, in words, of which others learn from memory or files
         self.bounded = self.cut_off = False
         self.at_failure: int | None = None
         self._said_not_yet: dict[Any, int] = {}
@@ -153,9 +169,11 @@ class Choices(Notes):
         active = [one for one in requests if one._operation is not None]
         if not active:
             return True
-        whole = len(active)
-        all_of = lambda ended: [tuple(range(whole))] if len(ended) == whole else []  # noqa: E731
-        return self._ask(Requests, active, True, all_of, True) is not NOT_YET
+        return self._ask(Requests, active, True, partial(all_of, whole=len(active)), True) is not NOT_YET
+
+    def all_there(self, messages: Callable[[], Sequence[Pattern]]) -> bool:
+        """Parrived: whether all messages have come that reach into a partition."""
+        return self._ask(Arrival, messages) is not NOT_YET
 
     def looked(self, pattern: Pattern, polls: bool, takes: bool, tells: bool) -> Envelope | None:
         """Probe and its kin: a message that fits, or None for "not yet"."""
@@ -167,6 +185,11 @@ class Choices(Notes):
         """A thread wants a lock: when it goes on, it can have it."""
         self.met()
         self._ask(Locking, lock, is_free, who, site=("acquire", place), reason=reason)
+
+    def at_pointer(self, opened: Any) -> None:
+        """A process comes to the shared pointer of a file: when it goes on, it is its turn."""
+        self.met("File")
+        self._ask(AtPointer, reason=Completion(f"its turn at {opened.path}"))
 
     def lock_of_window(self, lock: Any) -> None:
         """Somebody has asked for the lock of a window, or given it back."""

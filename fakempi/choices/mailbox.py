@@ -23,6 +23,7 @@ class OpenMailbox(Mailbox):
         self.choices = choices
         self.here: list[Envelope] = []
         self.posted: list[Pattern] = []
+        self.pending = self.here  # type: ignore[assignment]  # whoever has sent what stays there notes its line
 
     def arrive(self, envelope: Envelope) -> Pattern | None:
         """An envelope is there: the pattern that certainly takes it, or None and it stays."""
@@ -95,6 +96,5 @@ class OpenMailbox(Mailbox):
         if item not in items:
             return False
         items.remove(item)
-        self.choices.leaves_out("Cancel")
         self.choices.stir(self)
         return True

@@ -251,6 +251,32 @@ class Requests(Call):
         return "gave", f"request{'s' * bool(first)} {', '.join(first)}{' and ' * bool(first)}{last}"
 
 
+class Arrival(Requests):
+    """Parrived: whether all messages are there that reach into a partition, which are known only when the send is."""
+
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, messages: Callable[[], Any]) -> None:
+        super().__init__(choices, key, process, past, site, (), True, self._all, True)
+        self.messages = messages
+        self.ended()
+
+    def ended(self) -> list[int]:
+        """Which of those have that are known now."""
+        self.operations = dict(enumerate(self.messages()))
+        return super().ended()
+
+    def _all(self, ended: list[int]) -> list[Any]:
+        return all_of(ended, len(self.operations))
+
+    def late(self) -> Iterator[int | None]:
+        """Those that have come since, if now all have."""
+        self.ended()
+        return super().late()
+
+    def words(self, value: Any) -> tuple[str, str]:
+        """Yes, or not yet."""
+        return "said", '"not yet"' if value is NOT_YET else "yes"
+
+
 class Locking(Call):
     """A thread that wants a lock. All locks are one resource: which is which cannot be told from run to run."""
 
@@ -285,6 +311,35 @@ class Locking(Call):
     def words(self, value: Any) -> tuple[str, str]:
         """It got the lock."""
         return "got", f"the lock at {self.place}"
+
+
+class AtPointer(Call):
+    """A rank that comes to the shared pointer of a file. What comes of it others learn from the file: nothing is known."""
+
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any) -> None:
+        super().__init__(choices, key, process, past, site)
+        choices.unseen.add("shared file pointers")
+
+    def values(self) -> list[tuple[Any, Any]]:
+        """It is its turn whenever it is chosen."""
+        return [("turn", True)]
+
+    def late(self) -> Iterator[int | None]:
+        """Anything may be."""
+        yield None
+
+    def learned(self, value: Any) -> int:
+        """Nothing that we saw."""
+        return 0
+
+    def words(self, value: Any) -> tuple[str, str]:
+        """It came there."""
+        return "came", "to the shared pointer"
+
+
+def all_of(ended: list[int], whole: int) -> list[Any]:
+    """All of so many, if they are there."""
+    return [tuple(range(whole))] if whole and len(ended) == whole else []
 
 
 def one_of(ended: list[int]) -> list[Any]:

@@ -26,6 +26,7 @@ class AtWindow(Point):
         self.resource = ("window", there.number)
         self.came: list[Any] = came
         came.append(self)
+        choices.unseen.add("windows' locks")
         self.target = there.name
 
     def late(self) -> Iterator[int | None]:

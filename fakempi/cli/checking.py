@@ -92,6 +92,7 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Found) -
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             return explore(
                 Checked(script), nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
+                mixing=options.mixing,
                 stop="first" if options.first else None, tell=tell, carrier=options.carrier, timeout=options.timeout,
                 cost=typed.cost_model(options.cost) if options.cost else None,
                 algorithms=typed.algorithms(options.algorithms) if options.algorithms else None, **given,
@@ -113,15 +114,15 @@ def _show(out: Console, failure: Failure, number: int, script: Program, nprocs: 
     """What went wrong, as `fakempi run` says it, then why, and how to see it again."""
     out.print(Text(f"failure {number}, in schedule {failure.decisions}", "bold red"))
     error, said = failure.error, io.StringIO()
-    if isinstance(error, (RunTimeout, RankError, DeadlockError)):
+    if isinstance(error, RankError) and isinstance(error.exception, SystemExit):
+        said.write(f"{error.name} ended with exit code {error.exception.code}")
+    elif isinstance(error, (RunTimeout, RankError, DeadlockError)):
         script.codes.clear()
         with redirect_stderr(said):
             unsuccessful(error, nprocs, script)
     else:
         said.write(str(error))
     out.print(Text(said.getvalue().rstrip()), soft_wrap=True)
-    if isinstance(error, RankError) and isinstance(error.exception, SystemExit):
-        out.print(Text(f"{error.name} ended with exit code {error.exception.code}"))
     if failure.why:
         out.print(Text(f"why: {failure.why}", "yellow"), soft_wrap=not out.is_terminal)
     out.print(Text(f"again: {again}\n"), soft_wrap=True)

@@ -61,7 +61,7 @@ def details(verdict: Verdict, width: int) -> list[list[Text]]:
     if verdict.printed.strip():
         last = verdict.printed.rstrip().splitlines()[-MOST_PRINTED:]
         shown = [part for line in last for part in wrapped(Text(line), width)]
-        parts.append([Text("It printed:", "dim"), *shown])
+        parts.append([Text("It printed:", "dim"), *shown[-MOST_PRINTED:]])
     return parts
 
 

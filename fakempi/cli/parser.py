@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from functools import partial
 from typing import Any
 
 from fakempi import __version__
@@ -180,7 +181,7 @@ def make_parser() -> ArgumentParser:
     _add_verify(_command(commands, "verify", "try whether an algorithm does what it claims", VERIFY, _verify))
     explain = _command(commands, "explain", "what a kind of finding means, and how to mend it", EXPLAIN, _explain)
     explain.add_argument("kind", nargs="?", metavar="KIND", help="as it is printed: message-lost, unsafe-send, ...")
-    add_learn(_command(commands, "learn", "exercises, checked whenever you save", LEARN, _learn), _seconds, _count)
+    add_learn(_command(commands, "learn", "exercises, checked whenever you save", LEARN, _learn), _seconds, _jobs)
     _add_tour(_command(commands, "tour", "what fakempi can do, in a minute", TOUR, _tour))
     return parser
 
@@ -225,9 +226,10 @@ def _add_run(run: ArgumentParser) -> None:
 def _add_check(check: ArgumentParser) -> None:
     check.usage = "fakempi check -n N [options] script.py [arguments]"
     check.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="how many ranks")
-    check.add_argument("--runs", type=_count, metavar="N", default=1000, help="most runs (default 1000)")
+    check.add_argument("--runs", type=partial(_whole, least=1), metavar="N", default=1000, help="most runs (default 1000)")
     check.add_argument("--seconds", type=_seconds, metavar="S", help="begin no run after S seconds")
     check.add_argument("--buffering", choices=("zero", "infinite"), help="of sends: none, or without limit (default: both)")
+    check.add_argument("--mixing", type=_whole, metavar="K", help="let deviations be at most K choices apart")
     check.add_argument("--seed", type=int, metavar="S", default=0, help="of what is tried by chance")
     check.add_argument("--first", action="store_true", help="stop at the first failure")
     check.add_argument("--cost", metavar="MODEL", help="what messages cost (default: nothing)")
@@ -275,7 +277,7 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("--beside", metavar="FILE", help="show what python -m collectives.measure found beside it")
     compare.add_argument("--csv", metavar="FILE", help="write a row for each number, in seconds; - is standard output")
     compare.add_argument("--json", metavar="FILE", help="the same as JSON")
-    compare.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one a core if it takes long)")
+    compare.add_argument("--jobs", type=_jobs, metavar="N", help="processes (default: one a core if it takes long)")
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables alone")
 
 
@@ -330,10 +332,14 @@ def _time(text: str) -> float:
     return 0.0 if text == "0" else _seconds(text)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= float(text) <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number of at most {MOST_JOBS:,}")
+def _whole(text: str, least: int = 0, most: int = 10**18) -> int:
+    if not text.isdecimal() or not least <= float(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most:,}")
     return int(text)
+
+
+def _jobs(text: str) -> int:
+    return _whole(text, 1, MOST_JOBS)
 
 
 def _run(options: Namespace) -> int:

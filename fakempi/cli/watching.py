@@ -76,8 +76,9 @@ class Interrupts:
         if not self.places:
             self.places = whereabouts(universe, frame)
             start_new_thread(self._kill_later, (sys.stderr,))
-        universe.watch.interrupt()
-        if may_end(frame):
+        heard = may_end(frame)
+        universe.watch.interrupt(heard)
+        if heard:
             raise KeyboardInterrupt
 
     def _kill_later(self, stream: Any) -> None:

@@ -11,6 +11,7 @@ from fakempi.choices.token import BUFFERINGS
 from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError, MPIValueError, OutcomesDiffer
 from fakempi.exploring.found import Failure, Found, same
+from fakempi.exploring.outcomes import Incomparable, equal
 from fakempi.exploring.search import Tree, Trial, Wander
 from fakempi.exploring.shared import Shared
 from fakempi.exploring.why import explain
@@ -131,6 +132,7 @@ class Search:
         self.known: dict[Any, tuple[Failure, Trial]] = {}
         self.good: list[tuple[str, tuple[int, ...]]] = []
         self.first: Trial | None = None  # with what it returned
+        self.incomparable: dict[str, None] = {}  # which of them cannot be compared, in words
         self.over: list[Tree] = []
         self.tried = self.mixed = self.chances = 0
         self.is_over = False
@@ -204,9 +206,12 @@ class Search:
             self.first, self.returned = trial, trial.result.returns
             return None
         for rank, (before, now) in enumerate(zip(self.returned, trial.result.returns, strict=True)):
-            if not equal(before, now):
-                words = f"rank {rank} returns {now!r} in schedule {trial.token}, and {before!r} in {self.first.token}"
-                return OutcomesDiffer(words, rank)
+            try:
+                if not equal(before, now):
+                    words = f"rank {rank} returns {now!r} in schedule {trial.token}, and {before!r} in {self.first.token}"
+                    return OutcomesDiffer(words, rank)
+            except Incomparable as error:
+                self.incomparable.setdefault(f"results of type {error} cannot be compared")
         return None
 
     def conclude(self, one: Callable[..., Any]) -> Found:
@@ -219,6 +224,7 @@ class Search:
             found.limits.append("the program is not the same in each run: does it use chance, time or the order of a set?")
         if any(tree.beyond for tree in trees):
             found.limits.append(f"no two deviations are more than {_choices(trees[0].most)} apart")
+        found.limits += self.incomparable
         found.part = 1.0 if self.exhausted else sum(tree.done for tree in trees) / len(trees)
         found.exhausted = self.exhausted and not found.limits
         found.method = ", ".join(self._methods())
@@ -235,22 +241,11 @@ class Search:
         merged, unknown = sum(tree.merged for tree in self.trees), set().union(*(tree.unknown for tree in self.trees))
         if merged:
             yield f"{merged:,} ended in a state that was known"
-        if any(tree.windows for tree in self.trees):
-            yield "nothing left out because of windows' locks"
+        if unseen := set().union(*(tree.unseen for tree in self.trees)):
+            yield f"nothing left out because of {' and '.join(sorted(unseen))}"
         if unknown:
             yield f"no states compared because of {' and '.join(sorted(unknown))}"
 
 
 def _choices(count: int | None) -> str:
     return f"{count} choice{'s' * (count != 1)}"
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Whether two results are the same; of arrays, whether all of it is."""
-    try:
-        return bool(one == other)
-    except Exception:  # arrays do not say, nor do things with arrays in them
-        import pickle
-
-        return pickle.dumps(one) == pickle.dumps(other)
-

@@ -140,7 +140,8 @@ class Tree:
         self.waiting: list[tuple[tuple[int, ...], int, Edge]] = []
         self.left_out: set[str] = set()
         self.steady = True
-        self.bounded = self.strange = self.begun = self.windows = False
+        self.bounded = self.strange = self.begun = False
+        self.unseen: set[str] = set()  # because of which nothing is left out
         self.branch = Branch(None, None)
         self._numbers = count()
         self._branches: dict[frozenset[Any], Branch | None] = {}  # None if there are several
@@ -221,7 +222,7 @@ class Tree:
             self._branches[branch.ways] = None if branch.ways in self._branches else branch
         choices = Guided(self, [] if edge is None else edge.path())
         trial = Trial(choices, self.run)
-        if self.reduce and choices.at_windows:
+        if self.reduce and choices.unseen:
             self._leave_nothing_out(choices)
             if edge is not None:
                 self.begun, self.waiting, self._spared, self._ends, self._branches = False, [], [], [], {}
@@ -241,13 +242,13 @@ class Tree:
         return trial
 
     def _leave_nothing_out(self, choices: Guided) -> None:
-        """A run took locks of windows, or had atomic operations: every schedule is tried.
+        """A run took locks of windows, had atomic operations, or used a file's shared pointer: every schedule is tried.
 
         What is done there others learn from memory, and locks that are shared are granted together: reduced searches left
         out what one of some hundred programs made by chance could see.
         """
         self.reduce = self.merges = False
-        self.windows, self.states = True, States()
+        self.unseen, self.states = choices.unseen, States()
         for node in choices.nodes:
             node.alike = NONE
 

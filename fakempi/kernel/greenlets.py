@@ -18,21 +18,21 @@ switch = greenlet.switch  # which the program may find changed
 class Greenlets:
     """All tasks in the caller's thread.
 
-    Tasks are started by the hub alone: a greenlet inherits the recursion depth of whoever starts it, so tasks that
-    start one another would run into the recursion limit after a few hundred.
+    The hub starts all greenlets: they inherit the recursion depth of whoever does, and would come to its limit.
     """
 
+    def __init__(self) -> None:
+        self.hub, self.thread = getcurrent(), get_ident()
+
     def prepare(self, loop: Loop, task: Task) -> None:
-        """Until it has started, the way to a task leads through the hub."""
-        task.resume = partial(self._start, loop, task)
-        task.rest = ().__len__  # a switch returns when the baton is back; this is the cheapest call that does nothing
+        """Until it has started, the way to a task leads through the hub. A switch returns when the baton is back."""
+        task.resume, task.rest = partial(switch, self.hub, task), ().__len__  # the cheapest call that does nothing
 
     def drive(self, loop: Loop) -> None:
         """Start tasks and go on with those that are due until nothing is."""
-        self.hub, self.thread = getcurrent(), get_ident()
-        task = loop.next()
+        task: Any = loop.next()
         while task is not None:
-            task = task.resume() or loop.next()
+            task = (switch(greenlet(self._run), loop, task) if task.handle is None else task.resume()) or loop.next()
 
     def to_hub(self) -> None:
         """The hub goes on with whatever is next."""
@@ -49,12 +49,14 @@ class Greenlets:
     def close(self) -> None:
         """Nothing to do: an ended greenlet is gone."""
 
-    def _start(self, loop: Loop, task: Task) -> Any:
-        if getcurrent() is not self.hub:
-            return self.hub.switch(task)
-        task.handle = greenlet(loop.begin)
-        task.resume = self.way_to(switch.__get__(task.handle))
-        return switch(task.handle, task)
+    def _run(self, loop: Loop, task: Any) -> Any:
+        """In a greenlet: a task, and those after it that have not started, since a new greenlet takes longer (9 us)."""
+        me = getcurrent()
+        while task is not None and task.handle is None:  # a task has none of the last one's context variables
+            task.handle, task.resume, me.gr_context = me, self.way_to(switch.__get__(me)), None
+            loop.begin(task)
+            task = loop.next()
+        return task  # which the hub goes on with
 
     def way_to(self, resume: Callable[[], Any]) -> Callable[[], Any]:
         """How to resume a greenlet, given its switch."""

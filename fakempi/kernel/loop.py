@@ -55,9 +55,8 @@ class Loop(Agenda):
         self.carrier = carrier
         self.running: Task | None = None
         self.tasks: dict[int, Task] = {}
-        self.spawned = 0
         self.pollers: list[Task] = []
-        self.idle_rounds = self.idlers = 0
+        self.spawned = self.idle_rounds = self.idlers = 0
         self.starved = self.ending = False
         # When those who polled in vain look again, if nothing is booked; None is never.
         self.vain: Callable[[], Time | None] = lambda: self.now if self.idle_rounds <= PATIENCE else None
@@ -77,10 +76,9 @@ class Loop(Agenda):
         today, taken = self.today, self.taken
         if taken < len(today) and taken != COMPACT and today[taken].__class__ is Task:
             to: Task | None = today[taken]  # what `next` does most of the time, inlined: a tenth of a switch
-            self.running = to
-            self.taken = taken + 1
+            self.running, self.taken = to, taken + 1
         else:
-            to = self.next()
+            to = None if self.ending else self.next()
         if to is me:
             return
         if to is not None:
@@ -155,8 +153,8 @@ class Loop(Agenda):
         self.pollers.clear()
         return True
 
-    def begin(self, task: Task) -> None:
-        """The body of every carrier's thread of control: run the task to its end."""
+    def begin(self, task: Task) -> bool:
+        """The body of every carrier's thread of control: run the task to its end. True if another has its baton already."""
         try:
             if not self.ending:
                 task.body()
@@ -164,7 +162,8 @@ class Loop(Agenda):
             pass
         finally:
             task.clock = self.now
-            del self.tasks[task.number]
+            lost = self.tasks.pop(task.number, None) is None  # whoever takes it from there hands the baton on
+        return lost
 
     def stop(self) -> None:
         """Nothing more is to happen: the baton goes to the hub as soon as the running task ends or waits."""

@@ -12,8 +12,7 @@ from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
 
 STACK_BYTES = (8 << 20, 512 << 10)
-"""A thread's stack, the first size that is to be had. What is not used takes no memory, and 8 MiB are enough for whatever
-Python's own limit of nested calls allows (3.10 to 3.13, through C and back). The second is for machines that give less."""
+"""A thread's stack, the first size that is to be had: 8 MiB are enough for all nested calls that Python allows by itself."""
 
 _acquire, _release = type(threading.Lock()).acquire, type(threading.Lock()).release  # while nobody has changed them
 
@@ -26,7 +25,7 @@ class Threads:
 
     def __init__(self, prologue: Callable[[Loop], None], where: Callable[[], dict[int, Any]]) -> None:
         self.prologue, self.where = prologue, where
-        self.hub = threading.Event()  # set while the hub has the baton
+        self.hub = threading.Event()  # set to have the hub look whether it has the baton
         self.ended: threading.Thread | None = None  # the last that has ended, but for its last step
         self.crash: BaseException | None = None
 
@@ -39,13 +38,12 @@ class Threads:
         first: Any = loop.next()
         if first is None:
             return
-        self.hub.clear()
         try:
             first.resume()
-            self._sleep()
+            self._sleep(loop)
         except KeyboardInterrupt:
             loop.stop()
-            while not self.hub.wait(0.5):  # whoever runs may compute and never wait
+            while not self._has_baton(loop, 0.5):  # whoever runs may compute and never wait
                 task: Any = loop.running
                 if task is first and (first.handle is None or first.resume.__self__.locked()):
                     break  # it came before the baton was handed on
@@ -59,9 +57,8 @@ class Threads:
 
     def wind_up(self, task: Task) -> None:
         """From the hub, until the task ends or is parked."""
-        self.hub.clear()
         task.resume()
-        self._sleep()
+        self._sleep(task.agenda)
 
     def frames(self, tasks: list[Task]) -> dict[Task, Any]:
         """Where waiting tasks stand."""
@@ -73,12 +70,17 @@ class Threads:
         if self.ended is not None:
             self.ended.join()
 
-    def _sleep(self) -> None:
-        while not self.hub.wait(1):  # a signal that comes just before one waits for ever is not seen
+    def _sleep(self, loop: Any) -> None:
+        while not self._has_baton(loop, 1):  # a signal that comes just before one waits for ever is not seen
             pass
         crash, self.crash = self.crash, None
         if crash is not None:
             raise crash
+
+    def _has_baton(self, loop: Any, seconds: float) -> bool:  # to be woken twice at the end does no harm, nor not to be
+        woken = (loop.ending and loop.running is None) or self.hub.wait(seconds)
+        self.hub.clear()
+        return self.crash is not None or (loop.running is None and (woken or loop.ending))
 
     def _start(self, loop: Loop, task: Task) -> None:
         baton = threading.Lock()
@@ -102,17 +104,16 @@ class Threads:
             if task.handle is not threading.current_thread():
                 return
             self.prologue(loop)
-            loop.begin(task)
+            if loop.begin(task):
+                return
             before, self.ended = self.ended, task.handle
             if before is not None:
                 before.join()
             to = loop.next()
         except BaseException as error:
+            loop.tasks.pop(task.number, None)  # told to end when it had
             self.crash = error
-        if to is None:
-            self.hub.set()
-        else:
-            to.resume()
+        (self.hub.set if to is None else to.resume)()
 
 
 def throw(kind: type[BaseException], thread: int) -> None:

@@ -96,7 +96,7 @@ class Worker:
     def _how(self) -> str:
         """Why there is no answer."""
         if self.late:
-            return f"it was not done after {self.limits.seconds:g} s, and was ended."
+            return f"it was not done after {round(self.limits.seconds, 1):g} s, and was ended."
         code = self.process.wait()
         if code == -getattr(signal, "SIGXCPU", code + 1):
             return "it was not done after the CPU time that it has, and was ended."

@@ -125,7 +125,9 @@ def _failed(error: RankError) -> dict[str, Any]:
         return {"kind": "left", "sentence": f"{error.name} left by {how}, and did not return from its function."}
     where = place(raised)
     words = str(raised) if isinstance(raised, MPIError) else f"{type(raised).__name__}: {raised}"
-    words = words.rstrip(".")
+    if isinstance(raised, MemoryError) and not str(raised):
+        words = "MemoryError: it takes more memory than it may"
+    words = words.rstrip(".: ")
     at = "" if where in words or where == "?" else f" ({where})"
     shown = "".join(traceback.format_exception_only(raised)).strip()
     who = "" if error.name in words else f"{error.name}: "

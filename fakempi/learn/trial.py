@@ -157,7 +157,7 @@ class Trial:
 
     def _tell(self, request: dict[str, Any]) -> dict[str, Any]:
         left = max(self.until - monotonic(), 0.1)
-        return self.runner.ask(request | {"seconds": left})
+        return self.runner.ask(request | {"seconds": round(left, 1)})  # it may be told to the student
 
     def _ask(self, request: dict[str, Any], where: str) -> dict[str, Any]:
         """The answer, unless that is that something is wrong; then once more, for the picture."""

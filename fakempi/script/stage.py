@@ -129,13 +129,13 @@ class Stage:
         self.hooked[task] = resume
         task.resume = switch_and_resume
 
-    def _begin(self, task: Task) -> None:
+    def _begin(self, task: Task) -> bool:
         """A task's first step: it was started by a carrier, which has set its `resume`."""
         self._hook(task)
         self._switch(self.places.get(task.owner, self.outside))
         try:
             assert self.loop is not None
-            Loop.begin(self.loop, task)
+            return Loop.begin(self.loop, task)
         finally:
             self.hooked.pop(task, None)
 

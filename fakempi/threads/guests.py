@@ -73,8 +73,10 @@ def _run(loop: Loop, task: Task) -> None:
     try:
         if loop.ending and task.handle.thread is not None:
             threading._limbo.pop(task.handle.thread, None)  # type: ignore[attr-defined]  # it will not begin
-        loop.begin(task)
+        lost = loop.begin(task)
         task.handle.over = True
+        if lost:
+            return
         to = loop.next()
     except BaseException as error:
         carrier.crash = error

@@ -62,8 +62,9 @@ class Opened(Greenlets):
 
     def _sleep(self) -> Any:
         try:
-            while self.wanted is None:
-                acquire(self.driver, True, 1)  # a signal that another thread gets does not wake this one
+            # A signal that another thread gets does not wake this one. The lock is taken also if somebody has been faster.
+            while not acquire(self.driver, True, 1) or self.wanted is None:
+                pass
         except BaseException:  # Ctrl-C: a guest has the baton
             self.loop.stop()
             while self.wanted is None:

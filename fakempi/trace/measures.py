@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import Step, critical_path
 from fakempi.trace.rounds import rounds
-from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, unions
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, all_work, unions
 from fakempi.trace.waits import totals
 
 Floats = npt.NDArray[np.float64]
@@ -59,8 +59,7 @@ class Measures:
     def _states(self) -> Floats:
         if not self.time:
             return np.zeros((self.ranks, 3))
-        rows = self.trace.compute_rows
-        computing = _spent(*unions(rows["rank"], rows["start"], rows["end"]), self.ranks, self.time)
+        computing = _spent(*all_work(self.trace), self.ranks, self.time)
         busy = _spent(*all_busy(self.trace), self.ranks, self.time)
         found = np.empty((self.ranks, 3))
         found[:, COMMUNICATING], found[:, COMPUTING], found[:, IDLE] = busy - computing, computing, self.time - busy
@@ -129,7 +128,7 @@ class Measures:
     @cached_property
     def rounds(self) -> int:
         """Transfers on the longest chain of those that wait for one another."""
-        return rounds(self.trace.transfer_rows)
+        return rounds(self.trace)
 
     @cached_property
     def critical_path(self) -> list[Step]:
@@ -150,10 +149,10 @@ class Measures:
     @cached_property
     def lower_bound(self) -> float:
         """How long the busiest port or processor was in use."""
-        rows, computes = self.trace.transfer_rows, self.trace.compute_rows
-        uses = ((rows["source"], rows["start"], rows["sent"]), (rows["dest"], rows["start"], rows["arrived"]))
-        work = (computes["rank"], computes["start"], computes["end"])
-        return max(float(_spent(*unions(*use), self.ranks).max()) for use in (*uses, work))
+        rows = self.trace.transfer_rows
+        ports = ((rows["source"], rows["start"], rows["sent"]), (rows["dest"], rows["start"], rows["arrived"]))
+        uses = (*(unions(*port) for port in ports), all_work(self.trace))
+        return max(float(_spent(*use, self.ranks).max()) for use in uses)
 
     @property
     def distance(self) -> float:

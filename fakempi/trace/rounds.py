@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fakempi.trace.columns import Rows
+from fakempi.trace.columns import Columns, Rows
 
 
-def depths(transfers: Rows) -> npt.NDArray[np.int64]:
-    """For each transfer, how many there are on the longest chain that ends with it.
+def depths(trace: Columns) -> npt.NDArray[np.int64]:
+    """For each transfer, how many there are on the longest chain that ends with it; worked out once, and kept.
 
     A transfer waits for all that its sender has sent or received, and its receiver likewise, before it starts.
     """
+    if "depths" not in trace.kept:
+        trace.kept["depths"] = _depths(trace.transfer_rows)
+    found: npt.NDArray[np.int64] = trace.kept["depths"]
+    return found
+
+
+def _depths(transfers: Rows) -> npt.NDArray[np.int64]:
     count = len(transfers)
     found = np.zeros(count, dtype=np.int64)
     if not count:
@@ -38,6 +45,6 @@ def depths(transfers: Rows) -> npt.NDArray[np.int64]:
     return found
 
 
-def rounds(transfers: Rows) -> int:
+def rounds(trace: Columns) -> int:
     """How many transfers there are on the longest chain of transfers that wait for one another."""
-    return int(depths(transfers).max(initial=0))
+    return int(depths(trace).max(initial=0))

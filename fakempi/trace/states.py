@@ -6,7 +6,7 @@ computes, until the run's end. A rank that computes while a transfer goes on in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,50 +19,25 @@ Floats = npt.NDArray[np.float64]
 COMMUNICATING, IDLE, COMPUTING = range(3)
 
 
-class Spans:
-    """Stretches of time that do not overlap, in order."""
-
-    def __init__(self, starts: Floats, ends: Floats) -> None:
-        """From any stretches."""
-        order = np.argsort(starts, kind="stable")
-        starts, reached = starts[order], np.maximum.accumulate(ends[order]) if len(order) else ends
-        new = np.ones(len(starts), dtype=bool)
-        new[1:] = starts[1:] > reached[:-1]
-        self.starts = starts[new]
-        self.ends = reached[np.append(new[1:], True)] if len(order) else reached
-
-    def covered(self, edges: Floats) -> Floats:
-        """How much of the time between each edge and the next is covered."""
-        if not len(self.starts):
-            return np.zeros(len(edges) - 1)
-        lengths = self.ends - self.starts
-        knots = np.column_stack((self.starts, self.ends)).ravel()
-        so_far = np.column_stack((np.cumsum(lengths) - lengths, np.cumsum(lengths))).ravel()
-        found: Floats = np.diff(np.interp(edges, knots, so_far))
-        return found
-
-
-def busy_spans(trace: Columns, ranks: Sequence[int]) -> Iterator[tuple[Spans, Spans]]:
-    """For each rank: when it computes, and when it computes or communicates."""
-    transfers, computes = trace.transfer_rows, trace.compute_rows
-    whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
-    starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
-    ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
-    order = np.argsort(whose, kind="stable")
-    bounds = np.searchsorted(whose[order], np.arange(max(ranks, default=0) + 2)).tolist()
-    first_compute = 2 * len(transfers)
-    for rank in ranks:
-        mine = order[bounds[rank] : bounds[rank + 1]]
-        work = mine[np.searchsorted(mine, first_compute) :]  # stable, so in the order of the columns
-        yield Spans(starts[work], ends[work]), Spans(starts[mine], ends[mine])
-
-
 def all_busy(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order."""
-    transfers, computes = trace.transfer_rows, trace.compute_rows
-    whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
-    starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
-    return unions(whose, starts, np.concatenate((transfers["sent"], transfers["arrived"], computes["end"])))
+    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order; found once."""
+    if "busy" not in trace.kept:
+        transfers, computes = trace.transfer_rows, trace.compute_rows
+        whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
+        starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
+        ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
+        trace.kept["busy"] = unions(whose, starts, ends)
+    found: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.kept["busy"]
+    return found
+
+
+def all_work(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """The same of those in which they compute."""
+    if "work" not in trace.kept:
+        rows = trace.compute_rows
+        trace.kept["work"] = unions(rows["rank"], rows["start"], rows["end"])
+    found: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.kept["work"]
+    return found
 
 
 def unions(whose: npt.NDArray[Any], starts: Floats, ends: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
@@ -90,12 +65,10 @@ def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Fl
     group_of = np.full(trace.ranks, -1)
     for index, group in enumerate(groups):
         group_of[list(group)] = index
-    computes = trace.compute_rows
-    if "busy" not in trace.kept:
-        trace.kept["busy"] = all_busy(trace)
-        trace.kept["work"] = unions(computes["rank"], computes["start"], computes["end"])
     sizes = np.array([max(len(group), 1) for group in groups])[:, None]
-    either, computing = (covered(trace.kept[kind], edges, group_of, len(groups)) / sizes for kind in ("busy", "work"))
+    either, computing = (
+        covered(spans, edges, group_of, len(groups)) / sizes for spans in (all_busy(trace), all_work(trace))
+    )
     lived = np.diff(np.minimum(edges, trace.time)) / np.diff(edges)  # the part of a stretch before the end
     found = np.stack((either - computing, lived - either, computing), axis=-1)
     result: Floats = np.clip(found / np.where(lived > 0, lived, 1)[:, None], 0, 1)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
-from fakempi.trace.rounds import depths
+from fakempi.trace.rounds import depths, rounds
 from fakempi.view.rows import fold, names
 
 _KEY = {(1, 0): ("●", "bold green"), (1, 1): ("■", "bright_blue"), (0, 0): ("·", "bright_black")}
@@ -28,12 +28,13 @@ MOST = 16_384
 def holdings(trace: Columns) -> Iterator[list[int]]:
     """After each round, from none on, by rank: the set of those whose data it can hold, as the bits of a number."""
     rows = trace.transfer_rows
-    rounds = depths(rows)
+    reached = depths(trace)
     order = rows["start"].argsort(kind="stable")
     holds = [1 << rank for rank in range(trace.ranks)]
     after = list(holds)
     yield list(after)
-    gains: list[list[tuple[int, int]]] = [[] for _ in range(int(rounds.max(initial=0)) + 1)]
+    gains: list[list[tuple[int, int]]] = [[] for _ in range(rounds(trace) + 1)]
+    turns = reached[order].tolist()
     under_way: list[tuple[float, int, int, int]] = []
     columns = (rows[name][order].tolist() for name in ("source", "dest", "start", "arrived"))
     for turn, (source, dest, start, arrived) in enumerate(zip(*columns, strict=True)):
@@ -41,7 +42,7 @@ def holdings(trace: Columns) -> Iterator[list[int]]:
             _, _, process, gained = heappop(under_way)
             holds[process] |= gained
         heappush(under_way, (arrived, turn, dest, holds[source]))
-        gains[int(rounds[order[turn]])].append((dest, holds[source]))
+        gains[turns[turn]].append((dest, holds[source]))
     for each in gains[1:]:
         for dest, gained in each:
             after[dest] |= gained
@@ -62,7 +63,7 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     cell = max(size, 5) + 1
     if width < label + 2 * cell:
         raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 2 * cell}.")
-    shown = _chosen(int(depths(trace.transfer_rows).max(initial=0)) + 1, (width - label) // cell)
+    shown = _chosen(rounds(trace) + 1, (width - label) // cell)
     needed = {each for k in shown for each in (k - 1, k)}
     after = {k: held for k, held in enumerate(holdings(trace)) if k in needed}
     text = Text(no_wrap=True, overflow="crop")
@@ -80,9 +81,10 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
         for (mark, style), words in zip(_KEY.values(), ("new", "held", "missing"), strict=True):
             text.append(mark, style)
             text.append(f" {words}  ")
-        text.append(f"blocks of ranks 0 to {p - 1}, left to right")
+        text.append(f"blocks of ranks 0 to {p - 1}, left to right; by round")
     else:
-        text.append(f"{_SHADES} share of the blocks of {len(groups[0])} ranks each that {len(groups[0])} ranks can hold")
+        many = f"{len(groups[0])} ranks"
+        text.append(f"{_SHADES} share of the blocks of {many} each that {many} can hold; by round")
     return text
 
 
@@ -93,7 +95,7 @@ def _cell(after: dict[int, list[int]], k: int, group: Sequence[int], block: Sequ
         before = after[k - 1][rank] if k else 0
         return _KEY[after[k][rank] >> block[0] & 1, before >> block[0] & 1]
     mask = (1 << len(block)) - 1
-    held = sum(bin(after[k][one] >> block[0] & mask).count("1") for one in group)
+    held = sum((after[k][one] >> block[0] & mask).bit_count() for one in group)
     level = -(-held * (len(_SHADES) - 1) // (len(group) * len(block)))
     return _SHADES[level], "bright_blue" if level else "bright_black"
 

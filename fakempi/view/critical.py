@@ -54,6 +54,8 @@ def _append_steps(text: Text, trace: Columns, path: list[Step], width: int, most
     columns = max(width - 44, 16)
     if len(shown) < len(path):
         text.append(f"The {len(shown)} longest of {len(path)} steps:\n", "italic")
+    if shown:
+        text.append(f"  {'starts':>9} {'takes':>9}  {'what':<20} when\n", "bright_black")
     for step in shown:
         if step.kind == TRANSFER:
             words = f"{step.source} → {step.dest}, {amount(step.nbytes)}"

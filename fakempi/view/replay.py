@@ -14,7 +14,7 @@ from rich.text import Text
 
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
-from fakempi.trace.states import Spans, busy_spans
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, all_work
 from fakempi.view.numbers import amount, percent, seconds
 from fakempi.view.rows import chosen, fold, names
 from fakempi.view.timeline import BLUE, GREEN, YELLOW
@@ -22,6 +22,8 @@ from fakempi.view.timeline import BLUE, GREEN, YELLOW
 _STATES = (("█", BLUE), ("·", YELLOW), ("▒", GREEN))
 MOST = 400
 """Messages that are drawn at a time: more cannot be told apart."""
+LABELLED = 100
+"""Ranks whose messages have both numbers on them; of more, a dot each."""
 _MESSAGES = ("bright_blue", "magenta", "cyan", "green", "red", "bright_white")
 
 
@@ -56,6 +58,11 @@ def frame(trace: Columns, time: float, *, width: int = 80, height: int = 24, ran
         text.append(*side)
         text.append(f" {name}\n")
     _append_progress(text, trace, time, flying, width)
+    for (mark, colour), words in zip(_STATES, ("communicates", "is idle", "computes"), strict=True):
+        text.append("\n" if mark == _STATES[0][0] else "  ")
+        text.append(mark * 2, f"{colour} on {colour}")
+        text.append(f" {words}")
+    text.append("  a→b: a message from rank a to rank b" if trace.ranks <= LABELLED else "  ●: a message")
     return text
 
 
@@ -97,7 +104,7 @@ def _flights(trace: Columns, time: float, line_of: npt.NDArray[np.int64], column
                 canvas[way[column], column] = (mark, colour)
             elif column % 2:
                 canvas.setdefault((way[column], column), ("·", "bright_black"))
-        heads.append((way[reached], reached, f"{row['source']}→{row['dest']}" if trace.ranks <= 100 else "●", colour))
+        heads.append((way[reached], reached, f"{row['source']}→{row['dest']}" if trace.ranks <= LABELLED else "●", colour))
     for line, column, words, colour in heads:
         first = min(column, columns - len(words))
         for index, character in enumerate(words):
@@ -107,20 +114,11 @@ def _flights(trace: Columns, time: float, line_of: npt.NDArray[np.int64], column
 
 def _states_at(trace: Columns, time: float, groups: Sequence[Sequence[int]]) -> list[int]:
     """What most ranks of a group do at a moment."""
-    found = []
-    spans = busy_spans(trace, [rank for group in groups for rank in group])
-    for group in groups:
-        counts = [0, 0, 0]
-        for _ in group:
-            work, busy = next(spans)
-            counts[2 if _inside(work, time) else 0 if _inside(busy, time) else 1] += 1
-        found.append(counts.index(max(counts)))
-    return found
-
-
-def _inside(spans: Spans, time: float) -> bool:
-    at = int(np.searchsorted(spans.starts, time, side="right")) - 1
-    return at >= 0 and bool(time < spans.ends[at])
+    doing = np.full(trace.ranks, IDLE)
+    for state, (rank, start, end) in ((COMMUNICATING, all_busy(trace)), (COMPUTING, all_work(trace))):
+        doing[rank[(start <= time) & (time < end)]] = state
+    counts = [np.bincount(doing[list(group)], minlength=3) for group in groups]
+    return [int(count.argmax()) for count in counts]
 
 
 def _append_progress(text: Text, trace: Columns, time: float, flying: int, width: int) -> None:

@@ -122,6 +122,10 @@ class Knocks:
         self.before: Any = None  # who got the signal
         self.catches = False
 
+    def give_grace(self) -> None:
+        """Whoever runs has been told to end already, and has time for that."""
+        self.grace = GRACE
+
     def look(self, universe: Universe, now: float) -> bool:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
         task: Any = universe.loop.running
@@ -149,7 +153,11 @@ class Knocks:
         return has_thread or not out_of_reach
 
     def _leave(self, universe: Universe, task: Any) -> None:
-        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run."""
+        """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run.
+
+        It may come to its end at this very moment. Whichever of the two takes the task out hands the baton on, and the other
+        does nothing more.
+        """
         over = self.over
 
         class Late(Ended):
@@ -158,10 +166,12 @@ class Knocks:
                 over.wait()  # until then others have the baton
 
         self.left = True
-        if universe.loop.tasks.pop(task.number, None) is not None:  # else it has ended just now
+        loop: Any = universe.loop
+        if loop.running is task and loop.tasks.pop(task.number, None) is not None:  # else it has handed it on just now
             if task.handle.is_alive():
                 throw(Late, task.handle.ident)
-            universe.loop.carrier.to_hub()
+            loop.running = None
+            loop.carrier.to_hub()
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""

@@ -74,16 +74,18 @@ class Watch:
             if isinstance(self.line, LiveLine):
                 _one_line.release()
 
-    def interrupt(self) -> None:
+    def interrupt(self, heard: bool) -> None:
         """In the thread that carries out the run, by a signal at any moment: somebody wants it to end now.
 
-        Whatever its ranks make of that, this is why it has ended.
+        Whatever its ranks make of that, this is why it has ended. `heard`: the one that runs is told so where it is.
         """
         if self.leaving:  # it has ended, and may be in the midst of saying so to the other thread
             return
         if self.error is None:
             self.error = KeyboardInterrupt()
             self.universe.decide(self.error)
+            if heard:
+                self.knocks.give_grace()
             halt(self.universe, lambda: KeyboardInterrupt())
             self.stir.set()
 

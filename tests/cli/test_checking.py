@@ -59,7 +59,25 @@ def test_what_was_not_seen_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_an_exit_code_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As it is for a shell."""
     assert check(tmp_path, RACE.replace("assert got[0] == 1, got", "raise SystemExit(3 * (got[0] == 2))")) == 1
-    assert "rank 0 ended with exit code 3\n" in capsys.readouterr().out
+    head, said, *_ = capsys.readouterr().out.splitlines()
+    assert (head, said) == ("failure 1, in schedule z:1", "rank 0 ended with exit code 3")
+
+
+def test_as_many_runs_as_one_likes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """More than 1,024 were refused, as if they were processes; none still are."""
+    assert check(tmp_path, RACE.replace("assert", "repr,"), "--runs", "20000") == 0
+    assert check(tmp_path, RACE, "--runs", "0") == 2
+    assert "error: argument --runs: 0 is not a whole number from 1 to 1,000,000," in capsys.readouterr().err
+
+
+def test_a_bound_on_how_far_deviations_are_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit is told, so that what it leaves out is not called clean."""
+    script = tmp_path / "race.py"
+    script.write_text(RACE.replace("assert", "repr,"), encoding="utf-8")
+    assert main(["check", "-n", "4", "--mixing", "0", "--buffering", "infinite", str(script)]) == 4
+    assert capsys.readouterr().out == "clean so far: 4 schedules, but no two deviations are more than 0 choices apart\n"
+    assert main(["check", "-n", "4", "--mixing", "1", "--buffering", "infinite", str(script)]) == 0
+    assert capsys.readouterr().out == "clean: all 6 schedules\n"
 
 
 def test_a_schedule_that_does_not_fit_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

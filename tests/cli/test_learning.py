@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from fakempi.cli import learning, main
-from fakempi.cli.learn_screen import bar, page, screen
+from fakempi.cli.learn_screen import bar, details, page, screen
 from fakempi.cli.learn_watching import Watcher
 from fakempi.learn import grading
 from fakempi.learn.course import OURS, Course
@@ -199,3 +199,11 @@ def test_every_screen_fits(width: int, height: int) -> None:
         lines = screen(bar(3, 22, width), one, f"mpi_course/{one.file}", [page(one, width)] * 2, width, height, "✓ said")
         assert len(lines) < height
         assert max(line.cell_len for line in lines) <= width
+
+
+def test_of_what_a_program_prints_the_last_lines_are_shown() -> None:
+    """Lines of the screen, however long those of the program are."""
+    verdict = Verdict(next(iter(Course())), False, "It is wrong.", printed="y" * 4000)
+    [shown] = details(verdict, 80)
+    assert len(shown) == 9
+    assert shown[0].plain == "It printed:"

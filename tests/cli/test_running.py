@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def execute(script: str, *options: str, ranks: int = 4) -> int:
 def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
     words = [sys.executable, "-m", "fakempi", *arguments]
-    return subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False, **options)
+    return subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=600, check=False, **options)
 
 
 def test_a_script_is_run_with_its_arguments(tmp_path: Path, carrier: str, capsys: Capture) -> None:
@@ -260,7 +261,8 @@ def test_ctrl_c_ends_a_run_and_says_where_ranks_are(tmp_path: Path, carrier: str
 def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """In a script: from here on it is too late, and not before, however slow the machine is."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fakempi.watch.watching.monotonic", lambda: 1000.0 * os.path.exists("late"))
+    monkeypatch.setattr("fakempi.watch.watching.monotonic", lambda: 1000 + monotonic() if os.path.exists("late") else 0.0)
+    monkeypatch.setattr("fakempi.cli.watching.PATIENCE", 500)
     return "open('late', 'w').close()\n"
 
 

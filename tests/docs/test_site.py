@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -42,14 +43,21 @@ def done(*words: str, folder: Path) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `python -m mkdocs build --strict` makes it, without a warning."""
+    if "FAKEMPI_SITE" in os.environ:  # where .ci/run has built it
+        return Path(os.environ["FAKEMPI_SITE"])
+    for name in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(name)
+    folder = tmp_path_factory.mktemp("site")
+    assert "WARNING" not in done("mkdocs", "build", "--strict", "--site-dir", str(folder), folder=ROOT)
+    return folder
+
+
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path: Path) -> None:
-    """`python -m mkdocs build --strict`, and every address in what it wrote."""
-    site = Path(os.environ.get("FAKEMPI_SITE", tmp_path))  # where .ci/run has built it
-    if site == tmp_path:
-        for name in ("mkdocs", "material", "mkdocstrings"):
-            pytest.importorskip(name)
-        assert "WARNING" not in done("mkdocs", "build", "--strict", "--site-dir", str(site), folder=ROOT)
+def test_the_site_builds_without_a_warning_and_fetches_nothing(site: Path) -> None:
+    """Every address in what was written."""
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 100
     for page in pages:
@@ -61,6 +69,31 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path: Path) -
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
     assert list((site / "timelines").glob("*.html"))
+
+
+@pytest.mark.slow
+def test_the_search_works_from_the_disk_and_asks_the_network_for_nothing(site: Path) -> None:
+    """In a browser, on a page in a folder: a word is found, and what is found can be gone to."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+    wrong: list[str] = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=arguments)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda asked: wrong.extend([asked.url] * (not asked.url.startswith(("file:", "data:", "blob:")))))
+        page.goto((site / "papers" / "index.html").as_uri())
+        page.fill("input.md-search__input", "deadlock")
+        page.wait_for_selector(".md-search-result__link", timeout=60_000)
+        found = page.get_attribute(".md-search-result__link", "href")
+        assert found.startswith(site.as_uri())
+        page.goto(found)
+        assert "deadlock" in page.inner_text("article").lower()
+        browser.close()
+    assert wrong == []
 
 
 @pytest.mark.slow

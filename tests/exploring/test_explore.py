@@ -3,6 +3,7 @@
 from threading import Lock, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fakempi
@@ -31,7 +32,7 @@ def test_the_simplest_schedule_is_shown_and_explained() -> None:
     found = fakempi.explore(deep, 5, buffering="infinite")
     (failure,) = found.failures
     assert failure.decisions == "i:3.1.1"
-    assert failure.why == "rank 0's recv at test_explore.py:25 took rank 3's message; with rank 1's all went well"
+    assert failure.why == "rank 0's recv at test_explore.py:26 took rank 3's message; with rank 1's all went well"
     assert (found.runs, failure.times, found.exhausted) == (24, 2, True)
     assert found.verdict == "2 of 24 schedules fail"
 
@@ -331,3 +332,76 @@ def test_a_port_is_not_called_explored() -> None:
         MPI.Close_port(port)
 
     assert fakempi.explore(main, 1).limits == ["who comes to a port first is not explored"]
+
+
+def test_whether_a_partition_has_come_is_explored() -> None:
+    """Parrived may say "not yet", also where the send is not known when it is asked, and in each round anew."""
+
+    def main(comm: Any) -> Any:
+        request = comm.Psend_init(bytearray(6), 3, 1) if comm.rank == 0 else comm.Precv_init(bytearray(6), 2, 0, 0)
+        asked = []
+        for _ in range(2):
+            request.Start()
+            if comm.rank == 0:
+                request.Pready_list([2, 0, 1])
+            else:
+                asked.append(request.Parrived(1))
+            request.Wait()
+        request.Free()
+        seen.add(tuple(asked))
+
+    seen: set[Any] = set()
+    found = fakempi.explore(main, 2)
+    assert (found.exhausted, found.runs, found.failures) == (True, 8, [])
+    assert seen == {(), (True, True), (True, False), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize(
+    ("program", "kind"),
+    [
+        (lambda comm: comm.send("x", 1) if comm.rank == 0 else None, "message-lost"),
+        (lambda comm: comm.Send(bytearray(4), 1) if comm.rank == 0 else None, "message-lost"),
+        (lambda comm: comm.isend("x", 1).wait() if comm.rank == 0 else None, "message-lost"),
+        (lambda comm: comm.irecv(source=1) if comm.rank == 0 else None, "receive-unmatched"),
+        (lambda comm: comm.irecv(source=ANY) if comm.rank == 0 else None, "receive-unmatched"),
+    ],
+)
+def test_what_is_left_in_mailboxes_is_a_failure_in_every_schedule(program: Any, kind: str) -> None:
+    """A steered run has mailboxes of its own: they were not looked into, and a lost message was called clean."""
+    (failure,) = fakempi.explore(program, 2, buffering="infinite").failures
+    assert isinstance(failure.error, fakempi.FindingsError)
+    assert [(one.kind, one.ranks) for one in failure.error.findings] == [(kind, (0,))]
+    with pytest.raises(fakempi.FindingsError, match=f"{kind}: rank 0: "):
+        fakempi.run(program, 2, decisions=failure.decisions, strict=True)
+
+
+class Pair:
+    """An object of a program's own, which does not say when it is equal."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: float("nan"), lambda: np.array([np.nan]), lambda: np.array([]), lambda: (1, {"a": np.zeros((2, 2))}),
+        lambda: Pair(1, [np.arange(3), Pair(None)]), lambda: {1, 2}, lambda: np.array([0.0, -0.0]) * 1, lambda: None,
+    ],
+)  # fmt: skip
+def test_equal_results_are_equal_whatever_they_are(result: Any) -> None:
+    """NaN, and objects that do not compare themselves, were said to differ."""
+    assert fakempi.explore(lambda comm: result(), 2, compare="returns").exhausted
+
+
+@pytest.mark.parametrize("result", [Pair, lambda rank: np.array([rank]), lambda rank: [Pair(rank)], lambda rank: {rank: 1}])
+def test_results_that_differ_are_told_whatever_they_are(result: Any) -> None:
+    """Inside of objects, too."""
+    found = fakempi.explore(lambda comm: result(first(comm)), 3, compare="returns", buffering="zero")
+    assert found.verdict == "1 of 2 schedules fails"
+
+
+def test_results_that_cannot_be_compared_are_told() -> None:
+    """Nobody knows whether two functions do the same."""
+    found = fakempi.explore(lambda comm: lambda: comm, 2, compare="returns")
+    assert found.verdict == "clean so far: 2 schedules, but results of type function cannot be compared"

@@ -55,7 +55,7 @@ def imported_by(program: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=50,
+        timeout=600,
     )
     return set(ended.stdout.split())
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from contextvars import ContextVar
 from functools import partial
+from time import sleep
 from typing import Any
 
 import pytest
@@ -51,6 +53,43 @@ def test_a_waiting_greenlet_switches_straight_to_the_next() -> None:
     assert sum(switches) <= 3 * 3
 
 
+def test_tasks_that_never_wait_need_one_greenlet() -> None:
+    """Who ends leaves it to the next one that has not started; who waits keeps its own."""
+    greenlet = pytest.importorskip("greenlet")
+    loop, seen = Loop(make_carrier("greenlets")), []
+
+    def task(waits: bool) -> None:
+        seen.append(greenlet.getcurrent())
+        if waits:
+            loop.sleep_until(1)
+            seen.append(greenlet.getcurrent())
+
+    for waits in (False, False, True, False, True, False):
+        loop.spawn(partial(task, waits))
+    finish(loop)
+    one, two, three = seen[0], seen[3], seen[5]
+    assert len({one, two, three}) == 3
+    assert seen == [one, one, one, two, two, three, one, two]
+
+
+@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
+def test_what_a_task_sets_in_its_context_is_not_there_for_the_next(carrier: str) -> None:
+    """Though that may go on where it has ended."""
+    if carrier == "greenlets":
+        pytest.importorskip("greenlet")
+    loop, variable, seen = Loop(make_carrier(carrier)), ContextVar("variable", default=0), []
+
+    def task() -> None:
+        seen.append(variable.get())
+        variable.set(1)
+
+    for _ in range(3):
+        loop.spawn(task)
+    finish(loop)
+    assert seen == [0, 0, 0]
+    assert variable.get() == 0
+
+
 def test_a_waiting_thread_hands_the_baton_straight_to_the_next() -> None:
     """The caller's thread asks who is next once, to begin with; after that, threads find the next one themselves."""
     loop = Loop(make_carrier("threads"))
@@ -78,9 +117,9 @@ def test_an_interrupt_that_comes_together_with_the_baton_does_not_hang() -> None
         finally:
             log.append("cleans up")
 
-    def interrupted(sleep: Any) -> None:
+    def interrupted(sleep: Any, loop: Any) -> None:
         carrier._sleep = sleep
-        sleep()
+        sleep(loop)
         raise KeyboardInterrupt
 
     def drive() -> None:
@@ -96,8 +135,74 @@ def test_an_interrupt_that_comes_together_with_the_baton_does_not_hang() -> None
         loop.spawn(waits)
     thread = threading.Thread(target=drive, daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     assert log == ["cleans up", "cleans up", "over"]
+
+
+def test_a_hub_that_is_woken_twice_lets_tasks_end_one_after_the_other() -> None:
+    """Somebody hands it a baton, at the end, that a task has: it looks, and sleeps on."""
+    loop = Loop(make_carrier("threads"))
+    carrier: Any = loop.carrier
+    log: list[str] = []
+
+    def waits(name: str) -> None:
+        try:
+            loop.wait()
+        finally:
+            carrier.to_hub()
+            while carrier.hub.is_set():
+                sleep(0)  # until it has looked
+            log.append(name)
+            log.append(name)
+
+    for name in "abc":
+        loop.spawn(partial(waits, name))
+    finish(loop)
+    assert "".join(log) == "aabbcc"
+
+
+def test_a_hub_that_nobody_wakes_at_the_end_sees_that_it_has_the_baton() -> None:
+    """A thread that is told to end in its very last step dies before it has woken anybody."""
+    loop = Loop(make_carrier("threads"))
+    carrier: Any = loop.carrier
+    log: list[str] = []
+
+    class Deaf:
+        def set(self) -> None: ...
+
+        def clear(self) -> None: ...
+
+        def wait(self, seconds: float) -> bool:
+            sleep(0)
+            return False
+
+    def waits(name: str) -> None:
+        try:
+            loop.wait()
+        finally:
+            log.append(name)
+
+    for name in "abc":
+        loop.spawn(partial(waits, name))
+    carrier.drive(loop)
+    carrier.hub = Deaf()
+    loop.unwind()
+    carrier.close()
+    assert log == ["a", "b", "c"]
+
+
+def test_a_task_that_another_has_taken_out_hands_no_baton_on(carrier: str) -> None:
+    """It was given up while it ran, and comes to its end all the same."""
+    loop = Loop(make_carrier(carrier))
+    log = []
+
+    def is_given_up() -> None:
+        log.append(loop.tasks.pop(1).number)
+
+    task = loop.spawn(is_given_up)
+    assert loop.begin(task)
+    assert not loop.begin(loop.spawn(lambda: None))
+    assert (log, loop.tasks) == ([1], {})
 
 
 def test_each_task_has_a_thread_of_its_own() -> None:

@@ -47,5 +47,6 @@ except KeyboardInterrupt:
     print("interrupted", fakempi.run(lambda comm: comm.allreduce(1), 3, carrier="threads").returns)
 """
     for when in ("before", "after"):
-        done = subprocess.run([sys.executable, "-c", program, when], capture_output=True, text=True, timeout=60, check=False)
+        command = [sys.executable, "-c", program, when]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         assert (done.stdout, done.stderr) == ("interrupted [3, 3, 3]\n", "")

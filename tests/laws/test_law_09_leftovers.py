@@ -101,7 +101,7 @@ def test_two_runs_that_overlap_leave_the_garbage_collector_as_it_was(
         first_ended.set()
 
     def run_second() -> None:
-        assert first_runs.wait(30)
+        assert first_runs.wait(300)
         fakempi.run(second, 100, carrier=carrier)
 
     threads = [threading.Thread(target=work) for work in (run_first, run_second)]

@@ -55,6 +55,16 @@ def said(folder: Path, text: str, ranks: tuple[int, ...] = (2,)) -> Wrong:
             "zero (30_test.py:2).",
         ),
         (
+            "def f(comm):\n    raise MemoryError",
+            "raised",
+            f"{WAITING}rank 0: MemoryError: it takes more memory than it may (30_test.py:2).",
+        ),
+        (
+            "def f(comm):\n    raise ValueError",
+            "raised",
+            f"{WAITING}rank 0: ValueError (30_test.py:2).",
+        ),
+        (
             "def f(comm):\n    comm.isend(1, (comm.rank + 1) % 2)\n    return 0",
             "message-lost",
             f"{WAITING}message-lost: ranks 0-1: isend at 30_test.py:2: ",

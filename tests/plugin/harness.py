@@ -12,6 +12,9 @@ import fakempi.world  # noqa: F401  likewise, and numpy with it
 
 INSTALLED = any(entry.value == "fakempi.pytest_plugin" for entry in entry_points(group="pytest11"))
 
+LATE = "open('late', 'w').close()"
+"""In a test: from here on it is too late, and not before, however slow the machine is."""
+
 
 def run_pytest(pytester: pytest.Pytester, source: str, *options: str) -> tuple[pytest.RunResult, str]:
     pytester.makepyfile("import pytest\nfrom fakempi import MPI\n" + source)

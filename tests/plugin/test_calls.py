@@ -10,7 +10,7 @@ import pytest
 
 import fakempi
 from fakempi.testing import calls
-from tests.plugin.harness import INSTALLED, run_pytest
+from tests.plugin.harness import INSTALLED, LATE, run_pytest
 
 pytest_plugins = ["pytester"]
 
@@ -133,11 +133,12 @@ def test_methods_of_a_unittest_case_run_on_ranks(pytester: pytest.Pytester) -> N
     assert "test_it is a coroutine function, which ranks cannot run" in text
 
 
-ENDLESS = """
+ENDLESS = f"""
 @pytest.mark.mpi(ranks=3OPTIONS)
 def test_endless(comm):
     if comm.rank != 2:
         comm.recv(source=0)
+    {LATE}
     while True:
         pass
 """
@@ -150,6 +151,7 @@ def test_endless(comm):
         ("", "--mpi-timeout=0.2", "0.2 s (--mpi-timeout=0.2)"),
     ],
 )
+@pytest.mark.usefixtures("late")
 def test_a_test_that_takes_too_long_is_ended_on_all_ranks(
     pytester: pytest.Pytester, marked: str, option: str, who: str
 ) -> None:
@@ -170,6 +172,7 @@ def test_no_limit_is_spent_on_loading_what_we_load_late(pytester: pytest.Pyteste
     assert calls.load_algorithms.cache_info().currsize == 1
 
 
+@pytest.mark.usefixtures("late")
 def test_pytest_timeout_ends_all_ranks_with_our_report(pytester: pytest.Pytester) -> None:
     """Its timer would end one rank, and leave the others."""
     pytest.importorskip("pytest_timeout", reason="pytest-timeout is not installed")
@@ -178,6 +181,7 @@ def test_pytest_timeout_ends_all_ranks_with_our_report(pytester: pytest.Pytester
     assert "not done after 0.3 s (pytest-timeout), at t = 0 s: 0 of 3 ranks have ended." in text
 
 
+@pytest.mark.usefixtures("late")
 def test_a_timer_of_pytest_timeout_is_ours_while_ranks_run(pytester: pytest.Pytester) -> None:
     """The same with a plugin that has its hooks and nothing else."""
     pytester.makeconftest(

@@ -12,6 +12,7 @@ from _pytest.assertion.rewrite import AssertionRewriter
 import collectives
 import fakempi
 from fakempi.script import program
+from tests.plugin.harness import LATE
 
 pytest_plugins = ["pytester"]
 
@@ -174,6 +175,7 @@ def test_pytest_does_not_warn_of_our_packages(package: ModuleType) -> None:
     ("mark", "options", "wait"),
     [("@pytest.mark.mpi(timeout=0.2)", [], "comm.barrier()"), ("", ["--mpi-timeout=0.2"], "pass")],
 )
+@pytest.mark.usefixtures("late")
 def test_a_test_that_takes_too_long_ends_the_run(
     mark: str, options: list[str], wait: str, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_test_that_takes_too_long_ends_the_run(
 
         {mark}
         def test_slow():
+            {LATE}
             while True: {wait}
 
         def test_never():
@@ -192,6 +195,6 @@ def test_a_test_that_takes_too_long_ends_the_run(
         """
     text = on_ranks(pytester, capsys, 2, source, *options)
     assert f"test_it.py::test_slow, {mark or options[0]}: not done after 0.2 s, at t = " in text
-    assert re.search(r"^  rank.* at test_it.py:11", text, re.MULTILINE)
+    assert re.search(r"^  rank.* at test_it.py:1[12]", text, re.MULTILINE)
     assert "ENDED test_it.py::test_slow on rank" in text
     assert "F." not in text

@@ -43,7 +43,7 @@ def mpiexec() -> str:
 
 
 def started(
-    script: str, *arguments: object, ranks: int | None = None, question: Any = None, timeout: float = 100
+    script: str, *arguments: object, ranks: int | None = None, question: Any = None, timeout: float = 600
 ) -> subprocess.CompletedProcess[str]:
     """A script that has run, under mpiexec if it has `ranks`; the question is JSON on its standard input."""
     if not is_there():
@@ -61,7 +61,7 @@ def started(
     )
 
 
-def said(script: str, *arguments: object, ranks: int, timeout: float = 100) -> str:
+def said(script: str, *arguments: object, ranks: int, timeout: float = 600) -> str:
     """What a script prints."""
     done = started(script, *arguments, ranks=ranks, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -20,7 +20,7 @@ def debug(folder: Path, script: str, carrier: str, ranks: int, *answers: str) ->
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     text = "".join(f"{answer}\n" for answer in answers)
     done = subprocess.run(
-        words, cwd=folder, env=environment, input=text, text=True, capture_output=True, timeout=60, check=False
+        words, cwd=folder, env=environment, input=text, text=True, capture_output=True, timeout=600, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     return [line for line in done.stdout.splitlines() if not line.startswith(("> ", "->", "--"))]

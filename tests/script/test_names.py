@@ -96,7 +96,7 @@ def shadowed(folder: Path, names: set[str], command: str, carrier: str) -> list[
     options = ["--carrier", carrier, "--trace", "t.npz", "--quiet", "--algorithms", "mpich"]
     words = [sys.executable, *command.split(), "run", "-n", "2", *options, "work.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=here, env=environment, text=True, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=here, env=environment, text=True, capture_output=True, timeout=600, check=False)
     return [*sorted(done.stdout.splitlines()), done.stderr]
 
 

@@ -234,5 +234,5 @@ def one(number):
 with ThreadPoolExecutor(4) as pool:
     assert list(pool.map(one, range(100))) == [[10] * 5] * 100
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -47,7 +47,7 @@ if __name__ == "__main__":
     print(fakempi.run(main, 2, carrier=sys.argv[1]).returns)
 """
     command = [sys.executable, "-W", "ignore", "-c", program, carrier]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.stdout, done.stderr) == ("[3, 4]\n", "")
 
 

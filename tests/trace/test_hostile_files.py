@@ -213,7 +213,7 @@ def test_what_is_no_trace_is_told_in_a_sentence(text: str, tmp_path: Path) -> No
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_a_damaged_file_is_read_or_refused(data: st.DataObject, saved: Path, tmp_path: Path) -> None:
     """Whatever bytes are missing or others: no other exception."""
     name = data.draw(st.sampled_from(["t.json", "t.npz"]))

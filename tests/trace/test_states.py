@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, Hockney, compute, phantom
-from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Spans, shares
+from fakempi.trace.rounds import depths
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, all_work, covered, shares, unions
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
 
@@ -25,7 +26,8 @@ def test_covered_time_is_counted_once(spans: list[tuple[int, int]], edges: list[
     starts, ends = (np.array([span[i] for span in spans], dtype=float) for i in (0, 1))
     seconds = {second for start, end in spans for second in range(start, end)}
     expected = [sum(second in seconds for second in range(*pair)) for pair in pairwise(edges)]
-    assert Spans(starts, ends).covered(np.array(edges, dtype=float)).tolist() == expected
+    found = covered(unions(np.zeros(len(spans), int), starts, ends), np.array(edges, dtype=float), np.zeros(1, int), 1)[0]
+    assert found * np.diff(edges) == pytest.approx(expected)
 
 
 def test_who_communicates_who_computes_and_who_is_idle() -> None:
@@ -79,3 +81,11 @@ def test_shares_add_up_until_the_end(ranks: int, work: list[float], columns: int
     if trace.time:
         found = shares(trace, np.linspace(0, trace.time, columns + 1), [[rank] for rank in range(ranks)])
         assert np.allclose(found.sum(axis=2), 1)
+
+
+def test_what_every_picture_needs_is_worked_out_once() -> None:
+    """When ranks are busy, when they compute, and how long chains of messages are: of one trace, always the same arrays."""
+    trace = fakempi.run(lambda comm: comm.allgather(comm.rank), 5, trace=True).trace
+    assert trace is not None
+    for ask in (all_busy, all_work, depths):
+        assert ask(trace) is ask(trace)

@@ -1,6 +1,9 @@
 """The page in a real browser: it draws, zooms, moves, finds, follows, and says what is wrong.
 
 It takes a Chromium of the distribution and the package playwright; where there is none the tests are skipped.
+
+What follows a key, a click or the wheel comes when the browser gets to it. So nothing is read right away: `expect` and
+`wait_for_function` look until it is there, and limits are for machines where it never comes.
 """
 
 from __future__ import annotations
@@ -22,6 +25,13 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 if CHROMIUM is None:
     pytest.skip("there is no Chromium here: apt-get install chromium", allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+
+PATIENCE = 120_000  # milliseconds
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+MANY = 1000
+"""Milliseconds for what takes about 10: no more than a look whether somebody goes through all messages in each frame."""
 
 LOCAL = ("file:", "data:", "blob:")
 COST, SLOW = Hockney(t_s=1e-6, t_w=1e-9, eager_limit=0), Hockney(t_s=2e-6, t_w=1e-9, eager_limit=0)
@@ -84,7 +94,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def browser(pages: dict[str, Path]) -> Iterator[Any]:
     """One for all tests here."""
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -99,11 +109,12 @@ def opened(browser: Any, pages: dict[str, Path]) -> Iterator[Open]:
 
     def opened(name: str, fragment: str = "", **options: Any) -> Any:
         page = browser.new_page(viewport={"width": 1280, "height": 800}, **options)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("request", lambda asked: complaints.extend([asked.url] * (not asked.url.startswith(LOCAL))))
         page.goto(pages[name].as_uri() + fragment)
-        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        page.wait_for_selector("html[data-ready]")
         return page
 
     yield opened
@@ -115,6 +126,35 @@ def seen(page: Any) -> tuple[float, float]:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     start, end = page.get_attribute("#timeline", "data-range").split()
     return float(start), float(end)
+
+
+def after(page: Any, act: Callable[[], None], what: str = "range") -> str:
+    """What the timeline tells of itself once it is another than before."""
+    before = page.get_attribute("#timeline", f"data-{what}")
+    act()
+    page.wait_for_function("([what, before]) => timeline.dataset[what] !== before", arg=[what, before])
+    return str(page.get_attribute("#timeline", f"data-{what}"))
+
+
+def press(page: Any, key: str, what: str = "range") -> str:
+    """The same, after a key."""
+    return after(page, lambda: page.keyboard.press(key), what)
+
+
+def drag(page: Any, x: float, y: float, by: float) -> None:
+    """Along the timeline, to the end."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=4)
+    page.mouse.up()
+
+
+def hits(page: Any, words: str) -> Any:
+    """What is said of a search, of which Enter shows the first or the next."""
+    if page.input_value("#search") != words:
+        page.fill("#search", words)
+    page.press("#search", "Enter")
+    return expect(page.locator("#hits"))
 
 
 def middle(page: Any, x: float = 0.5, y: float = 0.5) -> tuple[float, float]:
@@ -141,23 +181,21 @@ def test_wheel_drag_and_keys_zoom_and_move(opened: Open) -> None:
     page = opened("ring")
     whole = seen(page)
     page.mouse.move(*middle(page))
-    page.mouse.wheel(0, -400)
+    after(page, lambda: page.mouse.wheel(0, -400))
     near = seen(page)
     assert whole[0] < near[0] < near[1] < whole[1]
-    page.mouse.down()
-    x, y = middle(page)
-    page.mouse.move(x - 200, y, steps=4)
-    page.mouse.up()
+    after(page, lambda: drag(page, *middle(page), -200))
+    page.wait_for_selector("#timeline:not(.moving)")
     moved = seen(page)
     assert moved[0] > near[0]
     assert moved[1] - moved[0] == pytest.approx(near[1] - near[0])
     page.focus("#timeline")
-    page.keyboard.press("+")
+    press(page, "+")
     closer = seen(page)
     assert closer[1] - closer[0] < moved[1] - moved[0]
-    page.keyboard.press("-")
+    press(page, "-")
     assert seen(page) == pytest.approx(moved)
-    page.keyboard.press("0")
+    press(page, "0")
     assert seen(page) == whole
 
 
@@ -166,10 +204,7 @@ def test_shift_and_wheel_unfolds_ranks(opened: Open) -> None:
     page = opened("many")
     page.mouse.move(*middle(page))
     page.keyboard.down("Shift")
-    page.mouse.wheel(0, -600)
-    page.keyboard.up("Shift")
-    seen(page)
-    first, last = map(int, page.get_attribute("#timeline", "data-ranks").split())
+    first, last = map(int, after(page, lambda: page.mouse.wheel(0, -600), "ranks").split())
     assert 0 < first < last < 999
 
 
@@ -177,58 +212,40 @@ def test_the_tooltip_tells_of_a_message(opened: Open) -> None:
     """What was called and where, from whom to whom, how many bytes; and it goes away."""
     page = opened("ring")
     x, y = middle(page, 0.3, 0.5)
-    page.mouse.move(x, y)
     for step in range(60):
-        if "bytes" in page.inner_text("#tooltip"):
-            break
         page.mouse.move(x + 4 * step, y)
-    words = page.inner_text("#tooltip")
+        seen(page)
+        words = page.inner_text("#tooltip")
+        if "bytes" in words:
+            break
     assert "Sendrecv at test_browser.py:" in words
     assert "8000 bytes, tag 7" in words
     assert "rank " in words
     page.mouse.move(5, 5)
-    assert not page.is_visible("#tooltip")
+    expect(page.locator("#tooltip")).to_be_hidden()
 
 
 def test_search_finds_ranks_and_words(opened: Open) -> None:
     """A number is a rank; Enter goes from one hit to the next; what is not there is said."""
     page = opened("ring")
-    page.fill("#search", "5")
-    page.press("#search", "Enter")
-    seen(page)
-    assert page.get_attribute("#timeline", "data-selected") == "5"
-    page.fill("#search", "barrier")
-    page.press("#search", "Enter")
-    assert page.inner_text("#hits").startswith("1 of ")
-    page.press("#search", "Enter")
-    assert page.inner_text("#hits").startswith("2 of ")
+    hits(page, "5").to_have_text("")
+    expect(page.locator("#timeline")).to_have_attribute("data-selected", "5")
+    hits(page, "barrier").to_contain_text("1 of ")
+    hits(page, "barrier").to_contain_text("2 of ")
     for words in ("exchange", "test_browser.py", "sendrecv at test_browser.py"):  # a region, a file, a line
-        page.fill("#search", words)
-        page.press("#search", "Enter")
-        assert page.inner_text("#hits").startswith("1 of ")
-    page.fill("#search", "joy")
-    page.press("#search", "Enter")
-    assert page.inner_text("#hits") == "Nothing here is called “joy”."
-    page.fill("#search", "99")
-    page.press("#search", "Enter")
-    assert page.inner_text("#hits") == "The ranks are 0 to 7."
+        hits(page, words).to_contain_text("1 of ")
+    hits(page, "joy").to_have_text("Nothing here is called “joy”.")
+    hits(page, "99").to_have_text("The ranks are 0 to 7.")
 
 
 def test_a_click_chooses_and_another_follows_the_message(opened: Open) -> None:
     """From one end to the other, and back by Enter."""
     page = opened("ring")
-    page.fill("#search", "sendrecv")
-    page.press("#search", "Enter")
+    first = after(page, lambda: hits(page, "sendrecv").to_contain_text("1 of "), "selected")
     page.focus("#timeline")
-    seen(page)
-    first = page.get_attribute("#timeline", "data-selected")
-    page.keyboard.press("Enter")
-    seen(page)
-    other = page.get_attribute("#timeline", "data-selected")
+    other = press(page, "Enter", "selected")
     assert abs(int(first) - int(other)) in (1, 7)
-    page.keyboard.press("Enter")
-    seen(page)
-    assert page.get_attribute("#timeline", "data-selected") == first
+    assert press(page, "Enter", "selected") == first
 
 
 def test_a_link_holds_the_view(opened: Open) -> None:
@@ -237,7 +254,7 @@ def test_a_link_holds_the_view(opened: Open) -> None:
     assert seen(page) == (1e-5, 2e-5)
     assert page.get_attribute("#timeline", "data-selected") == "7"
     page.focus("#timeline")
-    page.keyboard.press("+")
+    press(page, "+")
     start, _ = seen(page)
     assert start > 1e-5
     # the page writes its link a moment after it has drawn, and once before the key, as 0.00001..0.00002
@@ -259,53 +276,52 @@ def test_a_deadlock_is_drawn(opened: Open) -> None:
     assert page.locator("#waits path.miss:not(.head)").count() == 1
     assert "waits for ever" in page.inner_text("#legend")
     page.mouse.move(*middle(page, 0.98, 0.9))
-    assert "waits for ever" in page.inner_text("#tooltip")
+    expect(page.locator("#tooltip")).to_contain_text("waits for ever")
 
 
 def test_an_interval_has_its_own_tables(opened: Open) -> None:
     """Dragging along the ruler chooses it; Escape lets go of it."""
     page = opened("ring", "#tab=waits")
     x, y = middle(page, 0.3, 0)
-    before = page.inner_text("#sheet-waits")
-    page.mouse.move(x, y + 10)
-    page.mouse.down()
-    page.mouse.move(x + 60, y + 10, steps=3)
-    page.mouse.up()
-    assert page.inner_text("#interval").startswith("Only ")
-    assert page.inner_text("#sheet-waits") != before
+    interval, waits, matrix = (page.locator(one) for one in ("#interval", "#sheet-waits", "#sheet-matrix"))
+    before = waits.inner_text()
+    drag(page, x, y + 10, 60)
+    expect(interval).to_contain_text("Only ")
+    expect(waits).not_to_have_text(before, use_inner_text=True)
     page.click("#tab-matrix")
-    part = page.inner_text("#sheet-matrix")
+    expect(matrix).to_contain_text("Who sends to whom")
+    part = matrix.inner_text()
     page.click("#interval button")
-    assert page.inner_text("#sheet-matrix") != part
+    expect(interval).to_be_hidden()
+    expect(matrix).not_to_have_text(part, use_inner_text=True)
     page.click("#tab-waits")
-    page.mouse.move(x, y + 10)
-    page.mouse.down()
-    page.mouse.move(x + 60, y + 10, steps=3)
-    page.mouse.up()
+    drag(page, x, y + 10, 60)
+    expect(interval).to_be_visible()
     page.focus("#timeline")
     page.keyboard.press("Escape")
-    assert not page.is_visible("#interval")
-    assert page.inner_text("#sheet-waits") == before
+    expect(interval).to_be_hidden()
+    expect(waits).to_have_text(before, use_inner_text=True)
 
 
 def test_it_plays_pauses_and_has_speeds(opened: Open) -> None:
     """The moment moves while it plays, and stays when it does not; faster is further."""
     page = opened("ring")
-    moment = "document.getElementById('moment').textContent"
-    page.select_option("#speed", "4")
-    page.click("#play")
-    assert page.get_attribute("#play", "aria-label") == "Pause"
-    page.wait_for_function(f"() => {moment} !== '' && {moment} !== '0 s'")
-    page.click("#play")
-    assert page.get_attribute("#play", "aria-label") == "Play"
-    paused = page.evaluate(moment)
+    play, moment = page.locator("#play"), page.locator("#moment")
+    page.select_option("#speed", "0.25")  # half a minute in all: it will not be over before it is paused
+    play.click()
+    expect(play).to_have_attribute("aria-label", "Pause")
+    page.wait_for_function("() => moment.textContent !== '' && moment.textContent !== '0 s'")
+    play.click()
+    expect(play).to_have_attribute("aria-label", "Play")
+    paused = moment.inner_text()
     seen(page)
-    assert page.evaluate(moment) == paused
+    expect(moment).to_have_text(paused)
     page.click("#step")
-    assert page.evaluate(moment) != paused
-    page.click("#play")
-    page.wait_for_function("() => document.getElementById('play').ariaLabel === 'Play'")  # it has come to the end
-    assert page.evaluate(moment) != paused
+    expect(moment).not_to_have_text(paused)
+    stepped = moment.inner_text()
+    page.select_option("#speed", "4")
+    play.click()
+    page.wait_for_function("(stepped) => play.ariaLabel === 'Play' && moment.textContent !== stepped", arg=stepped)
 
 
 def test_everything_has_a_name_and_keys_lead_to_it(opened: Open) -> None:
@@ -316,33 +332,35 @@ def test_everything_has_a_name_and_keys_lead_to_it(opened: Open) -> None:
       .filter(one => !one.ariaLabel && !one.textContent.trim() && !one.closest("label")).map(one => one.outerHTML)""") == []
     page.focus("#timeline")
     page.keyboard.press("ArrowDown")
-    assert page.inner_text("#said").startswith("Rank 0. ")
+    expect(page.locator("#said")).to_contain_text("Rank 0. ")
     page.keyboard.press("?")
-    assert "How to look at a run" in page.inner_text("#help")
+    expect(page.locator("#help")).to_contain_text("How to look at a run", use_inner_text=True)
     page.keyboard.press("Escape")
     page.wait_for_function("() => !document.getElementById('help').open")
     assert page.locator("[role=tab]").count() == 6
     page.focus("#tab-summary")
     page.keyboard.press("ArrowRight")
-    assert page.get_attribute("#tab-waits", "aria-selected") == "true"
+    expect(page.locator("#tab-waits")).to_have_attribute("aria-selected", "true")
 
 
 def test_light_dark_and_print(opened: Open) -> None:
     """It begins as the system is, and on paper it is light and has no buttons."""
     page = opened("ring", color_scheme="dark")
-    assert page.get_attribute("html", "data-theme") == "dark"
+    whole = page.locator("html")
+    expect(whole).to_have_attribute("data-theme", "dark")
     page.click("#theme")
-    assert page.get_attribute("html", "data-theme") == "light"
+    expect(whole).to_have_attribute("data-theme", "light")
     page.click("#theme")
+    expect(whole).to_have_attribute("data-theme", "dark")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.get_attribute("html", "data-theme") == "light"
-    assert not page.is_visible(".tools")
-    assert page.is_visible("#timeline")
-    assert page.is_visible("#sheet-summary")
+    expect(whole).to_have_attribute("data-theme", "light")
+    expect(page.locator(".tools")).to_be_hidden()
+    expect(page.locator("#timeline")).to_be_visible()
+    expect(page.locator("#sheet-summary")).to_be_visible()
     page.emulate_media(media="screen")
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
-    assert page.get_attribute("html", "data-theme") == "dark"
+    expect(whole).to_have_attribute("data-theme", "dark")
 
 
 def test_every_sheet_draws(opened: Open) -> None:
@@ -353,15 +371,15 @@ def test_every_sheet_draws(opened: Open) -> None:
         "critical": "What decided when the run ended", "findings": "Nothing was found to be wrong",
     }.items():  # fmt: skip
         page.click(f"#tab-{name}")
-        assert words in page.inner_text(f"#sheet-{name}")
+        expect(page.locator(f"#sheet-{name}")).to_contain_text(words, use_inner_text=True)
     page.focus("#timeline")
     for key in "23c1md":
         page.keyboard.press(key)
         seen(page)
-    assert page.get_attribute("html", "data-theme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.keyboard.press(".")
     page.keyboard.press(".")
-    assert page.inner_text("#moment").endswith("s")
+    page.wait_for_function("() => moment.innerText.endsWith('s')")
 
 
 def test_two_runs_are_on_one_scale(opened: Open) -> None:
@@ -384,8 +402,8 @@ def test_two_schedules_have_the_deciding_match_marked(opened: Open) -> None:
     time, rank = page.get_attribute("#timeline", "data-deciding").split()
     assert (float(time), rank) == (0.0, "0")
     page.click("#tab-summary")
-    assert "schedule z:1 fails" in page.inner_text("#sheet-summary")
-    assert "schedule z:0 goes well" in page.inner_text("#sheet-summary")
+    for words in ("schedule z:1 fails", "schedule z:0 goes well"):
+        expect(page.locator("#sheet-summary")).to_contain_text(words, use_inner_text=True)
 
 
 def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:
@@ -394,10 +412,10 @@ def test_a_frame_is_quick_with_many_messages(opened: Open) -> None:
     page.focus("#timeline")
     spent = []
     for key in "+++++-----":
-        page.keyboard.press(key)
+        press(page, key)
         seen(page)
         spent.append(float(page.get_attribute("#timeline", "data-frame")))
-    assert min(spent) < 100  # the least, since the machine may be busy with other tests
+    assert min(spent) < MANY  # the least, since the machine may be busy with other tests
     page.wait_for_function("() => !document.getElementById('legend').innerText.includes('looked at')")  # it rests: all ranks
 
 
@@ -415,4 +433,70 @@ def test_what_is_told_under_the_pointer_is_quick_with_many_messages(opened: Open
       return spent;
     }""")
     assert page.is_visible("#tooltip")
-    assert min(spent) < 100
+    assert min(spent) < MANY
+
+
+def layout(page: Any, wanted: str) -> None:
+    """Wait until two runs stand so: the page follows the window's size a moment later."""
+    page.wait_for_function("wanted => document.getElementById('timeline').dataset.layout === wanted", arg=wanted)
+
+
+def test_two_schedules_stand_side_by_side_where_there_is_room(opened: Open) -> None:
+    """The one that fails is left; in a narrow window they are one above the other, and so they are at a switch."""
+    page = opened("why")
+    layout(page, "beside")
+    assert "left run" in page.inner_text("#legend")
+    whole = seen(page)
+    page.mouse.move(*middle(page, 0.75, 0.5))  # the right one's time is the same as the left one's
+    page.mouse.wheel(0, -400)
+    near = seen(page)
+    assert whole[0] < near[0] < near[1] < whole[1]
+    page.set_viewport_size({"width": 800, "height": 800})
+    layout(page, "stacked")
+    assert page.is_disabled("#beside")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    layout(page, "beside")
+    page.focus("#timeline")
+    page.keyboard.press("s")
+    layout(page, "stacked")
+    page.check("#beside")
+    layout(page, "beside")
+
+
+def test_two_traces_can_stand_side_by_side(opened: Open) -> None:
+    """At a switch, which a page of one run does not have; what is told under the pointer is of the run that is there."""
+    page = opened("both")
+    layout(page, "stacked")
+    page.check("#beside")
+    layout(page, "beside")
+    x, y = middle(page, 0.6, 0.3)
+    for step in range(60):
+        page.mouse.move(x + 4 * step, y)
+        if "bytes" in page.inner_text("#tooltip"):
+            break
+    assert "Sendrecv at test_browser.py:" in page.inner_text("#tooltip")
+    page.mouse.click(x + 4 * step, y)
+    page.click("#tab-waits")
+    assert page.inner_text("#sheet-waits").startswith("slow; ")
+    page.mouse.click(*middle(page, 0.3, 0.3))
+    assert page.inner_text("#sheet-waits").startswith("fast; ")
+    assert not opened("ring").is_visible("#beside")
+
+
+def test_a_step_begins_at_what_is_seen(opened: Open) -> None:
+    """Not at the start of the run, when that is out of sight."""
+    page = opened("ring", "#t=1e-5..2e-5")
+    page.click("#step")
+    told = page.inner_text("#moment")
+    assert seen(page) == (1e-5, 2e-5)
+    assert 10 < float(told.split()[0]) <= 20, told
+
+
+def test_no_arc_of_the_graph_is_cut_off(opened: Open) -> None:
+    """Near misses go out beyond the circle, and the drawing is as large as they are."""
+    page = opened("knot")
+    assert page.evaluate("""() => {
+      const svg = document.querySelector("#waits svg"), { x, y, width, height } = svg.viewBox.baseVal;
+      return [...svg.querySelectorAll("path")].map(path => path.getBBox()).filter(box =>
+        box.x < x - 1 || box.y < y - 1 || box.x + box.width > x + width + 1 || box.y + box.height > y + height + 1).length;
+    }""") == 0

@@ -5,37 +5,46 @@ from __future__ import annotations
 import gc
 import pickle
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
-from time import monotonic
+from time import monotonic, process_time, sleep
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import RunTimeout
+from fakempi.kernel.threads import throw
 from fakempi.watch import ending, watching
+from fakempi.watch.ending import Knocks
 
 HERE = "test_timeout.py"
 SOON = 0.02
 
 
 class Clock:
-    """Stands still until a test says that the time begins to run, so that ranks are where they are expected to be."""
+    """Stands still until a test says that the time begins to run, so that ranks are where they are expected to be.
+
+    Then it is CPU time that counts: on a busy machine, a rank that gets none would be taken for one that does not hear.
+    Real time runs only while a rank is where it takes no CPU time, and until it is given up.
+    """
 
     def __init__(self) -> None:
-        self.began: float | None = None
+        self.source: Callable[[], float] | None = None
+        self.passed = self.began = 0.0
 
     def __call__(self) -> float:
         """The time."""
-        return 0 if self.began is None else monotonic() - self.began
+        return self.passed if self.source is None else self.passed + self.source() - self.began
 
-    def begin(self) -> None:
-        """Run, from now on."""
-        self.began = self.began or monotonic()
+    def begin(self, source: Callable[[], float] = process_time) -> None:
+        """Run, from now on, like that one."""
+        if self.source is not source:
+            self.passed, self.source, self.began = self(), source, source()
 
 
 CLOCK = Clock()
@@ -47,12 +56,19 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(ending, "GRACE", 0.05)
     monkeypatch.setattr(watching, "MOMENT", 0.02)
     monkeypatch.setattr(watching, "monotonic", CLOCK)
-    CLOCK.began = None
+    leave = Knocks._leave
+
+    def leave_and_take_time(*args: Any) -> None:
+        leave(*args)
+        CLOCK.begin()
+
+    monkeypatch.setattr(Knocks, "_leave", leave_and_take_time)
+    CLOCK.__init__()  # type: ignore[misc]
     before = threading.enumerate()
     yield
     left = [thread for thread in threading.enumerate() if thread not in before and thread.ident not in PARKED]
     for thread in left:
-        thread.join(10)  # on a busy machine a rank may have been out of reach for a while
+        thread.join(60)
     assert [thread for thread in left if thread.is_alive()] == []
 
 
@@ -104,7 +120,7 @@ def forever() -> None:
 
 def wait_for(lock: Any) -> None:
     """Wait outside of Python, while the time runs."""
-    CLOCK.begin()
+    CLOCK.begin(monotonic)
     lock.acquire()
 
 
@@ -296,7 +312,7 @@ def test_who_cannot_be_ended_is_told_of() -> None:
         comm.barrier()
 
     def release() -> None:
-        assert said.wait(30)
+        assert said.wait(300)
         lock.release()
 
     helper = threading.Thread(target=release)
@@ -469,3 +485,66 @@ def test_what_is_no_number_of_seconds_is_refused(timeout: Any) -> None:
     with pytest.raises(TypeError, match=r"^run: timeout must be a number of seconds, not ") as caught:
         fakempi.run(lambda comm: None, 2, timeout=timeout)
     assert str(caught.value).endswith(f"not {timeout!r}.")
+
+
+class Race:
+    """A thread out of reach, which ends at the very moment at which it is given up: just before, or between two steps."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+        self.lock, self.ident = threading.Lock(), 0
+        self.lock.acquire()
+        leave = Knocks._leave
+
+        def ends_before(knocks: Any, universe: Any, task: Any) -> None:
+            self.end(task.handle.ident)
+            leave(knocks, universe, task)
+
+        def ends_between(kind: Any, ident: int) -> None:
+            if kind.__name__ == "Late":
+                self.end(ident)
+            throw(kind, ident)
+
+        if moment == "before":
+            monkeypatch.setattr(Knocks, "_leave", ends_before)
+        else:
+            monkeypatch.setattr(ending, "throw", ends_between)
+
+    def wait(self) -> None:
+        """In the thread: be where nothing reaches it."""
+        self.ident = threading.get_ident()
+        wait_for(self.lock)
+
+    def end(self, ident: int) -> None:
+        """Let it come to its end, while whoever gives it up stands still."""
+        if ident == self.ident and self.lock.locked():
+            self.lock.release()
+            while ident in sys._current_frames():
+                sleep(0)
+
+
+@pytest.mark.parametrize("moment", ["before", "between"])
+def test_a_rank_may_end_at_the_moment_at_which_it_is_left_behind(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """The baton is handed on once: by the rank, or by whoever has given it up."""
+    race = Race(monkeypatch, moment)
+
+    def main(comm: Any) -> None:
+        if comm.rank == 1:
+            with suppress(ending.Told):
+                race.wait()
+        else:
+            comm.barrier()
+
+    assert "rank 1: runs at " in str(timed_out(main, 3, "threads"))
+
+
+@pytest.mark.parametrize("moment", ["before", "between"])
+def test_so_may_a_thread_of_a_rank(monkeypatch: pytest.MonkeyPatch, carrier: str, moment: str) -> None:
+    """On greenlets too: their thread gets the baton back once."""
+    race = Race(monkeypatch, moment)
+
+    def main(comm: Any) -> None:
+        if comm.rank == 1:
+            threading.Thread(target=race.wait).start()
+        comm.barrier(), comm.recv()
+
+    timed_out(main, 3, carrier)

@@ -66,6 +66,7 @@ class Universe:
         self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
         self.datareps: dict[int, set[str]] = {}  # by process: representations of data in files that it knows
         self.file_queue: Any = None  # at the file server, if the cost model has one
+        self.file_accesses: dict[str, list[Any]] = {}  # by path, where choices are made
         self.file_errhandlers: dict[int, Any] = {}  # by process: what happens on errors of files it opens
         self.ports: dict[str, Any] = {}  # that are open, by name
         self.opened = 0  # how many have been

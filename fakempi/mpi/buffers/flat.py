@@ -88,7 +88,7 @@ class Flat:
     def load(self) -> Any:
         """The array, with what the program's memory holds now."""
         if self._span is not None:
-            flat(self.array)[...] = self._span.packed()
+            self._span.pack_into(flat(self.array))
         return self.array
 
     def store(self) -> None:

@@ -161,6 +161,8 @@ def _copy_bytes(source: Payload, target: Payload, nbytes: int) -> None:
             return
         data = flat(source)
     elif type(source) is Span:
+        if source.copy_to(target, nbytes):
+            return
         data = source.packed()
     else:
         data = frombuffer(as_bytes(source, nbytes), U1)

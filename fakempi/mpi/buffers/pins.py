@@ -18,8 +18,9 @@ from typing import Any
 
 from numpy import ndarray
 
+from fakempi.mpi.base.child import Child
 from fakempi.mpi.base.complain import public_call, site_of
-from fakempi.mpi.base.waiting import AllOf, Completion
+from fakempi.mpi.base.waiting import AllOf, Completion, parts_of
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.locks import Locks, read_only_arrays
 from fakempi.mpi.buffers.payload import Payload, describe
@@ -78,7 +79,7 @@ class Pins:
         self.gathered = 0  # to how many calls of all ranks of a window it has come
         self.roots: dict[int, Region | Neighbours] = {}  # by the identity of the object whose memory it is
 
-    def of(self, operation: Any, buffer: Any) -> Pin | None:
+    def of(self, operation: Any, buffer: Any) -> Pin | Parts | None:
         """For an operation that was just started on a buffer, or of a collective call, by a plan: what it uses."""
         kind = operation.__class__
         if kind is Envelope:
@@ -92,7 +93,10 @@ class Pins:
             return (pin.using(pattern.place, True).awaiting(pattern) if pattern.__class__ is Pattern else pin).locked()
         if kind is not Completion:
             return None  # to or from nobody
-        child, pin = operation.why, Pin(self, operation)
+        child = operation.why
+        if hasattr(child, "partitions"):
+            return Parts(self, operation, child)
+        pin = Pin(self, operation)
         if child is None:  # a buffered send
             return pin.using(describe(buffer)[0], False).locked()
         reads, writes = getattr(buffer, "uses", ((), ()))
@@ -101,6 +105,12 @@ class Pins:
                 pin.using(payload, written)
         child.work = pin.around(child.work)
         return pin.locked(ours=True)
+
+    def of_file(self, operation: Any, buffer: Any, writes: bool) -> Pin | None:
+        """The same for an access to a file, which reads the buffer or writes to it."""
+        if writes and any(isinstance(getattr(part, "why", None), Child) for part in parts_of(operation)):
+            return None  # a child writes to it, when all have come
+        return Pin(self, operation).using(describe(buffer)[0], writes).locked()
 
     def add(self, region: Region) -> None:
         """The process has started to use it. Is it in use already?"""
@@ -244,6 +254,44 @@ class Pin:
                     pins.watch.locks.take_off(region.locked, sys._getframe(1))
                 pins.remove(region)
                 region.pin = None  # or each were a circle that holds its buffer
+
+
+class Parts:
+    """What a partitioned operation uses: each part for a time of its own.
+
+    A part that is sent is in use from Pready on, and one that is received until Parrived says that it is there, or all is
+    over. No array is made read-only: the program may write to one part while another is under way.
+    """
+
+    __slots__ = ("live", "operation", "pins")
+
+    def __init__(self, pins: Pins, operation: Any, half: Any) -> None:
+        self.pins, self.operation = pins, operation
+        self.live: dict[int, Pin] = {}
+        half.pinned(self)
+
+    def send(self, number: int, payload: Payload) -> None:
+        """A part may go."""
+        self.live[number] = Pin(self.pins, self.operation).using(payload, False)
+
+    def receive(self, number: int, pattern: Any) -> None:
+        """A part is awaited."""
+        self.live[number] = Pin(self.pins, self.operation).using(pattern.place, True).awaiting(pattern)
+
+    def arrived(self, number: int) -> None:
+        """The program is told that it is there."""
+        if number in self.live:
+            self.live.pop(number).end()
+
+    def end(self) -> None:
+        """The program learns that all is over."""
+        for number in list(self.live):
+            self.arrived(number)
+
+    def drop(self) -> None:
+        """The program will not be told."""
+        for pin in self.live.values():
+            pin.drop()
 
 
 def _payloads(things: Iterable[Any]) -> Iterable[Payload]:

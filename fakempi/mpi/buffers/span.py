@@ -14,7 +14,7 @@ from fakempi.errors import MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.buffers.element import datatype_of
 from fakempi.mpi.buffers.places import BottomType
-from fakempi.mpi.buffers.raw import Bytes, Found, Memory, at_address, bytes_of, memory_of
+from fakempi.mpi.buffers.raw import Bytes, Found, Memory, at_address, bytes_of, flat, memory_of
 from fakempi.mpi.buffers.specification import Parts, split
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import BYTE
@@ -46,6 +46,24 @@ class Span:
         """A copy of the bytes, in the order in which they travel."""
         assert isinstance(self.memory, np.ndarray)  # spans of phantoms travel as phantoms
         return self.datatype._pack(self.memory, self.offset, self.count)
+
+    def pack_into(self, packed: Bytes) -> None:
+        """The same into an array that has as many bytes."""
+        assert isinstance(self.memory, np.ndarray)
+        self.datatype._definition.layout.pack_into(packed, self.memory, self.offset, self.count)
+
+    def copy_to(self, target: Any, nbytes: int) -> bool:
+        """Copy all of it, if that is `nbytes`, without packing it first; whether that can be done."""
+        if self.nbytes != nbytes:
+            return False
+        if type(target) is not Span:
+            place = flat(target)
+            self.pack_into(place if len(place) == nbytes else place[:nbytes])
+            return True
+        layout = self.datatype._definition.layout
+        if layout is not target.datatype._definition.layout:
+            return False
+        return layout.copy(self.memory, self.offset, target.memory, target.offset, self.count)  # type: ignore[arg-type]
 
     def unpack(self, data: Bytes) -> None:
         """Put bytes that have travelled in their places; where there are too few, the rest stays as it is."""

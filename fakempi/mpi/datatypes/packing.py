@@ -37,8 +37,11 @@ def pack(made: Definition, inbuf: Any, outbuf: Any, position: int, *, external: 
     count = _fitting(made, memory, "inbuf")
     needed = count * (external_size(made) if external else made.layout.size)
     _check_room(room, position, needed, "outbuf")
-    data = made.layout.pack(memory, 0, count)
-    room[position : position + needed] = converted(made, data, count, outward=True) if external else data
+    place = room[position : position + needed]
+    if external:
+        place[...] = converted(made, made.layout.pack(memory, 0, count), count, outward=True)
+    else:
+        made.layout.pack_into(place, memory, 0, count)
     return position + needed
 
 

@@ -69,8 +69,10 @@ class Spots:
     def __init__(self, starts: Offsets, lengths: Offsets) -> None:
         self.starts, self.lengths = starts, lengths
         self.low, self.high = int(starts.min()), int((starts + lengths).max())
-        # Everything is counted in the largest unit that divides it: an index per double, not per byte.
-        self.unit = math.gcd(int(np.gcd.reduce(lengths)), int(np.gcd.reduce(starts - self.low)))
+        # Everything is counted in the largest unit that divides it: an index per double, not per byte. Small units are
+        # powers of two: numpy fetches 3 times 8 bytes in 2/3 of the time of once 24, and stores twice 16 in half that of 32.
+        unit = math.gcd(int(np.gcd.reduce(lengths)), int(np.gcd.reduce(starts - self.low)))
+        self.unit = unit if unit >= 64 else math.gcd(unit, 16)
         self._index: Offsets | None = None
 
     def index(self) -> Offsets | None:
@@ -78,6 +80,11 @@ class Spots:
         if self._index is None and int(self.lengths.sum()) <= SHORT * self.unit * len(self.lengths):
             self._index = each_step((self.starts - self.low) // self.unit, self.lengths // self.unit, 1)
         return self._index
+
+    def targets(self) -> Offsets:
+        """Where each run is in the packed form."""
+        ends: Offsets = np.cumsum(self.lengths)
+        return ends - self.lengths
 
 
 def each_step(starts: Offsets, lengths: Offsets, stride: int) -> Offsets:

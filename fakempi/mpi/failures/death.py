@@ -68,6 +68,7 @@ def bury(process: Process) -> None:
         return  # it has died, or ended, before
     loop.book(loop.now + universe.detection, partial(_declare, universe, process.number))  # before anything shows of it
     universe.dead[process.number] = process, loop.now
+    universe.leaves_open("when others learn of a death")
     for task in [task for task in loop.tasks.values() if task.owner is process]:
         park(universe, task)
 

@@ -43,19 +43,19 @@ class Accesses(Moving):
 
     def Iread_at(self, offset: int, buf: Any) -> Request:
         """Start to read from an offset."""
-        return self._request(self._access(buf, offset, write=False), buf)
+        return self._request(self._access(buf, offset, write=False), buf, write=False)
 
     def Iread_at_all(self, offset: int, buf: Any) -> Request:
         """Start to read, all ranks, each from its offset."""
-        return self._request(self._start("Iread_at_all", buf, offset, write=False), buf)
+        return self._request(self._start("Iread_at_all", buf, offset, write=False), buf, write=False)
 
     def Iwrite_at(self, offset: int, buf: Any) -> Request:
         """Start to write to an offset."""
-        return self._request(self._access(buf, offset, write=True), buf)
+        return self._request(self._access(buf, offset, write=True), buf, write=True)
 
     def Iwrite_at_all(self, offset: int, buf: Any) -> Request:
         """Start to write, all ranks, each to its offset."""
-        return self._request(self._start("Iwrite_at_all", buf, offset, write=True), buf)
+        return self._request(self._start("Iwrite_at_all", buf, offset, write=True), buf, write=True)
 
     # -- at this rank's pointer -----------------------------------------------------------------------------------
 
@@ -77,19 +77,19 @@ class Accesses(Moving):
 
     def Iread(self, buf: Any) -> Request:
         """Start to read on from this rank's pointer."""
-        return self._request(self._access(buf, OWN, write=False), buf)
+        return self._request(self._access(buf, OWN, write=False), buf, write=False)
 
     def Iread_all(self, buf: Any) -> Request:
         """Start to read, all ranks, each on from its pointer."""
-        return self._request(self._start("Iread_all", buf, OWN, write=False), buf)
+        return self._request(self._start("Iread_all", buf, OWN, write=False), buf, write=False)
 
     def Iwrite(self, buf: Any) -> Request:
         """Start to write on from this rank's pointer."""
-        return self._request(self._access(buf, OWN, write=True), buf)
+        return self._request(self._access(buf, OWN, write=True), buf, write=True)
 
     def Iwrite_all(self, buf: Any) -> Request:
         """Start to write, all ranks, each on from its pointer."""
-        return self._request(self._start("Iwrite_all", buf, OWN, write=True), buf)
+        return self._request(self._start("Iwrite_all", buf, OWN, write=True), buf, write=True)
 
     # -- at the shared pointer ------------------------------------------------------------------------------------
 
@@ -103,11 +103,11 @@ class Accesses(Moving):
 
     def Iread_shared(self, buf: Any) -> Request:
         """Start to read on from the shared pointer."""
-        return self._request(self._access(buf, SHARED, write=False), buf)
+        return self._request(self._access(buf, SHARED, write=False), buf, write=False)
 
     def Iwrite_shared(self, buf: Any) -> Request:
         """Start to write on from the shared pointer."""
-        return self._request(self._access(buf, SHARED, write=True), buf)
+        return self._request(self._access(buf, SHARED, write=True), buf, write=True)
 
     def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
         """All ranks read on from the shared pointer, in the order of their ranks."""
@@ -254,8 +254,12 @@ class Accesses(Moving):
         if (error := taken_out(access, False, None, None)[1]) is not None:
             self._raise(error)
 
-    def _request(self, operation: Any, buf: Any) -> Request:
-        return Request._of(self._alive().comm, operation, buf)
+    def _request(self, operation: Any, buf: Any, *, write: bool) -> Request:
+        comm = self._alive().comm
+        request = Request._of(comm, operation)
+        if comm._pins is not None:
+            request._pin = comm._pins.of_file(operation, buf, writes=not write)
+        return request
 
     def _begin(self, call: str, start: Any) -> None:
         part = self._alive()

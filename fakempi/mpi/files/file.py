@@ -30,7 +30,7 @@ from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import BYTE
 from fakempi.mpi.files.accesses import Accesses
 from fakempi.mpi.files.hints import Hints, check_same
-from fakempi.mpi.files.opened import Opened, Part, check_mode
+from fakempi.mpi.files.opened import SIZE, Opened, Part, check_mode
 from fakempi.mpi.files.storage import delete
 from fakempi.mpi.files.views import NATIVE, View, in_file
 
@@ -144,6 +144,7 @@ class File(Accesses, Handled):
 
     def Get_size(self) -> int:
         """Bytes in the file."""
+        self._note([SIZE], False)
         return self._opened.storage.size
 
     def Get_amode(self) -> int:
@@ -231,6 +232,7 @@ class File(Accesses, Handled):
 
     def Get_position_shared(self) -> int:
         """The shared pointer, in etypes."""
+        self._await_turn()
         return self._opened.pointer
 
     def Get_byte_offset(self, offset: int) -> int:
@@ -294,6 +296,7 @@ class File(Accesses, Handled):
             self._raise(complaint(ERR_ARG, words))
         start = {SEEK_SET: 0, SEEK_CUR: pointer}.get(whence)
         if start is None:
+            self._note([SIZE], False)
             start = self._alive().view.end(self._opened.storage.size)
         to = start + integer("offset", offset)
         if to < 0:

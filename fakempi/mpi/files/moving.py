@@ -22,7 +22,7 @@ from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, sn
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.datatypes.packing import converted
 from fakempi.mpi.files.handle import Access, FileState
-from fakempi.mpi.files.opened import Opened
+from fakempi.mpi.files.opened import SIZE, Opened
 from fakempi.mpi.files.storage import StorageError
 from fakempi.mpi.files.views import View, cut_off
 
@@ -123,7 +123,16 @@ class Moving(FileState):
     def _access(self, buf: Any, where: Any, *, write: bool) -> Access:
         """Move bytes between a buffer and the file, at an offset or at a pointer, which moves on."""
         self._check(write=write, shared=where is SHARED)
-        return self._at(self._described(buf, write), where)
+        buffer = self._described(buf, write)
+        if where is SHARED:
+            self._await_turn()
+        return self._at(buffer, where)
+
+    def _await_turn(self) -> None:
+        """Who comes first to the shared pointer is a choice, if choices are made in this run."""
+        opened = self._opened
+        if opened.universe.choices is not None and self._alive().comm.Get_size() > 1:
+            opened.universe.choices.at_pointer(opened)
 
     def _at(self, buffer: Described, where: Any) -> Access:
         at = self._place(where)
@@ -150,6 +159,7 @@ class Moving(FileState):
         """Move the bytes of so many etypes; at the end of the file, as many as there are."""
         opened, view = self._opened, self._alive().view
         runs = list(view.runs(at, buffer.etypes * view.unit))
+        self._note(runs, buffer.write)
         if buffer.write:
             data, moved = buffer.payload, buffer.nbytes
             opened.storage.write(runs, data)
@@ -157,6 +167,13 @@ class Moving(FileState):
             data = opened.storage.read(runs)
             moved = inward(view, data, buffer)
         return Access(opened.over_at(len(data), len(runs)), moved)
+
+    def _note(self, runs: list[tuple[int, int]], write: bool) -> None:
+        """If choices are made in this run: which bytes are accessed, and whether it makes the file longer."""
+        opened = self._opened
+        if opened.universe.choices is not None:
+            grows = write and any(start + length > opened.storage.size for start, length in runs)
+            opened.note(self._alive().comm, [*runs, SIZE] if grows else runs, write=write)
 
     # -- together -------------------------------------------------------------------------------------------------
 
@@ -176,6 +193,7 @@ class Moving(FileState):
         """An access of all ranks by an algorithm, for the call that this rank has come to: what it moves, and how."""
         comm, opened, view, at = self._alive().comm, self._opened, self._alive().view, self._place(where)
         tag, runs = comm._side.calls[comm._rank] % TAGS, list(view.runs(at, buffer.etypes * view.unit))
+        self._note(runs, buffer.write)
         if buffer.write:
             data, moved = buffer.payload, buffer.nbytes
         else:

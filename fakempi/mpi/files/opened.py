@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from fakempi.error_classes import ERR_AMODE
@@ -19,6 +20,9 @@ from fakempi.mpi.files.hints import Hints
 from fakempi.mpi.files.storage import Storage
 from fakempi.mpi.files.views import PLAIN, View
 
+SIZE = (1 << 62, 1)
+"""In place of bytes: how long the file is."""
+
 
 class Opened:
     """A file that ranks have opened: one object for all of them."""
@@ -31,6 +35,21 @@ class Opened:
         self.pointer = self.storage.size if amode & MODE_APPEND else 0  # the shared one, in etypes
         self.atomic = False
 
+    def note(self, comm: Any, runs: list[tuple[int, int]], *, write: bool) -> None:
+        """Where choices are made: a rank's access to runs of bytes. Their order is not chosen, so if that can show, say so.
+
+        It can if another rank accesses the same bytes, one of the two writes, and no call of all ranks on the file is
+        between them: of these a rank has made so many.
+        """
+        process, calls = comm._process.number, comm._side.calls.get(comm._rank, 0)
+        noted = self.universe.file_accesses.setdefault(os.path.realpath(self.path), [])
+        for other, opened, made, there, wrote in noted:
+            apart = process == other or (opened is self and made != calls)
+            mine = runs[:-1] if write and wrote and runs[-1:] == [SIZE] else runs  # the longer one decides, whoever is first
+            if not apart and (write or wrote) and _meet(mine, there):
+                self.universe.leaves_open("the order in which ranks access the same bytes of a file")
+        noted.append((process, self, calls, runs, write))
+
     def over_at(self, nbytes: int, runs: int) -> Any:
         """When an access that begins now is over: the file server's business, if there is one, and something to do."""
         universe, now = self.universe, self.universe.loop.now
@@ -39,6 +58,11 @@ class Opened:
         if universe.file_queue is None:
             universe.file_queue = universe.cost.files.open()
         return universe.file_queue.serve(now, nbytes, runs)
+
+
+def _meet(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
+    """Whether runs have a byte in common."""
+    return any(a < d + m and d < a + n for a, n in some for d, m in others)
 
 
 class Part:

@@ -7,6 +7,7 @@ messages have come that reach into a partition of its own.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_REQUEST, ERR_TRUNCATE
@@ -44,7 +45,7 @@ class Channel:
 class Half(Reason):
     """One side of a partitioned operation: its buffer, in so many partitions, and the operation that is under way."""
 
-    __slots__ = ("buffer", "channel", "done", "latest", "open", "partitions", "peer", "process")
+    __slots__ = ("buffer", "channel", "done", "latest", "open", "partitions", "peer", "pins", "process")
 
     def __init__(self, process: Any, channel: Channel | None, buffer: Any, partitions: int, peer: int) -> None:
         self.process, self.channel, self.buffer, self.partitions = process, channel, buffer, partitions
@@ -52,6 +53,11 @@ class Half(Reason):
         self.done: Any = None  # what the request waits for
         self.open = 0  # messages that have not ended
         self.latest: Any = 0
+        self.pins: Any = None  # what of the buffer is in use, if that is watched
+
+    def pinned(self, parts: Any) -> None:
+        """A new round has begun, and its memory is watched."""
+        self.pins = parts
 
     def begin(self, messages: int) -> Any:
         """A new round, of so many messages."""
@@ -80,7 +86,7 @@ class Half(Reason):
 
     def retire(self) -> None:
         """The round is over, and its messages, which know this half, are forgotten."""
-        self.done = None
+        self.done = self.pins = None
 
     def ready(self, partition: Any) -> None:
         """A partition may go."""
@@ -122,6 +128,8 @@ class PartitionedSend(Half):
         eager = part.nbytes <= self.process.eager_limit
         envelope = Envelope(self.process.out, 0, number, part.nbytes, box, payload_of(part), eager)
         self.envelopes[number] = envelope
+        if self.pins is not None:
+            self.pins.send(number, envelope.content)
         self.process.wire.send(envelope)
         if envelope.end is None:
             envelope.waiter = self
@@ -176,14 +184,27 @@ class PartitionedReceive(Half):
             self.expect(channel.parts)
         return done
 
+    def pinned(self, parts: Any) -> None:
+        """A new round has begun, and its memory is watched."""
+        super().pinned(parts)
+        if self.channel.parts is not None:  # type: ignore[union-attr]
+            self._watch()
+
+    def _watch(self) -> None:
+        for pattern in self.patterns:
+            self.pins.receive(pattern.tag, pattern)
+
     def expect(self, parts: int) -> None:
         """The send has so many partitions: await them."""
         for pattern in self.patterns:
             pattern.box.withdraw(pattern)
-        self.patterns, self.open = [], parts
+        self.patterns.clear()  # who asks for a partition of this round has the list
+        self.open = parts
         for number in range(parts):
             place = _piece(self.span, number, parts)
             self._expect(number, place, place.nbytes)
+        if self.pins is not None:
+            self._watch()
 
     def _expect(self, number: int, place: Any, capacity: int) -> None:
         """Await a message; before it is known how many come, one that never does, which ends if the sender dies."""
@@ -215,11 +236,18 @@ class PartitionedReceive(Half):
         number = self.check(partition)
         if self.channel is None:
             return True
-        if not self._is_there(number):
+        choices = self.process.universe.choices
+        if choices is not None:
+            arrived = choices.all_there(partial(_reaching, self.patterns, number, self.partitions))
+        elif not (arrived := self._is_there(number)):
             let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
+            arrived = self._is_there(number)
         if self.done.error is not None:
             raise complaint(self.done.error.ierr, str(self.done.error).partition(": ")[2])
-        return self._is_there(number)
+        if arrived and self.pins is not None:
+            for pattern in self._reaching(number):
+                self.pins.arrived(pattern.tag)
+        return bool(arrived)
 
     def retire(self) -> None:
         """The round is over."""
@@ -231,8 +259,7 @@ class PartitionedReceive(Half):
 
     def _reaching(self, number: int) -> list[Pattern]:
         """The messages that reach into a partition."""
-        parts = len(self.patterns)
-        return self.patterns[number * parts // self.partitions : -(-(number + 1) * parts // self.partitions)]
+        return _reaching(self.patterns, number, self.partitions)
 
     def _is_there(self, number: int) -> bool:
         now = self.process.loop.now
@@ -244,6 +271,12 @@ class PartitionedReceive(Half):
         name = self.process.universe.names.name(self.peer)
         late = [str(one.tag) for one in self.patterns if one.end is None and one.tag != NO_PARTITION]
         return f"waits for {_listed(late) if late else 'Psend_init'} of {name}"
+
+
+def _reaching(patterns: list[Pattern], number: int, partitions: int) -> list[Pattern]:
+    """Of a round's messages, those that reach into one of so many partitions."""
+    parts = len(patterns)
+    return patterns[number * parts // partitions : -(-(number + 1) * parts // partitions)]
 
 
 def _listed(numbers: list[str]) -> str:

@@ -244,6 +244,7 @@ class Request(StatusCalls, Handled):
             raise complaint(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
         if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
+            self._comm._process.universe.leaves_open("Cancel")
             self._close()
             operation.end = self._comm._loop.now
             if operation.waiter is not None:

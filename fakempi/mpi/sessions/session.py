@@ -8,6 +8,7 @@ from fakempi.error_classes import ERR_ARG, ERR_SESSION
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.mpi.base.complain import complaint, integer
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.base.identity import Handled
@@ -69,11 +70,12 @@ class Session(HandlesErrors, Handled):
         """Open a session."""
         self = cls()
         self._opened = Opened(running_process(), Info._copy_of(info) if info else None, errhandler)
+        owes("missing-finalize", self._opened, "the session was never finalized")
         return self
 
     def Finalize(self) -> None:
         """Close it: the handle becomes null. Communicators that were made of its groups stay."""
-        self._alive()
+        done("missing-finalize", self._alive())
         self._opened = None
 
     def free(self) -> None:

@@ -6,13 +6,15 @@ origin. A displacement counts in the target's own units, or is an address if the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint, integer
-from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, payload_of
+from fakempi.mpi.base.complain import complaint, integer, public_call, site_of
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, payload_of, signature_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NOTHING, Memory, flat
 from fakempi.mpi.buffers.span import Span, parse
@@ -40,7 +42,20 @@ def aim(origin: Any, target: Any, there: Any, writable: bool) -> tuple[Any, int,
     if place.nbytes != span.nbytes:
         words = f"the origin's {span.nbytes} bytes do not fill the target's {place.nbytes}: both must be equally long."
         raise complaint(ERR_TRUNCATE, words, MPIValueError)
+    if span.datatype is not place.datatype:
+        _compare(span, place, there)
     return payload_of(span), span.nbytes, payload_of(place), extent
+
+
+def _compare(span: Span, place: Span, there: Any) -> None:
+    """Both sides are named in one call, and need not be of one type: are they of one signature?"""
+    here, far = signature_of(span), signature_of(place)
+    if span.nbytes and not here.agrees(far, span.nbytes):
+        call, frame = public_call(sys._getframe(1))
+        words = f"it has {here.words(span.nbytes)} at the origin, but {far.words(span.nbytes)} at the target"
+        there.process.universe.found(
+            "datatype-mismatch", running_process().number, words, call=call, place=site_of(frame), at_once=True
+        )
 
 
 def aim_elements(origin: Any, target: Any, there: Any, op: Op) -> tuple[Any, int, Any, Extent, Callable[[Any, Any], None]]:

@@ -9,6 +9,11 @@ const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5",
 
 const rgb = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
 const mixed = (one, other, share) => one.map((part, i) => part * share + other[i] * (1 - share));
+/** Of black and white, what can be read on a colour: the one that differs more from it in brightness, as people see it. */
+const inkOn = colour => {
+  const [r, g, b] = colour.map(part => (part / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#10151f" : "#fff";
+};
 const css = colour => `rgb(${colour.map(Math.round).join(" ")})`;
 
 let themeRead = { of: null };

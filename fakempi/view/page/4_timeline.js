@@ -1,6 +1,7 @@
 // The timeline: lanes of one run, or of two on one scale, a ruler, messages as arrows, and what lies over them.
 
 const RULER = 28, TITLE = 20, LEAST = 2, ARROWS = 1500, SAMPLE = 400;
+const ROOMY = 1000, APART_BY = 16;  // pixels: two runs stand side by side from this width on, so far from each other
 const BUDGET = 60000;  // stretches that are painted at once, at most; of more, some ranks until the view rests, and then all by and by
 const SLICE = 10;      // milliseconds of that at a time
 
@@ -14,6 +15,7 @@ class Timeline {
     this.end = Math.max(...runs.map(run => run.end));
     [this.t0, this.t1] = [0, this.end];
     this.mode = "state";
+    this.side = runs.length > 1 && Boolean(runs[0].schedule);  // two schedules differ in one place: side by side, if there is room
     this.arrows = true;
     this.critical = false;
     this.chosen = null;      // {band, rank, span, wait, message}
@@ -28,7 +30,10 @@ class Timeline {
 
   resize() {
     this.tallest = Math.max(76, innerHeight * 0.1);  // of a lane: few ranks leave room for the sheets
-    this.element.style.maxHeight = this.runs.reduce((sum, run) => sum + run.ranks * this.tallest + TITLE, RULER + 6) + "px";
+    this.roomy = this.runs.length > 1 && this.element.clientWidth >= ROOMY;
+    this.beside = this.roomy && this.side;
+    const heights = this.runs.map(run => run.ranks * this.tallest + TITLE);
+    this.element.style.maxHeight = RULER + 6 + (this.beside ? Math.max(...heights) : heights.reduce((sum, each) => sum + each)) + "px";
     const box = this.element.getBoundingClientRect();
     this.ratio = window.devicePixelRatio || 1;
     [this.width, this.height] = [this.element.clientWidth || box.width, this.element.clientHeight || box.height];
@@ -41,16 +46,21 @@ class Timeline {
     const digits = Math.max(...this.runs.map(run => String(run.ranks - 1).length));
     this.gutter = Math.round((this.large ? 1.3 : 1) * Math.max(56, 26 + 8 * (digits > 2 ? 2 * digits + 1 : digits)));
     this.draw();
+    for (const listener of this.listeners) listener();
   }
 
   layout() {
-    const two = this.bands.length > 1, room = this.height - RULER - (two ? 2 * TITLE : 0) - 4;
+    const { beside } = this, two = this.bands.length > 1, room = this.height - RULER - (two ? (beside ? 1 : 2) * TITLE : 0) - 4;
     const wanted = this.bands.map(band => band.run.ranks);
     const all = wanted.reduce((sum, each) => sum + each, 0);
+    const column = beside ? (this.width - APART_BY) / 2 : this.width;
+    this.wide = column - this.gutter;  // of the time that is seen, in each
     let top = RULER;
     for (const [i, band] of this.bands.entries()) {
+      if (beside) top = RULER;
       if (two) top += TITLE;
-      const height = two ? room * limited(wanted[i] / all, 0.2, 0.8) : room;
+      band.left = this.gutter + (beside ? i * (column + APART_BY) : 0);
+      const height = two && !beside ? room * limited(wanted[i] / all, 0.2, 0.8) : room;
       band.lane = Math.min(height / band.count, this.tallest);
       [band.top, band.height] = [top, band.lane * band.count];
       band.fold = band.lane >= LEAST ? 1 : 2 ** Math.ceil(Math.log2(LEAST / band.lane));
@@ -58,8 +68,13 @@ class Timeline {
     }
   }
 
-  x(time) { return this.gutter + (time - this.t0) / (this.t1 - this.t0) * (this.width - this.gutter); }
-  time(x) { return this.t0 + (x - this.gutter) / (this.width - this.gutter) * (this.t1 - this.t0); }
+  x(time, band) { return band.left + (time - this.t0) / (this.t1 - this.t0) * this.wide; }
+  time(x, band = this.column(x)) { return this.t0 + (x - band.left) / this.wide * (this.t1 - this.t0); }
+  right(band) { return band.left + this.wide; }
+
+  /** Whose time it is at x: of two runs one above the other, it is the same. */
+  column(x) { return this.columns.findLast(band => x >= band.left - this.gutter) || this.bands[0]; }
+  get columns() { return this.beside ? this.bands : this.bands.slice(0, 1); }
   y(band, rank) { return band.top + (rank - band.lo) * band.lane; }
   middle(band, rank) { return this.y(band, rank) + (this.inner(band)[0] + this.inner(band)[1] / 2); }
 
@@ -82,8 +97,8 @@ class Timeline {
 
   /** What lies at a point. */
   at(x, y) {
-    const band = this.bands.find(each => y >= each.top && y < each.top + each.height);
-    if (!band || x < this.gutter) return { band, time: this.time(x), rank: band ? this.#rank(band, y) : -1, label: true };
+    const here = this.beside ? [this.column(x)] : this.bands, band = here.find(each => y >= each.top && y < each.top + each.height);
+    if (!band || x < band.left) return { band, time: this.time(x), rank: band ? this.#rank(band, y) : -1, label: true };
     return { band, rank: this.#rank(band, y), time: this.time(x) };
   }
   #rank(band, y) { return limited(Math.floor(band.lo + (y - band.top) / band.lane), 0, band.run.ranks - 1); }
@@ -149,6 +164,7 @@ class Timeline {
     const { lo, count, run } = this.bands[0], last = Math.min(Math.ceil(lo + count - 1e-9), run.ranks) - 1;
     Object.assign(this.element.dataset, {
       range: `${this.t0} ${this.t1}`, ranks: `${Math.floor(lo + 1e-9)} ${last}`, selected: this.chosen ? this.chosen.rank : "",
+      layout: this.beside ? "beside" : "stacked",
     });
     if (run.schedule?.words) this.element.dataset.deciding = `${run.schedule.time} ${run.schedule.rank}`;
   }
@@ -173,7 +189,7 @@ class Timeline {
     this.spent = performance.now() - started;
     this.element.dataset.frame = this.spent.toFixed(1);
     this.#tell();
-    this.onshares?.(this.shares, this.drawn);
+    this.onshares?.(this.shares, this.bands[0].drawn);
     clearTimeout(this.rest);
     if (coarse) this.rest = setTimeout(() => this.#refine(), 150);
   }
@@ -204,7 +220,7 @@ class Timeline {
 
   #drawBand(c, band) {
     const { run } = band, rows = this.rows(band), [inset, high] = this.inner(band);
-    const pixels = Math.round((this.width - this.gutter) * this.ratio);
+    const pixels = Math.round(this.wide * this.ratio);
     const key = [this.t0, this.t1, rows[0], rows.length, band.fold, pixels, this.mode, this.theme.of].join();
     if (band.painting?.key !== key) {  // what was painted and has not changed is there still
       const scheme = colouring(run, this.mode, this.theme), cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
@@ -217,12 +233,12 @@ class Timeline {
     if (!this.shares) this.shares = { scheme, sums };
     c.save();
     c.beginPath();
-    c.rect(0, band.top, this.width, band.height);
+    c.rect(band.left - 12, band.top, this.wide + 12, band.height);
     c.clip();
     c.imageSmoothingEnabled = false;
-    const wide = this.width - this.gutter, step = band.lane * band.fold;
-    if (!inset) c.drawImage(canvas, this.gutter, this.y(band, rows[0]?.[0] ?? 0), wide, rows.length * step);  // rows without gaps
-    else for (const [i, [first]] of rows.entries()) c.drawImage(canvas, 0, i, pixels, 1, this.gutter, this.y(band, first) + inset, wide, high);
+    const { wide } = this, step = band.lane * band.fold;
+    if (!inset) c.drawImage(canvas, band.left, this.y(band, rows[0]?.[0] ?? 0), wide, rows.length * step);  // rows without gaps
+    else for (const [i, [first]] of rows.entries()) c.drawImage(canvas, 0, i, pixels, 1, band.left, this.y(band, first) + inset, wide, high);
     if (band.lane >= 6 && band.fold === 1) this.#hatch(c, band, rows);
     if (band.lane >= 26) this.#drawNames(c, band, rows, inset, high);
     if (this.arrows) this.#drawArrows(c, band);
@@ -242,14 +258,14 @@ class Timeline {
     for (const [rank] of rows) {
       const stuck = run.stuckOf.get(rank);
       if (!stuck) continue;
-      const x0 = Math.max(this.x(stuck.since), this.gutter), x1 = Math.min(this.x(run.end), this.width), y = this.y(band, rank) + inset;
+      const x0 = Math.max(this.x(stuck.since, band), band.left), x1 = Math.min(this.x(run.end, band), this.right(band)), y = this.y(band, rank) + inset;
       c.save();
       c.beginPath();
       let reach = x0;
       const end = run.span.first[rank + 1];  // not where it still receives what others send
       for (let i = firstWhere(run.span.first[rank], end, i => run.span.to[i] > stuck.since); i < end; i++) {
-        c.rect(reach, y, Math.max(this.x(run.span.from[i]) - reach, 0), high);
-        reach = Math.max(reach, this.x(run.span.to[i]));
+        c.rect(reach, y, Math.max(this.x(run.span.from[i], band) - reach, 0), high);
+        reach = Math.max(reach, this.x(run.span.to[i], band));
       }
       c.rect(reach, y, Math.max(x1 - reach, 0), high);
       c.clip();
@@ -262,14 +278,15 @@ class Timeline {
 
   /** Regions above the bars, and what is called inside of them, where there is room for words. */
   #drawNames(c, band, rows, inset, high) {
-    const { run } = band, { region, regionsOf, span, times } = run;
+    const { run } = band, { region, regionsOf, span, times } = run, { scheme } = band.painting;
+    const { busy } = classesOf(run, this.mode, scheme), inks = scheme.classes.map(one => inkOn(one.colour));
     c.textBaseline = "middle";
     for (const [rank] of rows) {
       const top = this.y(band, rank), strip = inset - 3;
       c.font = this.font(Math.min(11, strip * 0.75));
       for (let i = regionsOf.from[rank]; i < regionsOf.from[rank + 1]; i++) {
         const row = regionsOf.order[i], depth = region.parent[row] < 0 ? 0 : 1;
-        const x0 = Math.max(this.x(times[region.start[row]]), this.gutter), x1 = Math.min(this.x(Math.min(run.at(region.end[row]), run.end)), this.width);
+        const x0 = Math.max(this.x(times[region.start[row]], band), band.left), x1 = Math.min(this.x(Math.min(run.at(region.end[row]), run.end), band), this.right(band));
         if (x1 - x0 < 1.5 || depth) continue;
         c.fillStyle = this.theme.soft;
         c.fillRect(x0, top + 2, x1 - x0 - 1, strip);
@@ -279,9 +296,9 @@ class Timeline {
       c.font = this.font(11);
       const end = span.first[rank + 1];
       for (let i = firstWhere(span.first[rank], end, i => span.to[i] > this.t0); i < end && span.from[i] < this.t1; i++) {
-        const x0 = Math.max(this.x(span.from[i]), this.gutter), x1 = Math.min(this.x(span.to[i]), this.width);
+        const x0 = Math.max(this.x(span.from[i], band), band.left), x1 = Math.min(this.x(span.to[i], band), this.right(band));
         if (x1 - x0 < 24) continue;
-        this.#words(c, this.spanWords(run, rank, i), x0 + 6, top + inset + high / 2 + 0.5, x1 - x0 - 12, "#fff");
+        this.#words(c, this.spanWords(run, rank, i), x0 + 6, top + inset + high / 2 + 0.5, x1 - x0 - 12, inks[busy[i]]);
       }
     }
   }
@@ -318,8 +335,7 @@ class Timeline {
       const step = found.length / SAMPLE;
       found = Array.from({ length: Math.min(SAMPLE, found.length) }, (_, k) => found[Math.floor(k * step)]);
     }
-    this.drawn = { shown: found.length, all, crowded: all > ARROWS };
-    if (band === this.bands[0]) this.arrowsAt = found;
+    [band.arrowsAt, band.drawn] = [found, { shown: found.length, all, crowded: all > ARROWS }];
     const alpha = limited(6 / Math.sqrt(found.length + 1), 0.1, 0.75);
     c.strokeStyle = c.fillStyle = `rgb(${this.theme.arrow} / ${alpha})`;
     c.lineWidth = found.length < 200 ? 1.25 : 0.75;
@@ -337,7 +353,7 @@ class Timeline {
 
   arrow(band, i) {
     const { run } = band;
-    return [this.x(run.start(i)), this.middle(band, run.message.source[i]), this.x(run.arrived(i)), this.middle(band, run.message.dest[i])];
+    return [this.x(run.start(i), band), this.middle(band, run.message.source[i]), this.x(run.arrived(i), band), this.middle(band, run.message.dest[i])];
   }
 
   head(c, x0, y0, x1, y1, size) {
@@ -359,8 +375,8 @@ class Timeline {
       if (times[path.end[i]] < this.t0 || times[path.start[i]] > this.t1) continue;
       const message = path.kind[i] === 1;
       const y0 = this.middle(band, message ? path.source[i] : path.rank[i]), y1 = this.middle(band, message ? path.dest[i] : path.rank[i]);
-      c.moveTo(this.x(times[path.start[i]]), y0);
-      c.lineTo(this.x(times[path.end[i]]), y1);
+      c.moveTo(this.x(times[path.start[i]], band), y0);
+      c.lineTo(this.x(times[path.end[i]], band), y1);
     }
     c.stroke();
   }
@@ -377,7 +393,7 @@ class Timeline {
       const mine = this.chosen?.band === band && this.chosen.rank >= first && this.chosen.rank < after;
       c.font = this.font(12, mine ? "700" : "");
       c.fillStyle = mine ? this.theme.ink : this.theme.quiet;
-      c.fillText(after - first > 1 && every === 1 ? `${first}-${after - 1}` : String(first), this.gutter - 10, y);
+      c.fillText(after - first > 1 && every === 1 ? `${first}-${after - 1}` : String(first), band.left - 10, y);
     }
     c.textAlign = "left";
   }
@@ -386,28 +402,30 @@ class Timeline {
     c.font = this.font(12, "600");
     c.fillStyle = this.theme.ink;
     c.textBaseline = "middle";
-    c.fillText(`${band.run.title || "run " + (i + 1)}: ${seconds(band.run.time)}`, this.gutter, band.top - TITLE / 2 + 1);
+    c.fillText(`${band.run.title || "run " + (i + 1)}: ${seconds(band.run.time)}`, band.left, band.top - TITLE / 2 + 1);
   }
 
   #drawRuler(c) {
-    const { found, digits } = ticks(this.t0, this.t1, (this.width - this.gutter) / (this.large ? 150 : 110));
+    const { found, digits } = ticks(this.t0, this.t1, this.wide / (this.large ? 150 : 110));
     c.font = this.font(12);
     c.textBaseline = "middle";
     c.fillStyle = this.theme.quiet;
-    c.textAlign = "right";
-    c.fillText("rank", this.gutter - 10, RULER / 2);
-    c.textAlign = "center";
-    for (const tick of found) {
-      const x = this.x(tick);
-      if (x < this.gutter - 1) continue;
-      c.strokeStyle = this.theme.line;
-      c.lineWidth = 1;
-      c.beginPath();
-      c.moveTo(Math.round(x) + 0.5, RULER - 5);
-      c.lineTo(Math.round(x) + 0.5, RULER);
-      c.stroke();
-      const words = seconds(Math.abs(tick) < (this.t1 - this.t0) * 1e-9 ? 0 : tick, digits), half = c.measureText(words).width / 2;
-      if (x + half <= this.width - 2) c.fillText(words, Math.max(x, this.gutter + half), RULER / 2);
+    for (const band of this.columns) {
+      c.textAlign = "right";
+      c.fillText("rank", band.left - 10, RULER / 2);
+      c.textAlign = "center";
+      for (const tick of found) {
+        const x = this.x(tick, band);
+        if (x < band.left - 1) continue;
+        c.strokeStyle = this.theme.line;
+        c.lineWidth = 1;
+        c.beginPath();
+        c.moveTo(Math.round(x) + 0.5, RULER - 5);
+        c.lineTo(Math.round(x) + 0.5, RULER);
+        c.stroke();
+        const words = seconds(Math.abs(tick) < (this.t1 - this.t0) * 1e-9 ? 0 : tick, digits), half = c.measureText(words).width / 2;
+        if (x + half <= this.right(band) - 2) c.fillText(words, Math.max(x, band.left + half), RULER / 2);
+      }
     }
     c.textAlign = "left";
   }
@@ -417,12 +435,21 @@ class Timeline {
     const c = this.over.getContext("2d");
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
-    c.save();
-    c.beginPath();
-    c.rect(this.gutter, 0, this.width - this.gutter, this.height);
-    c.clip();
+    for (const band of this.columns) {
+      c.save();
+      c.beginPath();
+      c.rect(band.left, 0, this.wide, this.height);
+      c.clip();
+      this.#drawTimes(c, band);
+      c.restore();
+    }
+    this.#drawChosen(c);
+  }
+
+  /** The interval, and the moment of the player or that under the pointer. */
+  #drawTimes(c, band) {
     if (this.interval) {
-      const [x0, x1] = this.interval.map(time => this.x(time));
+      const [x0, x1] = this.interval.map(time => this.x(time, band));
       c.fillStyle = this.theme.ground;
       c.globalAlpha = 0.6;
       c.fillRect(0, RULER, x0, this.height);
@@ -431,17 +458,16 @@ class Timeline {
       c.fillStyle = this.theme.accent;
       c.fillRect(x0, RULER - 4, x1 - x0, 4);
     }
-    this.#drawChosen(c);
-    if (this.moment !== null) this.#drawMoment(c);
-    else if (this.hover && this.hover.x > this.gutter) {
+    if (this.moment !== null) this.#drawMoment(c, band);
+    else if (this.hover && this.hover.x > this.column(this.hover.x).left) {
+      const x = Math.round(this.x(this.time(this.hover.x), band)) + 0.5;
       c.strokeStyle = `rgb(${this.theme.arrow} / 0.35)`;
       c.lineWidth = 1;
       c.beginPath();
-      c.moveTo(Math.round(this.hover.x) + 0.5, RULER - 4);
-      c.lineTo(Math.round(this.hover.x) + 0.5, this.height);
+      c.moveTo(x, RULER - 4);
+      c.lineTo(x, this.height);
       c.stroke();
     }
-    c.restore();
   }
 
   #drawChosen(c) {
@@ -450,12 +476,12 @@ class Timeline {
     const { band, rank, message } = chosen;
     c.save();
     c.beginPath();
-    c.rect(0, band.top, this.width, band.height);
+    c.rect(band.left - 3, band.top, this.wide + 3, band.height);
     c.clip();
     const y = this.y(band, rank);
     c.strokeStyle = this.theme.accent;
     c.lineWidth = 1.5;
-    c.strokeRect(this.gutter - 2, y + 0.5, this.width, Math.max(band.lane - 1, 1));
+    c.strokeRect(band.left - 2, y + 0.5, this.wide + 1, Math.max(band.lane - 1, 1));
     if (message >= 0) {
       const ends = this.arrow(band, message);
       c.strokeStyle = c.fillStyle = this.theme.ink;
@@ -468,13 +494,13 @@ class Timeline {
   }
 
   /** The player's moment: messages under way are dots on its line, as far between the lanes as they have come. */
-  #drawMoment(c) {
-    const x = this.x(this.moment);
+  #drawMoment(c, column) {
+    const x = this.x(this.moment, column);
     c.strokeStyle = c.fillStyle = this.theme.path;
     c.lineWidth = 1.5;
     c.beginPath(); c.moveTo(x, RULER - 6); c.lineTo(x, this.height); c.stroke();
     c.beginPath(); c.moveTo(x - 6, RULER - 10); c.lineTo(x + 6, RULER - 10); c.lineTo(x, RULER - 2); c.fill();
-    for (const band of this.bands) {
+    for (const band of this.beside ? [column] : this.bands) {
       const { run } = band;
       const first = run.firstFrom(this.moment - run.longest), last = firstWhere(first, run.messages, i => run.start(i) > this.moment);
       for (let i = first, step = Math.ceil((last - first) / 4000) || 1; i < last; i += step) {

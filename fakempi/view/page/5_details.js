@@ -78,8 +78,8 @@ function describe(run, found) {
 }
 
 /** The message whose arrow passes within a few pixels of a point, or -1. */
-function arrowNear(timeline, x, y) {
-  const { arrowsAt, drawn } = timeline, band = timeline.bands[0];
+function arrowNear(timeline, band, x, y) {
+  const { arrowsAt, drawn } = band;
   if (!timeline.arrows || !arrowsAt || drawn.crowded) return -1;
   let best = -1, closest = 4;
   for (const i of arrowsAt) {
@@ -95,10 +95,10 @@ function arrowNear(timeline, x, y) {
 function under(timeline, x, y) {
   const { band, rank, time, label } = timeline.at(x, y);
   if (!band || label) return band ? { band, rank, time, label } : null;
-  const near = 2 * (timeline.t1 - timeline.t0) / timeline.width;
+  const near = 2 * (timeline.t1 - timeline.t0) / timeline.wide;
   const found = { band, ...lookUp(band.run, rank, time, near) };
-  if (found.message < 0 && !found.stuck && band === timeline.bands[0]) {
-    const passing = arrowNear(timeline, x, y);
+  if (found.message < 0 && !found.stuck) {
+    const passing = arrowNear(timeline, band, x, y);
     if (passing >= 0) return { ...found, span: -1, wait: -1, message: passing, rank: band.run.message.source[passing] };
   }
   return found;

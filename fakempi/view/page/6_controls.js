@@ -23,6 +23,11 @@ class Controls {
     for (const id of ["arrows", "critical"]) {
       document.getElementById(id).addEventListener("change", event => { timeline[id] = event.target.checked; timeline.changed(); });
     }
+    const beside = document.getElementById("beside");
+    beside.closest("label").hidden = timeline.runs.length < 2;
+    beside.checked = timeline.side;
+    beside.addEventListener("change", () => { timeline.side = beside.checked; timeline.resize(); });
+    timeline.listeners.push(() => { beside.disabled = !timeline.roomy; });
   }
 
   swapTheme() {
@@ -95,15 +100,15 @@ class Controls {
       const [x, y] = place(event), { band } = timeline.at(x, y);
       const unit = event.deltaMode ? 30 : 1, dx = event.deltaX * unit, dy = event.deltaY * unit;
       if (event.shiftKey && !event.ctrlKey) timeline.zoomRanks(Math.exp((dy || dx) * 0.002), band, y);
-      else if (band && (event.altKey || x < timeline.gutter)) timeline.showRanks(band, band.lo + dy / band.lane, band.count);
+      else if (band && (event.altKey || x < band.left)) timeline.showRanks(band, band.lo + dy / band.lane, band.count);
       else if (Math.abs(dx) > Math.abs(dy)) this.#move(dx);
-      else timeline.zoom(Math.exp(dy * (event.ctrlKey ? 0.01 : 0.002)), timeline.time(Math.max(x, timeline.gutter)));
+      else timeline.zoom(Math.exp(dy * (event.ctrlKey ? 0.01 : 0.002)), Math.max(timeline.time(x), timeline.t0));
       tooltip.hide();
     }, { passive: false });
     element.addEventListener("pointerdown", event => {
       if (event.button) return;
       const [x, y] = place(event);
-      drag = { x, y, t0: timeline.t0, t1: timeline.t1, moved: false, select: event.shiftKey || y < RULER, band: timeline.at(x, y).band };
+      drag = { x, y, t0: timeline.t0, t1: timeline.t1, moved: false, select: event.shiftKey || y < RULER, band: timeline.at(x, y).band, column: timeline.column(x) };
       drag.lo = drag.band?.lo;
       drag.from = timeline.time(x);
       element.setPointerCapture(event.pointerId);
@@ -121,12 +126,12 @@ class Controls {
       drag.moved = true;
       tooltip.hide();
       if (drag.select) {
-        const times = [drag.from, timeline.time(x)].map(time => limited(time, 0, timeline.end)).sort((a, b) => a - b);
+        const times = [drag.from, timeline.time(x, drag.column)].map(time => limited(time, 0, timeline.end)).sort((a, b) => a - b);
         this.setInterval(times, false);
         return;
       }
       element.classList.add("moving");
-      const shift = (drag.x - x) / (timeline.width - timeline.gutter) * (drag.t1 - drag.t0);
+      const shift = (drag.x - x) / timeline.wide * (drag.t1 - drag.t0);
       if (drag.band && drag.band.count < drag.band.run.ranks) timeline.showRanks(drag.band, drag.lo + (drag.y - y) / drag.band.lane, drag.band.count);
       timeline.show(drag.t0 + shift, drag.t1 + shift);
     });
@@ -154,7 +159,7 @@ class Controls {
   }
 
   #move(pixels) {
-    const { timeline } = this, shift = pixels / (timeline.width - timeline.gutter) * (timeline.t1 - timeline.t0);
+    const { timeline } = this, shift = pixels / timeline.wide * (timeline.t1 - timeline.t0);
     timeline.show(timeline.t0 + shift, timeline.t1 + shift);
   }
 
@@ -175,11 +180,11 @@ class Controls {
     };
     const keys = {
       "+": () => timeline.zoom(1 / 1.5), "=": () => timeline.zoom(1 / 1.5), "-": () => timeline.zoom(1.5), "_": () => timeline.zoom(1.5),
-      ArrowLeft: () => this.#move(-timeline.width / 8), ArrowRight: () => this.#move(timeline.width / 8),
+      ArrowLeft: () => this.#move(-timeline.wide / 8), ArrowRight: () => this.#move(timeline.wide / 8),
       ArrowUp: () => rank(-1), ArrowDown: () => rank(1), PageUp: () => rank(-16), PageDown: () => rank(16),
       "[": () => timeline.zoomRanks(1.5, this.current), "]": () => timeline.zoomRanks(1 / 1.5, this.current),
       "0": () => this.everything(), Home: () => this.everything(), Enter: () => this.follow(), n: () => this.next(1), p: () => this.next(-1),
-      " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"),
+      " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"), s: () => flip("beside"),
       1: () => colour("state"), 2: () => colour("call"), 3: () => colour("wait"), d: () => this.swapTheme(),
       "/": () => document.getElementById("search").focus(), "?": () => document.getElementById("help").showModal(),
       Escape: () => { this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
@@ -273,11 +278,11 @@ class Controls {
   /** To the next, or the last, moment at which a message starts. */
   stepTo(way) {
     this.stop();
-    const { timeline } = this, { run } = this.current, now = timeline.moment ?? (way > 0 ? -Infinity : Infinity);
+    const { timeline } = this, { run } = this.current, seen = way > 0 ? (timeline.t0 > 0 ? timeline.t0 : -Infinity) : timeline.t1, now = timeline.moment ?? seen;
     const at = way > 0 ? firstWhere(0, run.messages, i => run.start(i) > now) : run.firstFrom(now) - 1;
     const time = at >= 0 && at < run.messages ? run.start(at) : way > 0 ? run.time : 0;
     this.setMoment(time);
-    if (time < timeline.t0 || time > timeline.t1) timeline.show(time - (timeline.t1 - timeline.t0) / 2, time + (timeline.t1 - timeline.t0) / 2);
+    if (time < timeline.t0 || time > timeline.t1) timeline.show(time - (timeline.t1 - timeline.t0) / 2, time + (timeline.t1 - timeline.t0) / 2, false);
   }
 
   // -- the address ----------------------------------------------------------------------------------------------

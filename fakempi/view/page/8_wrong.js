@@ -82,7 +82,7 @@ function waitGraph(run, choose) {
     const column = Math.floor(i / rows), here = Math.min(rows, others.length - column * rows);
     [node.x, node.y] = [w / 2 + 8 + column * (w + 44), (i % rows + 0.5) * H / here];
   });
-  const svg = parseSvg(`<svg viewBox="0 0 ${W} ${H}" role="img"></svg>`);
+  const svg = parseSvg(`<svg role="img"></svg>`);
   const cycle = run.ended.cycle || [];
   svg.setAttribute("aria-label", cycle.length ? `Ranks wait in a circle: ${cycle.slice(0, 12).join(", ")}${cycle.length > 12 ? ", …" : ""}, ${cycle[0]}` : "Who waits for whom; there is no circle");
   const draw = (tag, attributes, text, title) => {
@@ -93,6 +93,7 @@ function waitGraph(run, choose) {
     svg.append(made);
     return made;
   };
+  const reach = [0, 0, W, H];  // of nodes, and of arcs that go out beyond them
   for (const { from, to, circle, miss, title } of edges) {
     const kind = circle ? "circle" : miss ? "miss" : "", [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy) || 1;
     const bend = miss ? 60 : edges.some(other => other.from === to && other.to === from) ? 26 : 10;
@@ -103,6 +104,8 @@ function waitGraph(run, choose) {
     };
     const [sx, sy] = edgePoint(from, mx, my), [tx, ty] = edgePoint(to, mx, my), angle = Math.atan2(ty - my, tx - mx);
     draw("path", { class: kind, d: `M${sx} ${sy}Q${mx} ${my} ${tx} ${ty}` }, "", title);
+    const [topX, topY] = [(sx + 2 * mx + tx) / 4, (sy + 2 * my + ty) / 4];
+    reach.splice(0, 4, Math.min(reach[0], topX - 4), Math.min(reach[1], topY - 4), Math.max(reach[2], topX + 4), Math.max(reach[3], topY + 4));
     const side = turn => `${tx - 10 * Math.cos(angle + turn)} ${ty - 10 * Math.sin(angle + turn)}`;
     draw("path", { class: `head ${kind}`, d: `M${tx} ${ty}L${side(0.4)}L${side(-0.4)}Z` });
   }
@@ -115,6 +118,7 @@ function waitGraph(run, choose) {
     draw("text", { x: node.x, y: node.y + (words ? -3 : 4) }, words ? fit(label, 21) : fit(label, 12));
     if (words) draw("text", { class: "small", x: node.x, y: node.y + 12 }, fit(node.small, 26));
   }
+  svg.setAttribute("viewBox", `${reach[0]} ${reach[1]} ${reach[2] - reach[0]} ${reach[3] - reach[1]}`);
   const key = make("p", { className: "quiet" }, cycle.length ? "Who waits for whom: the thick arrows are the circle." : "Who waits for whom: there is no circle.",
     run.ended.misses?.length ? " Dashed: a message that would have fitted but for one thing." : "");
   return make("figure", {}, svg, key);
@@ -122,8 +126,8 @@ function waitGraph(run, choose) {
 
 /** Of a schedule, the choice that decides: a diamond, its message, and what was taken, in words. */
 function drawDeciding(timeline, c, band) {
-  const { theme, gutter, width, large } = timeline, { schedule } = band.run, size = large ? 10 : 8;
-  const x = timeline.x(schedule.time), y = timeline.middle(band, schedule.rank);
+  const { theme, large } = timeline, { left: begin } = band, end = timeline.right(band), { schedule } = band.run, size = large ? 10 : 8;
+  const x = timeline.x(schedule.time, band), y = timeline.middle(band, schedule.rank);
   c.strokeStyle = c.fillStyle = theme.path;
   if (schedule.message >= 0) {
     const ends = timeline.arrow(band, schedule.message);
@@ -131,7 +135,7 @@ function drawDeciding(timeline, c, band) {
     c.beginPath(); c.moveTo(ends[0], ends[1]); c.lineTo(ends[2], ends[3]); c.stroke();
     timeline.head(c, ...ends, 11);
   }
-  if (x < gutter - size || x > width) return;
+  if (x < begin - size || x > end) return;
   c.beginPath();
   c.moveTo(x, y - size); c.lineTo(x + size, y); c.lineTo(x, y + size); c.lineTo(x - size, y);
   c.closePath();
@@ -142,8 +146,11 @@ function drawDeciding(timeline, c, band) {
   c.font = timeline.font(12, "600");
   c.textBaseline = "middle";
   const wide = c.measureText(schedule.words).width + 16, high = large ? 26 : 20;
-  const left = x - size - 6 - wide < gutter ? Math.min(x + size + 6, width - wide) : x - size - 6 - wide;  // not over the message
-  const top = limited(y - high / 2, band.top, band.top + band.height - high);
+  const before = x - size - 6 - wide, after = x + size + 6;  // not over the message: before it, behind it, above it, or below it
+  const beside = before >= begin || after + wide <= end, above = y - size - 6 - high;
+  const left = before >= begin ? before : beside ? after : limited(x - wide / 2, begin, end - wide);
+  const level = beside ? y - high / 2 : above >= band.top ? above : y + size + 6;
+  const top = limited(level, band.top, band.top + band.height - high);
   c.fillStyle = theme.sheet;
   c.strokeStyle = theme.path;
   c.beginPath(); c.roundRect(left, top, wide, high, 5); c.fill(); c.stroke();

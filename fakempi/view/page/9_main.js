@@ -38,7 +38,7 @@ async function main() {
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
   timeline.draw();
-  writeLegend(timeline.shares, timeline.drawn, timeline);
+  writeLegend(timeline.shares, timeline.bands[0].drawn, timeline);
   root.dataset.ready = "";
 }
 
@@ -67,7 +67,7 @@ function writeLegend(shares, drawn, timeline) {
   if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
   const { fold, stride } = timeline.bands[0];
   if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
-  items.push(make("span", {}, timeline.runs[0].time ? `shares of what is visible${timeline.runs.length > 1 ? " of the upper run" : ""}` : "The run took no modelled time."));
+  items.push(make("span", {}, timeline.runs[0].time ? `shares of what is visible${timeline.runs.length > 1 ? ` of the ${timeline.beside ? "left" : "upper"} run` : ""}` : "The run took no modelled time."));
   element("legend").replaceChildren(...items);
 }
 
@@ -101,7 +101,13 @@ function makeSheets(runs, timeline, controls) {
     critical: () => drawPath(controls.current.run, sheets.critical, controls),
     findings: () => {},
   };
-  const draw = () => drawers[current]();
+  const ofOne = ["waits", "matrix", "blocks", "critical"];
+  const draw = () => {
+    drawers[current]();
+    if (runs.length < 2 || !ofOne.includes(current)) return;
+    const { run } = controls.current, title = run.title || `run ${runs.indexOf(run) + 1}`;
+    sheets[current].prepend(make("p", { className: "quiet whose" }, `${title}; click into the other one for its own.`));
+  };
   function open(name) {
     current = controls.tab = name;
     for (const [each, sheet] of Object.entries(sheets)) {

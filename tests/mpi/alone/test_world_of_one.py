@@ -35,7 +35,7 @@ def new_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def python(code: str, *options: str) -> subprocess.CompletedProcess[str]:
     """A Python of its own."""
-    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=600)
 
 
 def test_it_has_rank_0_of_1() -> None:
@@ -303,7 +303,7 @@ def test_two_threads_that_come_first_find_one_world() -> None:
     gate = threading.Barrier(4)
 
     def work() -> Any:
-        gate.wait(20)
+        gate.wait(60)
         return WORLD.group._members, MPI.COMM_WORLD._process
 
     with ThreadPoolExecutor(4) as pool:

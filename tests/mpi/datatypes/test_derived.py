@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from fakempi.errors import MPIError
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.datatypes import layout
+from fakempi.mpi.datatypes import copying, layout
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 
@@ -203,26 +205,67 @@ def test_size_and_bounds_follow_from_the_type_map(recipe: Recipe) -> None:
     assert datatype._dense == (offsets == list(range(len(offsets))) and datatype.Get_extent() == (0, len(offsets)))
 
 
-@given(RECIPES, st.integers(0, 5))
+@contextmanager
+def copied_as(how: str, datatype: Datatype) -> Iterator[None]:
+    """Elements of the type are copied as few bytes, as long ones, or as if numpy had no dimensions to speak of."""
+    with pytest.MonkeyPatch.context() as patch:
+        if how != "few":
+            patch.setattr(copying, "SMALL", 0)
+        if how == "peeled":
+            patch.setattr(copying, "_DEEPEST", 1)
+        datatype._definition.layout._kept.clear()
+        yield
+        datatype._definition.layout._kept.clear()
+
+
+WAYS = st.sampled_from(["few", "many", "peeled"])
+COUNTS = st.sampled_from([0, 1, 2, 3, 5, 40])
+
+
+@given(RECIPES, COUNTS, WAYS)
 @settings(max_examples=150, deadline=None)
-def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count: int) -> None:
-    """`count` elements, from an origin in the middle of the memory; and the span is what they touch."""
+def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count: int, how: str) -> None:
+    """`count` elements, from an origin in the middle of the memory, also into an array; and the span is what they touch."""
     written, datatype = write(recipe), build(recipe)
-    assume(len(written.items) < LARGEST)
+    assume(len(written.items) * count < LARGEST)
     memory, offset = memory_for(datatype, count)
     touched = [i * written.extent + byte for i in range(count) for byte in written.offsets()]
+    expected = memory[[offset + byte for byte in touched]].tolist()
     assert datatype._span(count) == ((min(touched), max(touched) + 1) if touched else (0, 0))
-    packed = datatype._pack(memory, offset, count)
-    assert packed.dtype == np.uint8
-    assert packed.tolist() == memory[[offset + byte for byte in touched]].tolist()
+    memory.flags.writeable = False
+    with copied_as(how, datatype):
+        packed = datatype._pack(memory, offset, count)
+        assert packed.dtype == np.uint8
+        assert packed.tolist() == expected
+        room = np.zeros(len(expected) + 2, np.uint8)
+        datatype._definition.layout.pack_into(room[1:-1], memory, offset, count)
+        assert room.tolist() == [0, *expected, 0]
 
 
-@given(RECIPES, st.integers(1, 4), st.data())
+@given(RECIPES, st.integers(1, 3), WAYS)
+@example(["vector", [3, 3, 0], "BYTE"], 1, "many")  # numpy alone does not see to it
+@settings(max_examples=60, deadline=None)
+def test_memory_may_be_packed_into_itself(recipe: Recipe, count: int, how: str) -> None:
+    """As if it went through an array of its own."""
+    written, datatype = write(recipe), build(recipe)
+    memory, offset = memory_for(datatype, count)
+    touched = [offset + i * written.extent + byte for i in range(count) for byte in written.offsets()]
+    assume(0 < len(touched) <= len(memory))
+    expected = memory.copy()
+    expected[: len(touched)] = memory[touched]
+    with copied_as(how, datatype):
+        datatype._definition.layout.pack_into(memory[: len(touched)], memory, offset, count)
+    assert memory.tolist() == expected.tolist()
+
+
+@given(RECIPES, COUNTS.filter(bool), st.data(), WAYS)
 @settings(max_examples=150, deadline=None)
-def test_unpacking_fills_the_type_map_and_leaves_the_rest(recipe: Recipe, count: int, data: st.DataObject) -> None:
+def test_unpacking_fills_the_type_map_and_leaves_the_rest(
+    recipe: Recipe, count: int, data: st.DataObject, how: str
+) -> None:
     """Also if the message is short: what came is in place, every other byte as it was."""
     written, datatype = write(recipe), build(recipe)
-    assume(len(written.items) < LARGEST)
+    assume(len(written.items) * count < LARGEST)
     touched = [i * written.extent + byte for i in range(count) for byte in written.offsets()]
     assume(len(set(touched)) == len(touched))
     memory, offset = memory_for(datatype, count)
@@ -230,8 +273,31 @@ def test_unpacking_fills_the_type_map_and_leaves_the_rest(recipe: Recipe, count:
     message = np.random.default_rng(2).integers(0, 256, came, np.uint8)
     expected = memory.copy()
     expected[[offset + byte for byte in touched[:came]]] = message
-    datatype._unpack(message, memory, offset, count)
+    with copied_as(how, datatype):
+        datatype._unpack(message, memory, offset, count)
     assert memory.tolist() == expected.tolist()
+
+
+@given(RECIPES, st.integers(1, 4), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_elements_are_carried_to_the_same_places_of_another_memory(recipe: Recipe, count: int, same: bool) -> None:
+    """And nothing between them; or nothing at all, which it says. Within one memory it is always that."""
+    written, datatype = write(recipe), build(recipe)
+    touched = [i * written.extent + byte for i in range(count) for byte in written.offsets()]
+    assume(touched and len(set(touched)) == len(touched) < LARGEST)
+    (memory, offset), (other, _) = memory_for(datatype, count), memory_for(datatype, count, seed=2)
+    if same:
+        other = np.concatenate([memory, other])
+        memory = other[: len(memory)]
+    at = offset + (len(memory) // 2 if same else 0)
+    expected = other.copy()
+    expected[[at + byte for byte in touched]] = memory[[offset + byte for byte in touched]]
+    before = other.copy()
+    with copied_as("many", datatype), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "LONG", 0)
+        done = datatype._definition.layout.copy(memory, offset, other, at, count)
+    assert not (done and same)
+    assert other.tolist() == (expected if done else before).tolist()
 
 
 @given(RECIPES, st.integers(0, 200))
@@ -310,7 +376,7 @@ def test_irregular_blocks_come_back_in_place(times: int, longer: int) -> None:
 
 def test_nesting_deeper_than_numpy_has_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops that numpy has no axis for are gone through one by one (pretending that it has three)."""
-    monkeypatch.setattr(layout, "_DEEPEST", 3)
+    monkeypatch.setattr(copying, "_DEEPEST", 3)
     recipe: Recipe = "SHORT"
     for level in range(6):
         recipe = ["resized", [0, 5 * 3**level + level], ["vector", [2, 1, 1 + level % 2], recipe]]

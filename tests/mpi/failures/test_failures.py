@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -257,3 +258,43 @@ def test_the_finally_of_the_dead_runs_when_all_is_over(carrier: str) -> None:
 
     fakempi.run(main, 2, kill={0: 0.5}, carrier=carrier)
     assert order == ["alive", "dead"]
+
+
+def test_what_the_dead_have_left_is_nobodys_mistake(carrier: str) -> None:
+    """Nor is what others began with them; what else is wrong still is."""
+
+    def main(comm: Any, wrong: bool) -> Any:
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        if comm.rank == 2:
+            comm.Isend(bytearray(8), 1)
+            comm.irecv(source=0, tag=9)
+            fakempi.die()
+        if comm.rank == 1:
+            comm.send("for the dead", 2)
+        with contextlib.suppress(MPI.Exception):
+            comm.Barrier()
+        if wrong and comm.rank == 1:
+            comm.send("for the living", 0)
+        survivors = comm.Shrink()
+        try:
+            return survivors.allreduce(1)
+        finally:
+            survivors.Free()
+
+    done = fakempi.run(main, 3, False, carrier=carrier, strict=True)
+    assert (done.returns, done.findings) == ([2, 2, None], [])
+    (one,) = fakempi.run(main, 3, True, carrier=carrier).findings
+    assert (one.kind, one.ranks) == ("message-lost", (1,))
+
+
+def test_when_a_death_is_learned_of_is_not_explored() -> None:
+    """So no search with one is exhausted; it was said of Cancel, which nobody had called, or of nothing."""
+
+    def main(comm: Any) -> Any:
+        if comm.rank == 1:
+            fakempi.die()
+        with contextlib.suppress(MPI.Exception):
+            comm.recv(source=1)
+
+    found = fakempi.explore(main, 2)
+    assert found.verdict == "clean so far: 2 schedules, but when others learn of a death is not explored"

@@ -79,7 +79,7 @@ def test_ranks_write_blocks_side_by_side_and_read_the_neighbours(path: str, way:
     assert np.fromfile(path, "i4").tolist() == [rank for rank in range(size) for _ in range(3)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(1, 4), st.sampled_from(["native", "external32"]))
 def test_what_is_dealt_out_in_turns_comes_back(tmp_path: Path, size: int, block: int, blocks: int, datarep: str) -> None:
     """A strided view of each rank; in the portable form, without strides."""
@@ -229,7 +229,7 @@ def test_a_rank_that_never_closes_its_file_is_waited_for_in_vain(path: str) -> N
 
 
 @given(st.integers(1, 6), st.integers(0, 40), st.integers(1, 3), st.integers(1, 4))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_accesses_queue_at_the_file_server(tmp_path: Path, size: int, nbytes: int, ports: int, runs: int) -> None:
     """k runs of n bytes in all take k t_s + n t_w, as many at a time as the server has ports: exactly."""
     t_s: Any = Fraction(1, 3)

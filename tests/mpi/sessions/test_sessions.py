@@ -104,3 +104,10 @@ def test_what_does_not_fit_is_refused() -> None:
             MPI.Intercomm.Create_from_groups(group.Incl([0]), 0, group.Incl([1]), 1)
 
     fakempi.run(main, 2)
+
+
+def test_a_session_that_is_never_finalized_is_found() -> None:
+    """As MPI is that was initialized by hand."""
+    (one,) = fakempi.run(lambda comm: MPI.Session.Init(), 2).findings
+    assert (one.kind, one.ranks, one.sentence) == ("missing-finalize", (0, 1), "the session was never finalized")
+    assert not fakempi.run(lambda comm: MPI.Session.Init().Finalize(), 2).findings

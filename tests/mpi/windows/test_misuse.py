@@ -465,3 +465,30 @@ def test_who_waits_in_free_waits_as_at_a_fence() -> None:
     trace = fakempi.run(main, 3, trace=True).trace
     assert trace is not None
     assert {state: seconds for state, (seconds, _) in trace.measure().waits.items() if seconds} == {"wait at fence": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("origin", "target", "words"),
+    [
+        (np.ones(2), [0, 2, MPI.LONG], "it has 2 float64 at the origin, but 2 int64 at the target"),
+        (np.ones(2, "i4"), [0, 2, MPI.FLOAT], "it has 2 int32 at the origin, but 2 float32 at the target"),
+        (np.ones(2), [0, 2, MPI.DOUBLE], ""),
+        (np.ones(2, "i4"), [0, 2, MPI.INT32_T], ""),
+        (np.ones(4), [0, 2, MPI.DOUBLE.Create_contiguous(2).Commit()], ""),
+    ],
+)
+@pytest.mark.parametrize("call", ["Put", "Get"])
+def test_both_sides_of_an_access_are_of_one_type(call: str, origin: Any, target: Any, words: str) -> None:
+    """A Put and a Get name both; what is written as one and meant as another was moved without a word."""
+
+    def main(comm: Any) -> None:
+        window = MPI.Win.Allocate(64, 1, comm=comm)
+        window.Fence()
+        getattr(window, call)(origin.copy(), 1 - comm.rank, target)
+        window.Fence()
+        window.Free()
+
+    found = fakempi.run(main, 2).findings
+    assert [(one.kind, one.ranks, one.call, one.sentence) for one in found] == [
+        ("datatype-mismatch", (0, 1), call, words)
+    ] * bool(words)
