@@ -75,8 +75,6 @@ class Hall:
         self.universe, self.loop, self.wire, self.always = universe, universe.loop, universe.wire, always
         self.page: Page | None = None
         self.deferred = False  # whether the running task has booked itself, and will wait for that
-        self.in_vain = 0  # calls to leave out after the next try in vain
-        self.left_out = 0  # calls that are left to leave out
         self.why_never: str | None = None  # why nothing in this run can be on paper; None if nobody has looked
         self.sheets: dict[Any, Sheet | None] = {}
         self.untold = 0  # messages that the ports have not been told of
@@ -130,7 +128,7 @@ class Hall:
             return False
         self._close()
         page.why_not = why
-        self.left_out, self.in_vain = self.in_vain, min(2 * self.in_vain + 1, BACK_OFF)
+        page.sheet.tries.fail(BACK_OFF)
         running = self.loop.running
         page.snapshot.put_back()
         if running is not None:
@@ -153,8 +151,7 @@ class Hall:
         if not self.always:
             if len(side.members) < FEWEST:
                 return "it has few ranks"
-            if self.left_out:
-                self.left_out -= 1
+            if sheet.tries.leave_out():
                 return "it was in vain before"
         if self.page is not None:
             self.give_up("another call comes between")  # in which nobody comes to this one: all are in that or behind
@@ -222,7 +219,7 @@ class Hall:
             self.give_up(str(error))
             return
         page.deliver = deliver
-        self.in_vain = 0
+        page.sheet.tries.in_vain = 0
         self._close()
         assert self.standing is not None
         self.standing.add(outcome)

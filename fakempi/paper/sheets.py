@@ -23,12 +23,35 @@ KEPT = 1 << 21
 Rounds = Iterator[Round]
 
 
+class Tries:
+    """Calls that are not tried on paper, after several in a row for which that was in vain: of one sheet, for it may be the
+    algorithm's fault that ranks go on too early, and others are not to pay for it."""
+
+    __slots__ = ("in_vain", "left_out")
+
+    def __init__(self) -> None:
+        self.in_vain = 0  # calls to leave out after the next try in vain
+        self.left_out = 0  # calls that are left to leave out
+
+    def fail(self, most: int) -> None:
+        """One was in vain; leave out the next ones, at most so many."""
+        self.left_out, self.in_vain = self.in_vain, min(2 * self.in_vain + 1, most)
+
+    def leave_out(self) -> bool:
+        """Whether the next call is left out."""
+        if not self.left_out:
+            return False
+        self.left_out -= 1
+        return True
+
+
 class Sheet(NamedTuple):
     """An algorithm on so many ranks with so many bytes."""
 
     rounds: Callable[[], Iterable[Round]]
     contents: Callable[[Arrays, Any], Deliver]
     known: dict[bytes, Ints]  # of the order in which ranks go on, by that in which they have come
+    tries: Tries
 
 
 class Size(NamedTuple):
@@ -54,7 +77,7 @@ def sheet_of(text: Any, size: Size) -> Sheet | None:
     if rounds is None:
         return None
     few = list(islice(rounds, 1 + KEPT // size.p))
-    return Sheet((lambda: few) if len(few) <= KEPT // size.p else (lambda: made(size) or ()), result, {})
+    return Sheet((lambda: few) if len(few) <= KEPT // size.p else (lambda: made(size) or ()), result, {}, Tries())
 
 
 def _shifted(p: int, by: int, nbytes: int | Ints, combines: bool = False) -> Round:
