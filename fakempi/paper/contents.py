@@ -9,6 +9,7 @@ of complex numbers are rounded), it is `Unclear`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from fakempi.paper.clocks import Unclear
 Deliver = Callable[[int, Any], None]
 """Leaves in the buffer of a rank what it is to have."""
 
-Arrays = Sequence[tuple[Any, Any]]
-"""By rank: what it gives, or None if that is where the result is to be; and where that is."""
+Arrays = Sequence[tuple[Any, ...]]
+"""By rank: what it gives, or None if that is where the result is to be; where that is; and the blocks' sizes, if told."""
 
 
 MOST = 1 << 27
@@ -36,6 +37,14 @@ def gathered(arrays: Arrays, op: Any) -> Deliver:
     """Everybody has everybody's block."""
     p = len(arrays)
     return _the_same(np.concatenate([_own_block(r, p, *pair) for r, pair in enumerate(arrays)]))
+
+
+def gathered_of_any_sizes(arrays: Arrays, op: Any) -> Deliver:
+    """Everybody has everybody's block."""
+    ends = list(accumulate(arrays[0][2], initial=0))
+    return _the_same(
+        np.concatenate([into[ends[r] : ends[r + 1]] if out is None else out for r, (out, into, _) in enumerate(arrays)])
+    )
 
 
 def transposed(arrays: Arrays, op: Any) -> Deliver:

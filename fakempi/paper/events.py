@@ -2,8 +2,8 @@
 
 Messages queue for their receiver's port here, first come, first served, and ranks of different rounds may meet at the same
 time: events are taken in the order in which they are booked, as the loop and the wire do it. What is left unclear: a message
-that starts after a rank has gone on, who may send something itself; and whether a rank that comes at the very moment of an
-event comes before it.
+that starts after a rank has gone on, who may send something itself; and whether a rank that has computed meanwhile and comes
+at the very moment of an event comes before it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ from fakempi.paper.clocks import Costs, Floats, Ints, Outcome, Round, Unclear
 NEVER = float("inf")
 
 
-def played_out(rounds: Iterable[Round], starts: Floats, order: Ints, into_free: Floats, costs: Costs) -> Outcome:
-    """What becomes of ranks that come at these times, and in this order, if out-ports are free and in-ports from then on."""
-    return _Play(rounds, starts, order, into_free, costs).outcome()
+def played_out(
+    rounds: Iterable[Round], starts: Floats, order: Ints, into_free: Floats, costs: Costs, booked_since: set[float]
+) -> Outcome:
+    """What becomes of ranks that come at these times, and in this order, if out-ports are free and in-ports from then on.
+
+    `booked_since` are times for which ranks that come then have booked themselves since the first one came; all others
+    were on the agenda before, and so come before any event of theirs.
+    """
+    return _Play(rounds, starts, order, into_free, costs, booked_since).outcome()
 
 
 class _Play:
@@ -30,7 +36,9 @@ class _Play:
     A rank's turn, and that of its in-port to serve the next in its queue, are booked by number: r, and ~r.
     """
 
-    def __init__(self, rounds: Iterable[Round], starts: Floats, order: Ints, into_free: Floats, costs: Costs) -> None:
+    def __init__(
+        self, rounds: Iterable[Round], starts: Floats, order: Ints, into_free: Floats, costs: Costs, uncertain: set[float]
+    ) -> None:
         p, came = len(starts), starts.tolist()
         self.p, self.costs, self.now, self.rounds = p, costs, 0.0, list(rounds)
         self.dest = [each.dest.tolist() for each in self.rounds]
@@ -40,7 +48,7 @@ class _Play:
         self.lists: dict[float, list[int]] = {}
         for rank in np.argsort(order).tolist():
             self.lists.setdefault(came[rank], []).append(rank)
-        self.times, self.coming = sorted(self.lists), set(came)
+        self.times, self.uncertain = sorted(self.lists), uncertain
         self.step, self.waits = [0] * p, [False] * p
         self.awaited, self.until = [0] * p, [0.0] * p  # as of a task
         self.expects = [-1] * p  # from whom
@@ -75,7 +83,7 @@ class _Play:
         if items is None:
             self.lists[at] = [item]
             heappush(self.times, at)
-        elif at in self.coming:
+        elif at in self.uncertain:
             raise Unclear("a rank comes at the very moment of an event")
         else:
             items.append(item)

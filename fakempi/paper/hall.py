@@ -83,7 +83,7 @@ class Hall:
         self.loop_doors.update(wait=self._wait, defer=self._defer)
         self.wire_doors = {name: self._watched(type(self.wire), self.wire, name) for name in WIRE_DOORS}
 
-    def sheet(self, choice: Any, size: tuple[int, int, int]) -> Sheet | None:
+    def sheet(self, choice: Any, size: tuple[Any, ...]) -> Sheet | None:
         """What is known on paper of the algorithm that was chosen, for a call of that `Size`; None if nothing is."""
         if choice.parameters:
             return None
@@ -257,7 +257,8 @@ class Hall:
         try:
             return carried_out(sheet.rounds(), starts, places, into_free, costs, sheet.known)
         except Unclear:
-            return played_out(sheet.rounds(), starts, places, into_free, costs)
+            booked_since = {each[1] for each in page.came if each[2] in page.snapshot.booked}
+            return played_out(sheet.rounds(), starts, places, into_free, costs, booked_since)
 
     # -- the doors, while somebody waits here ---------------------------------------------------------------------
 

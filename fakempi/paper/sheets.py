@@ -55,11 +55,12 @@ class Sheet(NamedTuple):
 
 
 class Size(NamedTuple):
-    """Of a call: how many ranks, the bytes that its algorithm is told of, and those of an element."""
+    """Of a call: how many ranks, the bytes that its algorithm is told of, those of an element, and of each rank's block."""
 
     p: int
     nbytes: int
     itemsize: int = 1
+    blocks: tuple[int, ...] | None = None
 
     def pieces(self, count: int) -> Ints:
         """Bytes of each of so many nearly equal pieces, the longer ones first."""
@@ -103,13 +104,24 @@ def _ring(size: Size) -> Rounds | None:
 
 
 def _gathering_bruck(size: Size) -> Rounds | None:
-    p, nbytes, _ = size
+    p, nbytes = size[:2]
     lengths = [1 << k for k in range((p - 1).bit_length())]
     return (_shifted(p, -held, nbytes * min(held, p - held)) for held in lengths) if nbytes else None
 
 
+def _gathering_bruck_of_any_sizes(size: Size) -> Rounds | None:
+    p, blocks = size.p, size.blocks
+    if not blocks or not min(blocks):
+        return None  # nobody need wait for who has nothing
+    if min(blocks) == max(blocks):
+        return _gathering_bruck(Size(p, blocks[0]))
+    ends = np.concatenate([[0], np.cumsum(blocks + blocks)])
+    lengths = [(held, min(held, p - held)) for held in (1 << k for k in range((p - 1).bit_length()))]
+    return (_shifted(p, -held, ends[count : count + p] - ends[:p]) for held, count in lengths)
+
+
 def _exchanging_bruck(size: Size) -> Rounds | None:
-    p, nbytes, _ = size
+    p, nbytes = size[:2]
     ranks = np.arange(p)
     ones = [int((ranks >> k & 1).sum()) for k in range((p - 1).bit_length())]
     return (_shifted(p, 1 << k, nbytes * count) for k, count in enumerate(ones)) if nbytes else None
@@ -120,14 +132,14 @@ def _power_of_two(p: int) -> bool:
 
 
 def _doubling_blocks(size: Size) -> Rounds | None:
-    p, nbytes, _ = size
+    p, nbytes = size[:2]
     if not nbytes or not _power_of_two(p):
         return None
     return (_swapped(np.arange(p) ^ (1 << k), nbytes << k) for k in range(p.bit_length() - 1))
 
 
 def _pairwise(size: Size) -> Rounds | None:
-    p, nbytes, _ = size
+    p, nbytes = size[:2]
     if not nbytes or p % 2:
         return None
     return (_swapped(_met(p, i), nbytes) for i in range(p - 1))
@@ -153,7 +165,7 @@ def _spread(size: Size) -> Rounds | None:
 
 
 def _halving_blocks(size: Size) -> Rounds | None:
-    p, nbytes, _ = size
+    p, nbytes = size[:2]
     if not nbytes or not _power_of_two(p):
         return None
     return (_swapped(np.arange(p) ^ (1 << k), nbytes << k, True) for k in reversed(range(p.bit_length() - 1)))
@@ -164,7 +176,7 @@ def _blocks_around(size: Size) -> Rounds | None:
 
 
 def _pieces_around(size: Size) -> Rounds | None:
-    p, nbytes, itemsize = size
+    p, nbytes, itemsize = size[:3]
     if nbytes < p * itemsize:
         return None  # some pieces are empty, and are not sent
     if nbytes % (p * itemsize) == 0:
@@ -175,7 +187,7 @@ def _pieces_around(size: Size) -> Rounds | None:
 
 
 def _halving_and_doubling(size: Size) -> Rounds | None:
-    p, nbytes, itemsize = size
+    p, nbytes, itemsize = size[:3]
     if nbytes < p * itemsize or not _power_of_two(p):
         return None
     return _there_and_back(size)
@@ -183,7 +195,7 @@ def _halving_and_doubling(size: Size) -> Rounds | None:
 
 def _there_and_back(size: Size) -> Rounds:
     """Pairs share the pieces that both work on, until each has one of them; and back the same way."""
-    p, nbytes, itemsize = size
+    p, nbytes, itemsize = size[:3]
     d, ranks = p.bit_length() - 1, np.arange(p)
     ends = np.concatenate([[0], np.cumsum(size.pieces(p))])
     kept: list[Any] = []
@@ -229,6 +241,7 @@ _KNOWN: dict[str, tuple[Callable[[Size], Rounds | None], Callable[[Arrays, Any],
     "collectives.intra.allgather.bruck.allgather_bruck": (_gathering_bruck, contents.gathered),
     "collectives.intra.allgather.ring.allgather_ring": (_ring, contents.gathered),
     "collectives.intra.allgather.recursive_doubling.allgather_recursive_doubling": (_doubling_blocks, contents.gathered),
+    "collectives.intra.allgatherv.bruck.allgatherv_bruck": (_gathering_bruck_of_any_sizes, contents.gathered_of_any_sizes),
     "collectives.intra.alltoall.bruck.alltoall_bruck": (_exchanging_bruck, contents.transposed),
     "collectives.intra.alltoall.pairwise.alltoall_pairwise": (_pairwise, contents.transposed),
     "collectives.intra.alltoall.spread.alltoall_spread": (_spread, contents.transposed),

@@ -160,7 +160,7 @@ def test_results_are_the_same_bit_for_bit(op: Any, dtype: str) -> None:
 
 
 ALGORITHMS: list[dict[str, str]] = [
-    {"allreduce": "ring", "alltoall": "spread", "reduce_scatter_block": "ring", "allgather": "ring"},
+    {"allreduce": "ring", "alltoall": "spread", "reduce_scatter_block": "ring", "allgather": "ring", "allgatherv": "bruck"},
     {"allreduce": "rabenseifner", "alltoall": "pairwise", "reduce_scatter_block": "recursive_halving", "allgather": "bruck"},
 ]
 
@@ -185,6 +185,11 @@ def combining(comm: Any, n: int, skews: list[int], op: Any, dtype: str) -> Any:
         comm.Allgather(mine[:n], whole)
         found.append((whole.tobytes(), MPI.Wtime()))
         whole[...] = mine
+        sizes = [1 + (n + r) % 5 for r in range(p)]
+        together = np.zeros(sum(sizes))
+        comm.Allgatherv(np.full(sizes[rank], rank + 0.5), [together, sizes])
+        comm.Allgatherv(MPI.IN_PLACE, [together, sizes])
+        found.append((together.tobytes(), comm.allgather("x" * (rank * n % 4)), MPI.Wtime()))
     return found
 
 

@@ -31,9 +31,12 @@ def test_rounds_are_those_of_the_schedule(name: str) -> None:
     algorithm, served = OURS[name], 0
     for p in SIZES:
         for nbytes in (0, 8, 24, 256, 264):
-            sheet = sheet_of(algorithm.run, Size(p, nbytes, 8))
-            counted = algorithm.operation == "reduce_scatter_block"
-            case = Case(p, counts=(nbytes // 8,) * p, itemsize=8) if counted else Case(p, m=nbytes, itemsize=8)
+            uneven = algorithm.operation == "allgatherv" and p % 2
+            blocks = tuple(nbytes + uneven * 8 * (r % 3) for r in range(p))
+            sheet = sheet_of(algorithm.run, Size(p, nbytes, 8, blocks))
+            counted = algorithm.operation in ("reduce_scatter_block", "allgatherv")
+            counts = tuple(size // 8 for size in blocks)
+            case = Case(p, counts=counts, itemsize=8) if counted else Case(p, m=nbytes, itemsize=8)
             plan: Any = None if algorithm.fits(case) else algorithm.plan(case)
             if sheet is None or plan is None:
                 continue
