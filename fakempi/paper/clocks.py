@@ -10,7 +10,7 @@ round takes the times and the order of acts to those of the next round:
 
 That holds where every message finds its ports free. Where one would have to queue, where an order cannot be told because
 ranks come from different rounds to the same moment, or where a rank goes on, and may send, before all messages have started,
-it is `Unclear`.
+it is `Unclear`, and `events` may know.
 """
 
 from __future__ import annotations
@@ -37,13 +37,18 @@ class Unclear(Exception):
 
 
 class Round(NamedTuple):
-    """Whom each rank sends to and receives from, or -1; how many bytes; and how many of them it combines then."""
+    """Whom each rank sends to and receives from, or -1; how many bytes; and whether it combines what it has received."""
 
     dest: Ints
     source: Ints
-    nbytes: int
-    combined: int = 0
+    nbytes: int | Ints  # of everybody, or of each
+    combines: bool = False
     whole: bool = True  # whether all do both
+
+    @property
+    def even(self) -> bool:
+        """Whether all do the same, so that who is in step stays in step."""
+        return self.whole and not isinstance(self.nbytes, np.ndarray)
 
 
 class Costs(NamedTuple):
@@ -82,7 +87,7 @@ def carried_out(
     before = order.tobytes()
     after = known.get(before)
     all_rounds = list(rounds) if after is not None else []
-    if after is None or not all(each.whole for each in all_rounds):
+    if after is None or not all(each.even for each in all_rounds):
         outcome = course.over(all_rounds or rounds)
         if len(known) >= KNOWN:
             known.clear()
@@ -91,8 +96,8 @@ def carried_out(
     at, end, nbytes = starts[0], starts[0], 0
     for each in all_rounds:
         end = at + (costs.t_s + each.nbytes * costs.t_w)
-        at = end + costs.rate * each.combined if each.combined and costs.rate else end
-        nbytes += each.nbytes
+        at = end + costs.rate * each.nbytes if each.combines and costs.rate else end
+        nbytes += int(each.nbytes)
     p, count = len(starts), len(all_rounds)
     ends, free, counts, amounts = (np.full(p, value) for value in (at, end, count, nbytes))
     return Outcome(ends, free, free, counts, amounts, counts, amounts, after)
@@ -110,9 +115,9 @@ class _Course:
         self.into_at_first = into_free
         self.out_free, self.into_free = starts, into_free
         self.counts = np.zeros((4, p), np.int64)
-        self.whole_rounds = self.whole_bytes = 0
+        self.even_rounds = self.even_bytes = 0
         self.begun: list[Floats] = []  # when what each receives started, round by round, unless all are in step
-        self.took: list[float] = []
+        self.took: list[float | Floats] = []
         self.latest = -np.inf  # when the last message started
 
     def over(self, rounds: Iterable[Round]) -> Outcome:
@@ -126,32 +131,38 @@ class _Course:
         if self.latest >= self.t.min():
             raise Unclear("a rank goes on before all messages have started")
         sent, nbytes, received, nbytes_in = self.counts
-        sent += self.whole_rounds
-        received += self.whole_rounds
-        nbytes += self.whole_bytes
-        nbytes_in += self.whole_bytes
+        sent += self.even_rounds
+        received += self.even_rounds
+        nbytes += self.even_bytes
+        nbytes_in += self.even_bytes
         return Outcome(self.t, self.out_free, self.into_free, sent, nbytes, received, nbytes_in, np.argsort(self.place))
 
     def _whole(self, each: Round) -> None:
         """A round in which everybody sends and receives."""
         t, place, takes = self.t, self.place, self.costs.t_s + each.nbytes * self.costs.t_w
-        theirs, theirs_at = place[each.source], t[each.source]
+        takes_in, nbytes_in = _of(takes, each.source), _of(each.nbytes, each.source)
+        theirs, begun, mine = place[each.source], t[each.source], t
         latest = np.maximum(place, theirs)
-        if each.nbytes <= self.costs.eager_limit:
-            begun, mine = theirs_at, t
-            key = 3 * latest + np.where(theirs > place, 1, 2)
+        waits = each.nbytes > self.costs.eager_limit  # for its receiver
+        if np.any(waits):
+            mine = np.where(waits, np.maximum(t, t[each.dest]), t)
+            begun = np.where(_of(waits, each.source), np.maximum(t, begun), begun)
+            latest = np.where(waits, np.maximum(latest, place[each.dest]), latest)
+        key = 3 * latest + np.where(latest == place, 2, np.where(latest == theirs, 1, 0))
+        self.out_free, ends = mine + takes, begun + takes_in
+        self.t = np.maximum(self.out_free, ends)
+        if each.even:
+            self.even_rounds += 1
+            self.even_bytes += int(each.nbytes)
         else:
-            begun, mine = np.maximum(t, theirs_at), np.maximum(t, t[each.dest])
-            latest = np.maximum(latest, place[each.dest])
-            key = 3 * latest + np.where(latest == place, 2, np.where(latest == theirs, 1, 0))
-        self.t = np.maximum(begun, mine) + takes
-        self.out_free = mine + takes
-        self._arrive(begun, takes, begun + takes)
-        self.whole_rounds += 1
-        self.whole_bytes += each.nbytes
+            self.in_step = False
+            self.counts += np.stack([np.ones_like(place), each.nbytes, np.ones_like(place), nbytes_in])
+        self._arrive(begun, takes_in, ends)
         self.place = _ranked(key) if self.in_step else _placed(np.lexsort((key, self.t)))
-        if each.combined and self.costs.rate:
-            self.t = self.t + self.costs.rate * each.combined
+        if each.combines and self.costs.rate:
+            self.t = self.t + self.costs.rate * nbytes_in
+            if not each.even:
+                self.place = _placed(np.lexsort((self.place, self.t)))
 
     def _partial(self, each: Round) -> None:
         """A round in which some only send, or only receive, or do nothing; or that is the first for some."""
@@ -159,29 +170,32 @@ class _Course:
         sends, receives, self.in_step = each.dest >= 0, each.source >= 0, False
         self._tell_apart(np.flatnonzero(sends | receives))
         source, dest = np.maximum(each.source, 0), np.maximum(each.dest, 0)
+        takes_in, nbytes_in = _of(takes, source), _of(each.nbytes, source)
         theirs = np.where(receives, place[source], -1)
         latest = np.maximum(place, theirs)
         begun, mine = t[source], t
-        if each.nbytes > self.costs.eager_limit:
-            begun, mine = np.maximum(t, begun), np.maximum(t, t[dest])
-            latest = np.where(sends, np.maximum(latest, place[dest]), latest)
-        until = np.where(receives, begun + takes, t)
+        waits = each.nbytes > self.costs.eager_limit
+        if np.any(waits):
+            begun = np.where(_of(waits, source), np.maximum(t, begun), begun)
+            mine = np.where(waits, np.maximum(t, t[dest]), t)
+            latest = np.where(sends & waits, np.maximum(latest, place[dest]), latest)
+        until = np.where(receives, begun + takes_in, t)
         until = np.where(sends, np.maximum(until, mine + takes), until)
-        waits = until > t  # who receives what has long been there goes on in the same breath
-        key = np.where(waits, 3 * latest + np.where(latest == place, 2, np.where(latest == theirs, 1, 0)), 3 * place)
-        self.origin = np.where(waits, self.level, self.origin)
+        later = until > t  # who receives what has long been there goes on in the same breath
+        key = np.where(later, 3 * latest + np.where(latest == place, 2, np.where(latest == theirs, 1, 0)), 3 * place)
+        self.origin = np.where(later, self.level, self.origin)
         self.out_free = np.where(sends, mine + takes, self.out_free)
-        self._arrive(np.where(receives, begun, np.inf), takes, np.where(receives, begun + takes, -np.inf))
-        self.counts += np.stack([sends, sends * each.nbytes, receives, receives * each.nbytes])
+        self._arrive(np.where(receives, begun, np.inf), takes_in, np.where(receives, begun + takes_in, -np.inf))
+        self.counts += np.stack([sends, sends * each.nbytes, receives, receives * nbytes_in])
         self.t, self.place = np.maximum(until, t), _placed(np.lexsort((key, self.origin, np.maximum(until, t))))
-        if each.combined and self.costs.rate:
+        if each.combines and self.costs.rate:
             self._tell_apart(np.flatnonzero(receives))
-            self.t = np.where(receives, self.t + self.costs.rate * each.combined, self.t)
+            self.t = np.where(receives, self.t + self.costs.rate * nbytes_in, self.t)
             self.origin = np.where(receives, self.level + 1, self.origin)
             self.place = _placed(np.lexsort((self.place, self.origin, self.t)))
         self.mixed = bool(self.origin.min() != self.origin.max())
 
-    def _arrive(self, begun: Floats, takes: float, ends: Floats) -> None:
+    def _arrive(self, begun: Floats, takes: float | Floats, ends: Floats) -> None:
         """Messages have come in, which began and ended then."""
         self.into_free = np.maximum(self.into_free, ends)
         if not self.in_step:
@@ -205,11 +219,17 @@ class _Course:
             return
         begun = np.array(self.begun)
         by_time = np.argsort(begun, axis=0, kind="stable")
-        ends = np.take_along_axis(begun + np.array(self.took)[:, None], by_time, 0)
+        took = np.stack([np.broadcast_to(takes, len(self.t)) for takes in self.took])
+        ends = np.take_along_axis(begun + took, by_time, 0)
         begun = np.take_along_axis(begun, by_time, 0)
         none = np.isinf(begun)
         if ((begun[1:] < ends[:-1]) & ~none[1:]).any() or ((begun[0] < self.into_at_first) & ~none[0]).any():
             raise Unclear("a message would have to queue for its port")
+
+
+def _of(values: Any, ranks: Ints) -> Any:
+    """What these ranks have, of what each has or all have."""
+    return values[ranks] if isinstance(values, np.ndarray) else values
 
 
 def _ranked(keys: Ints) -> Ints:

@@ -26,7 +26,8 @@ from fakempi.mpi.base.waiting import Completion
 from fakempi.paper.agenda import Snapshot
 from fakempi.paper.clocks import Costs, Outcome, Unclear, carried_out
 from fakempi.paper.contents import Deliver, are_hollow, keep, why_not_combined
-from fakempi.paper.sheets import Sheet, sheet_of
+from fakempi.paper.events import played_out
+from fakempi.paper.sheets import Sheet, Size, sheet_of
 from fakempi.wire.express import Express
 
 LOOP_DOORS = ("wait", "defer", "poll", "spawn", "book")
@@ -74,25 +75,23 @@ class Hall:
         self.universe, self.loop, self.wire, self.always = universe, universe.loop, universe.wire, always
         self.page: Page | None = None
         self.deferred = False  # whether the running task has booked itself, and will wait for that
-        self.in_vain = 0  # calls to leave out after the next try in vain
-        self.left_out = 0  # calls that are left to leave out
         self.why_never: str | None = None  # why nothing in this run can be on paper; None if nobody has looked
-        self.sheets: dict[tuple[Any, int, int], Sheet | None] = {}
+        self.sheets: dict[Any, Sheet | None] = {}
         self.untold = 0  # messages that the ports have not been told of
         self.standing: Standing | None = None  # of the ports, while calls on paper follow one another
         self.loop_doors = {name: self._watched(Loop, self.loop, name) for name in LOOP_DOORS[2:]}
         self.loop_doors.update(wait=self._wait, defer=self._defer)
         self.wire_doors = {name: self._watched(type(self.wire), self.wire, name) for name in WIRE_DOORS}
 
-    def sheet(self, choice: Any, p: int, nbytes: int) -> Sheet | None:
-        """What is known on paper of the algorithm that was chosen; None if nothing is."""
+    def sheet(self, choice: Any, size: tuple[Any, ...]) -> Sheet | None:
+        """What is known on paper of the algorithm that was chosen, for a call of that `Size`; None if nothing is."""
         if choice.parameters:
             return None
-        key = choice.algorithm.run, p, nbytes
+        key = choice.algorithm.run, size
         if key not in self.sheets:
             if len(self.sheets) >= 64:
                 self.sheets.clear()
-            self.sheets[key] = sheet_of(*key)
+            self.sheets[key] = sheet_of(choice.algorithm.run, Size(*size))
         return self.sheets[key]
 
     def refuse(self, why: str) -> None:
@@ -129,7 +128,7 @@ class Hall:
             return False
         self._close()
         page.why_not = why
-        self.left_out, self.in_vain = self.in_vain, min(2 * self.in_vain + 1, BACK_OFF)
+        page.sheet.tries.fail(BACK_OFF)
         running = self.loop.running
         page.snapshot.put_back()
         if running is not None:
@@ -152,8 +151,7 @@ class Hall:
         if not self.always:
             if len(side.members) < FEWEST:
                 return "it has few ranks"
-            if self.left_out:
-                self.left_out -= 1
+            if sheet.tries.leave_out():
                 return "it was in vain before"
         if self.page is not None:
             self.give_up("another call comes between")  # in which nobody comes to this one: all are in that or behind
@@ -221,7 +219,7 @@ class Hall:
             self.give_up(str(error))
             return
         page.deliver = deliver
-        self.in_vain = 0
+        page.sheet.tries.in_vain = 0
         self._close()
         assert self.standing is not None
         self.standing.add(outcome)
@@ -255,8 +253,12 @@ class Hall:
             raise Unclear("a rank comes while it sends")
         (t_s, t_w), cost = self.universe.cost.linear, self.universe.cost
         costs = Costs(t_s, t_w, cost.compute_per_byte, self.universe.processes[0].eager_limit)
-        sheet = page.sheet
-        return carried_out(sheet.rounds(), starts, places, self.standing.into_free, costs, sheet.known)
+        sheet, into_free = page.sheet, self.standing.into_free
+        try:
+            return carried_out(sheet.rounds(), starts, places, into_free, costs, sheet.known)
+        except Unclear:
+            booked_since = {each[1] for each in page.came if each[2] in page.snapshot.booked}
+            return played_out(sheet.rounds(), starts, places, into_free, costs, booked_since)
 
     # -- the doors, while somebody waits here ---------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, Hockney
-from fakempi.paper import hall
+from fakempi.paper import contents, hall
 
 COSTS = {
     "buffered": Hockney(),
@@ -157,3 +157,66 @@ def test_results_are_the_same_bit_for_bit(op: Any, dtype: str) -> None:
         assert (
             fakempi.run(main, p, special, paper="auto").returns == fakempi.run(main, p, special, paper="never").returns
         )
+
+
+ALGORITHMS: list[dict[str, str]] = [
+    {"allreduce": "ring", "alltoall": "spread", "reduce_scatter_block": "ring", "allgather": "ring", "allgatherv": "bruck"},
+    {"allreduce": "rabenseifner", "alltoall": "pairwise", "reduce_scatter_block": "recursive_halving", "allgather": "bruck"},
+]
+
+
+def combining(comm: Any, n: int, skews: list[int], op: Any, dtype: str) -> Any:
+    """Every kind of call with n elements for each rank, in place and not, by ranks that are late by so much."""
+    rank, p = comm.rank, comm.size
+    found: list[Any] = []
+    draw = np.random.default_rng(rank)
+    mine = (draw.standard_normal(n * p) * 10).astype(dtype)
+    whole = np.zeros(n * p, dtype)
+    for late in skews:
+        fakempi.compute(5e-7 * late * (rank % 3))
+        comm.Allreduce(mine[:n], whole[:n], op)
+        found.append(whole.tobytes())
+        comm.Allreduce(MPI.IN_PLACE, whole, op)
+        found.append(whole.tobytes())
+        comm.Reduce_scatter_block(mine, whole[:n], op)
+        comm.Alltoall(mine, whole)
+        found.append(whole.tobytes())
+        comm.Alltoall(MPI.IN_PLACE, whole)
+        comm.Allgather(mine[:n], whole)
+        found.append((whole.tobytes(), MPI.Wtime()))
+        whole[...] = mine
+        sizes = [1 + (n + r) % 5 for r in range(p)]
+        together = np.zeros(sum(sizes))
+        comm.Allgatherv(np.full(sizes[rank], rank + 0.5), [together, sizes])
+        comm.Allgatherv(MPI.IN_PLACE, [together, sizes])
+        found.append((together.tobytes(), comm.allgather("x" * (rank * n % 4)), MPI.Wtime()))
+    return found
+
+
+@settings(max_examples=12)
+@given(
+    st.sampled_from(ALGORITHMS), st.integers(2, 10), st.sampled_from([1, 2, 3, 7, 16, 40]), st.sampled_from(sorted(COSTS)),
+    st.lists(st.integers(0, 3), min_size=1, max_size=3), st.sampled_from(["SUM", "PROD", "MAX"]), st.sampled_from("df"),
+)  # fmt: skip
+def test_each_algorithm_is_the_same_on_paper(
+    algorithms: dict[str, str], p: int, n: int, cost: str, skews: list[int], op: str, dtype: str
+) -> None:
+    """Results bit for bit, clocks and counters: vectors that are cut evenly or not, sent buffered or not."""
+    records = []
+    for paper in ("auto", "never"):
+        run = fakempi.run(
+            combining, p, n, skews, getattr(MPI, op), dtype, paper=paper, cost=COSTS[cost], algorithms=algorithms
+        )
+        records.append((run.returns, run.clocks, run.sent, run.received))
+    assert records[0] == records[1]
+
+
+def test_long_vectors_are_combined_a_few_columns_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that there need not be room for everybody's at once."""
+    monkeypatch.setattr(contents, "MOST", 1000)
+    for algorithms in ALGORITHMS:
+        returns = [
+            fakempi.run(combining, 8, 37, [0], MPI.SUM, "d", paper=paper, algorithms=algorithms).returns
+            for paper in ("auto", "never")
+        ]
+        assert returns[0] == returns[1]

@@ -220,3 +220,24 @@ def test_the_next_calls_are_not_tried_after_many_in_vain(on_paper: list[Any], mo
     run = fakempi.run(main, 5, paper="auto")
     assert len(on_paper) < 12
     assert run.clocks == fakempi.run(main, 5, paper="never").clocks
+
+
+def test_a_call_that_is_in_vain_does_not_keep_others_from_paper(
+    on_paper: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor do others have it tried again and again: on 12 ranks some go on from an allreduce while others still send."""
+    monkeypatch.setattr(hall, "BACK_OFF", 63)
+
+    def main(comm: Any) -> float:
+        for _ in range(20):
+            comm.Allreduce(np.ones(1), np.zeros(1))
+            fakempi.compute(1e-4 * comm.rank)
+            comm.Barrier()
+        return MPI.Wtime()
+
+    cost = Hockney(eager_limit=0)
+    run = fakempi.run(main, 12, paper="auto", cost=cost)
+    assert run.returns == fakempi.run(main, 12, paper="never", cost=cost).returns
+    why = [page.why_not for page in on_paper]
+    assert why.count("") >= 20
+    assert len(why) - why.count("") < 8

@@ -126,9 +126,9 @@ class CollectiveCalls(CommState):
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
         if self._process.universe.recorder is None:
-            plain = side is self._there and bound is op and not (root or traffic or objects or sizes is not None)
+            plain = side is self._there and bound is op and not (root or traffic or combining)
             recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
-            return with_recipe(self, run, entry, recipe, operation, nbytes)
+            return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
         if self._process.universe.paper is not None:
             self._process.universe.paper.refuse("the run is traced")
         seen = self._recorded_root(root)

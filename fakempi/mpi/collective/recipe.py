@@ -23,7 +23,9 @@ class Recipe:
         self.named: Any = None  # what its key names by address
 
 
-def with_recipe(comm: Any, run: Work, entry: Any, recipe: Recipe | None, operation: str, nbytes: int) -> Work:
+def with_recipe(
+    comm: Any, run: Work, entry: Any, recipe: Recipe | None, operation: str, nbytes: int, count: int, sizes: Any
+) -> Work:
     """The work of a call that has such a recipe, or that has none because it is unusual."""
     universe = comm._process.universe
     if recipe is None or universe.alone:
@@ -35,7 +37,8 @@ def with_recipe(comm: Any, run: Work, entry: Any, recipe: Recipe | None, operati
         if len(entry.places) == 1:  # whoever has the same recipe need not be compared
             entry.recipe = recipe
         if universe.paper is not None:
-            recipe.sheet = universe.paper.sheet(recipe.choice, comm._reach, nbytes)
+            size = comm._reach, nbytes, nbytes // count if count else 1, None if sizes is None else tuple(sizes)
+            recipe.sheet = universe.paper.sheet(recipe.choice, size)
             run = _on_paper(comm, run, entry, recipe, nbytes)
     run.recipe = recipe  # type: ignore[attr-defined]
     return run
