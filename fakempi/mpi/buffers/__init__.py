@@ -6,6 +6,7 @@ raw                     step 2: the memory behind a Python object, and what it c
 element                 step 3: the datatype of those
 span                    step 4: how many of them, and from where on
 overlap                 memory that is used twice in one call
+parts                   a pickle, and large memory beside it
 payload                 step 5: what travels, and how one is copied to another
 vectors, flat           one block a rank: as MPI describes them, and as algorithms want them
 regions, locks, pins    memory that operations under way use: how regions lie, read-only arrays, what was kept of it
