@@ -49,7 +49,7 @@ class Again(CollectivePlans):
         """Data are moved: algorithms see them as bytes."""
         key = _key(frame, sendbuf, recvbuf, None)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
-        if recipe is None or _overlap(sendbuf, recvbuf):
+        if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf)
             if key is not None:
                 self._remember(key, frame, recvbuf.dtype, work)
@@ -65,7 +65,7 @@ class Again(CollectivePlans):
         """Data are combined: algorithms see them as elements."""
         key = _key(frame, sendbuf, recvbuf, op)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
-        if recipe is None or _overlap(sendbuf, recvbuf):
+        if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf, op)
             if key is not None:
                 self._remember(key, frame, (recvbuf.dtype, op._operation), work)
@@ -109,6 +109,8 @@ class Again(CollectivePlans):
         options = {"tag": call % TAGS}
         if recipe.op is not None:
             options["op"] = recipe.op
+        if recipe.root is not None:
+            options["root"] = recipe.root
         recipe.choice.on(self._twins(), **options)(*arrays)
 
 
@@ -141,7 +143,7 @@ def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
     return id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size, id(op._operation)
 
 
-def _overlap(sendbuf: Any, recvbuf: Any) -> bool:
+def overlap(sendbuf: Any, recvbuf: Any) -> bool:
     """Whether the two may have memory in common: arrays that own theirs have not, nor have parts of two such."""
     if type(sendbuf) is not ndarray:
         return False

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from sys import _getframe
 from typing import Any
 
 from fakempi.mpi.base.region import WholeCall
-from fakempi.mpi.collective.again import Again
+from fakempi.mpi.collective.rooted import RootedAgain
 from fakempi.mpi.operations.op import SUM, Op
 
 BufSpec = Any
 
 
-class Collectives(Again):
+class Collectives(RootedAgain):
     """Barrier, Bcast and their kin, blocking."""
 
     __slots__ = ()
@@ -25,11 +26,12 @@ class Collectives(Again):
 
     def Bcast(self, buf: BufSpec, root: int = 0) -> None:
         """Leave the root's data in everybody's buffer."""
-        self._plan_bcast(buf, root)()
+        self._bcast_again(_getframe(1), "Bcast", buf, root)
 
     def Gather(self, sendbuf: BufSpec, recvbuf: BufSpec | None, root: int = 0) -> None:
         """Gather equal blocks to the root."""
-        self._plan_gather(sendbuf, recvbuf, root)()
+        plan = partial(self._plan_gather, sendbuf, recvbuf, root)
+        self._gather_again(_getframe(1), "Gather", sendbuf, recvbuf, root, plan)
 
     def Gatherv(self, sendbuf: BufSpec, recvbuf: BufSpec | None, root: int = 0) -> None:
         """Gather blocks of any sizes to the root."""
@@ -37,7 +39,8 @@ class Collectives(Again):
 
     def Scatter(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
         """Deal out equal blocks of the root's data."""
-        self._plan_scatter(sendbuf, recvbuf, root)()
+        plan = partial(self._plan_scatter, sendbuf, recvbuf, root)
+        self._scatter_again(_getframe(1), "Scatter", sendbuf, recvbuf, root, plan)
 
     def Scatterv(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
         """Deal out blocks of any sizes of the root's data."""
@@ -65,7 +68,7 @@ class Collectives(Again):
 
     def Reduce(self, sendbuf: BufSpec, recvbuf: BufSpec | None, op: Op = SUM, root: int = 0) -> None:
         """Combine all ranks' data at the root."""
-        self._plan_reduce(sendbuf, recvbuf, op, root)()
+        self._reduce_to_root_again(_getframe(1), sendbuf, recvbuf, op, root)
 
     def Allreduce(self, sendbuf: BufSpec, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine all ranks' data at all ranks."""

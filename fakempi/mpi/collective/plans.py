@@ -52,6 +52,7 @@ class CollectivePlans(CollectiveCalls):
             if not role.here:
                 data.store()
 
+        work.recipe = getattr(run, "recipe", None)  # type: ignore[attr-defined]
         return using(work, *(((data,), ()) if role.here else ((), (data,))))
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ class CollectivePlans(CollectiveCalls):
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
             run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects, kinds=self._types_of(out))
-            return using(lambda: run(out.load(), None), (out,), ())
+            return _receiving(out, None, run)
         traffic = Traffic({role.rank: out.nbytes}, {}, out.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
         return using(lambda: run(out.load(), None, None), (out,), ())
