@@ -37,7 +37,7 @@ class Again(CollectivePlans):
 
     def _barrier_again(self, frame: FrameType) -> None:
         key = id(frame.f_code), frame.f_lasti
-        recipe = None if self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None:
             work = self._plan_barrier()
             self._remember(key, frame, None, work)
@@ -48,7 +48,7 @@ class Again(CollectivePlans):
     def _move_again(self, frame: FrameType, sendbuf: Any, recvbuf: Any, plan: Callable[[Any, Any], Plan]) -> None:
         """Data are moved: algorithms see them as bytes."""
         key = _key(frame, sendbuf, recvbuf, None)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf)
             if key is not None:
@@ -64,7 +64,7 @@ class Again(CollectivePlans):
     ) -> None:
         """Data are combined: algorithms see them as elements."""
         key = _key(frame, sendbuf, recvbuf, op)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf, op)
             if key is not None:
@@ -74,6 +74,10 @@ class Again(CollectivePlans):
             self._follow(recipe, sendbuf, recvbuf)
         else:
             self._follow(recipe, None if sendbuf is IN_PLACE else sendbuf.reshape(-1), recvbuf.reshape(-1))
+
+    def _known(self, key: Key | None) -> Any:
+        """The recipe of a call; None if it was not made before, or cannot be known by its key."""
+        return None if key is None or self._side is None else self._side.recipes.get(key)
 
     def _remember(self, key: Key, frame: FrameType, named: Any, plan: Plan) -> None:
         """Keep the recipe of a plan, if it has one; and what the key names by address, so that nothing else gets that."""
@@ -103,6 +107,7 @@ class Again(CollectivePlans):
         else:  # the same, inlined: nearly everybody comes by here
             entry.places[rank] = recipe.site
             entry.missing -= 1
+        arrays += recipe.sizes
         sheet = recipe.sheet
         if sheet is not None and process.universe.paper.carry_out(self, entry, sheet, recipe.op, arrays):
             return

@@ -9,13 +9,13 @@ from sys import _getframe
 from typing import Any
 
 from fakempi.mpi.base.region import WholeCall
-from fakempi.mpi.collective.rooted import RootedAgain
+from fakempi.mpi.collective.sized import SizedAgain
 from fakempi.mpi.operations.op import SUM, Op
 
 BufSpec = Any
 
 
-class Collectives(RootedAgain):
+class Collectives(SizedAgain):
     """Barrier, Bcast and their kin, blocking."""
 
     __slots__ = ()
@@ -35,7 +35,8 @@ class Collectives(RootedAgain):
 
     def Gatherv(self, sendbuf: BufSpec, recvbuf: BufSpec | None, root: int = 0) -> None:
         """Gather blocks of any sizes to the root."""
-        self._plan_gatherv(sendbuf, recvbuf, root)()
+        plan = partial(self._plan_gatherv, sendbuf, recvbuf, root)
+        self._gatherv_again(_getframe(1), "Gatherv", sendbuf, recvbuf, root, plan)
 
     def Scatter(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
         """Deal out equal blocks of the root's data."""
@@ -44,7 +45,8 @@ class Collectives(RootedAgain):
 
     def Scatterv(self, sendbuf: BufSpec | None, recvbuf: BufSpec, root: int = 0) -> None:
         """Deal out blocks of any sizes of the root's data."""
-        self._plan_scatterv(sendbuf, recvbuf, root)()
+        plan = partial(self._plan_scatterv, sendbuf, recvbuf, root)
+        self._scatterv_again(_getframe(1), "Scatterv", sendbuf, recvbuf, root, plan)
 
     def Allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Gather equal blocks to all ranks."""
@@ -52,7 +54,8 @@ class Collectives(RootedAgain):
 
     def Allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Gather blocks of any sizes to all ranks."""
-        self._plan_allgatherv(sendbuf, recvbuf)()
+        plan = partial(self._plan_allgatherv, sendbuf, recvbuf)
+        self._allgatherv_again(_getframe(1), "Allgatherv", sendbuf, recvbuf, plan)
 
     def Alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Give each rank a block and get one from each, all of one size."""
@@ -60,7 +63,8 @@ class Collectives(RootedAgain):
 
     def Alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Give each rank a block and get one from each, of any sizes."""
-        self._plan_alltoallv(sendbuf, recvbuf)()
+        plan = partial(self._plan_alltoallv, sendbuf, recvbuf)
+        self._alltoallv_again(_getframe(1), "Alltoallv", sendbuf, recvbuf, plan)
 
     def Alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
         """Give each rank a block and get one from each, of any sizes and datatypes."""

@@ -128,8 +128,8 @@ class CollectiveCalls(CommState):
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
         if self._process.universe.recorder is None:
-            plain = side is self._there and bound is op and not (traffic or combining)
-            recipe = Recipe(call, agreed, kinds, choice, op, options.get("root")) if plain else None
+            plain = side is self._there and bound is op and not combining
+            recipe = Recipe(call, agreed, kinds, choice, op, options.get("root"), traffic) if plain else None
             return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
         if self._process.universe.paper is not None:
             self._process.universe.paper.refuse("the run is traced")

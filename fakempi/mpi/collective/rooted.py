@@ -29,27 +29,27 @@ class RootedAgain(Again):
 
     def _bcast_again(self, frame: FrameType, call: str, buf: Any, root: int) -> None:
         key = _key(frame, call, buf, root)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None:
-            self._for_the_first_time(key, frame, buf, None, self._plan_bcast(buf, root))
+            self._for_the_first_time(key, frame, self._plan_bcast(buf, root), buf)
         else:
             self._follow(recipe, _as_bytes(buf))
 
     def _gather_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
         here = self._rank == root
         key = _key(frame, call, recvbuf, root, self._reach) if here else _key(frame, call, sendbuf, root)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None or (here and not _is_block(sendbuf, recvbuf, self._reach)):
-            self._for_the_first_time(key, frame, recvbuf if here else sendbuf, None, plan())
+            self._for_the_first_time(key, frame, plan(), recvbuf if here else sendbuf)
         else:
             self._follow(recipe, _as_bytes(sendbuf), _as_bytes(recvbuf) if here else None)
 
     def _scatter_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
         here = self._rank == root
         key = _key(frame, call, sendbuf, root, self._reach) if here else _key(frame, call, recvbuf, root)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None or (here and not _is_block(recvbuf, sendbuf, self._reach)):
-            self._for_the_first_time(key, frame, sendbuf if here else recvbuf, None, plan())
+            self._for_the_first_time(key, frame, plan(), sendbuf if here else recvbuf)
         else:
             self._follow(recipe, _as_bytes(sendbuf) if here else None, _as_bytes(recvbuf))
 
@@ -57,18 +57,20 @@ class RootedAgain(Again):
         here = self._rank == root
         operation = op._operation if type(op) is Op else None
         key = None if operation is None else _key(frame, ("Reduce", id(operation)), recvbuf if here else sendbuf, root)
-        recipe = None if key is None or self._side is None else self._side.recipes.get(key)
+        recipe = self._known(key)
         if recipe is None or (here and not _is_block(sendbuf, recvbuf, 1)):
             plan = self._plan_reduce(sendbuf, recvbuf, op, root)
-            self._for_the_first_time(key, frame, recvbuf if here else sendbuf, operation, plan)
+            self._for_the_first_time(key, frame, plan, recvbuf if here else sendbuf, operation)
         else:
             out = None if sendbuf is IN_PLACE else sendbuf.reshape(-1)
             self._follow(recipe, out, recvbuf.reshape(-1) if here else None)
 
-    def _for_the_first_time(self, key: Key | None, frame: FrameType, buf: Any, operation: Any, plan: Plan) -> None:
-        """Carry a plan out, and keep its recipe."""
+    def _for_the_first_time(
+        self, key: Key | None, frame: FrameType, plan: Plan, buf: Any = None, operation: Any = None
+    ) -> None:
+        """Carry a plan out, and keep its recipe; its key may name the buffer's dtype, and the operation."""
         if key is not None:
-            self._remember(key, frame, (buf.dtype, operation), plan)
+            self._remember(key, frame, (getattr(buf, "dtype", None), operation), plan)
         plan()
 
 
