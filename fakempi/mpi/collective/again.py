@@ -27,7 +27,10 @@ from fakempi.mpi.collective.recipe import Recipe
 from fakempi.mpi.operations.op import Op
 
 Key = tuple[Any, ...]
-"""What a recipe hangs on: the place of the call, the buffers' kind and sizes, the operation."""
+"""What a recipe hangs on: the call and its place, the buffers' kind and sizes, the operation."""
+
+Make = Callable[..., Plan]
+"""A plan is made of what the program gave."""
 
 
 class Again(CollectivePlans):
@@ -35,8 +38,8 @@ class Again(CollectivePlans):
 
     __slots__ = ()
 
-    def _barrier_again(self, frame: FrameType) -> None:
-        key = id(frame.f_code), frame.f_lasti
+    def _barrier_again(self, frame: FrameType, call: str) -> None:
+        key = call, id(frame.f_code), frame.f_lasti
         recipe = self._known(key)
         if recipe is None:
             work = self._plan_barrier()
@@ -45,9 +48,9 @@ class Again(CollectivePlans):
         else:
             self._follow(recipe)
 
-    def _move_again(self, frame: FrameType, sendbuf: Any, recvbuf: Any, plan: Callable[[Any, Any], Plan]) -> None:
+    def _move_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, plan: Make) -> None:
         """Data are moved: algorithms see them as bytes."""
-        key = _key(frame, sendbuf, recvbuf, None)
+        key = _key(frame, call, sendbuf, recvbuf, None)
         recipe = self._known(key)
         if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf)
@@ -59,11 +62,9 @@ class Again(CollectivePlans):
         else:
             self._follow(recipe, flat(sendbuf), flat(recvbuf))
 
-    def _reduce_again(
-        self, frame: FrameType, sendbuf: Any, recvbuf: Any, op: Op, plan: Callable[[Any, Any, Op], Plan]
-    ) -> None:
+    def _reduce_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op, plan: Make) -> None:
         """Data are combined: algorithms see them as elements."""
-        key = _key(frame, sendbuf, recvbuf, op)
+        key = _key(frame, call, sendbuf, recvbuf, op)
         recipe = self._known(key)
         if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf, op)
@@ -119,7 +120,7 @@ class Again(CollectivePlans):
         recipe.choice.on(self._twins(), **options)(*arrays)
 
 
-def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
+def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
     """What the recipe of a call hangs on; None if there is something unusual about it."""
     kind = type(recvbuf)
     if kind is ndarray:
@@ -142,10 +143,10 @@ def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
     if not recvbuf.size or not given:
         return None
     if op is None:
-        return id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size
+        return call, id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size
     if type(op) is not Op or op._operation is None:
         return None
-    return id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size, id(op._operation)
+    return call, id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size, id(op._operation)
 
 
 def overlap(sendbuf: Any, recvbuf: Any) -> bool:

@@ -171,6 +171,8 @@ def sizes_first(bcast: Callable[..., Any], settings: Any) -> Callable[..., None]
         if not _holds_parcels(buf):
             bcast(comm, buf, root=root, **options)
             return
+        if comm.Get_size() == 1:
+            return
         here = comm.Get_rank() == root
         packed = [parcel.packed for parcel in buf] if here else []
         sizes = np.array([nbytes for _, nbytes in packed], np.int64) if here else np.empty(buf.size, np.int64)

@@ -6,7 +6,6 @@ must be so many blocks of that kind, which is looked at each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -15,11 +14,9 @@ from numpy import ndarray
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import IN_PLACE
 from fakempi.mpi.buffers.raw import flat
-from fakempi.mpi.collective.again import Again, Key, overlap
+from fakempi.mpi.collective.again import Again, Key, Make, overlap
 from fakempi.mpi.collective.calls import Plan
 from fakempi.mpi.operations.op import Op
-
-Make = Callable[[], Plan]
 
 
 class RootedAgain(Again):
@@ -40,7 +37,7 @@ class RootedAgain(Again):
         key = _key(frame, call, recvbuf, root, self._reach) if here else _key(frame, call, sendbuf, root)
         recipe = self._known(key)
         if recipe is None or (here and not _is_block(sendbuf, recvbuf, self._reach)):
-            self._for_the_first_time(key, frame, plan(), recvbuf if here else sendbuf)
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf, root), recvbuf if here else sendbuf)
         else:
             self._follow(recipe, _as_bytes(sendbuf), _as_bytes(recvbuf) if here else None)
 
@@ -49,7 +46,7 @@ class RootedAgain(Again):
         key = _key(frame, call, sendbuf, root, self._reach) if here else _key(frame, call, recvbuf, root)
         recipe = self._known(key)
         if recipe is None or (here and not _is_block(recvbuf, sendbuf, self._reach)):
-            self._for_the_first_time(key, frame, plan(), sendbuf if here else recvbuf)
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf, root), sendbuf if here else recvbuf)
         else:
             self._follow(recipe, _as_bytes(sendbuf) if here else None, _as_bytes(recvbuf))
 

@@ -14,8 +14,8 @@ from numpy import ndarray
 
 from fakempi.mpi.buffers.places import IN_PLACE
 from fakempi.mpi.buffers.raw import flat
-from fakempi.mpi.collective.again import Key, overlap
-from fakempi.mpi.collective.rooted import Make, RootedAgain
+from fakempi.mpi.collective.again import Key, Make, overlap
+from fakempi.mpi.collective.rooted import RootedAgain
 from fakempi.mpi.datatypes.predefined import number_of
 
 MOST = 1024
@@ -48,7 +48,7 @@ class SizedAgain(RootedAgain):
         key = None if into is None else (call, id(frame.f_code), frame.f_lasti, id(into.datatype), into.counts)
         recipe = self._known(key)
         if recipe is None or into is None or not _is_own(out, into, self._rank, sendbuf):
-            self._for_the_first_time(key, frame, plan())
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf))
         else:
             self._follow(recipe, None if out is None else flat(out.array), into.head())
 
@@ -58,7 +58,7 @@ class SizedAgain(RootedAgain):
         key = _key(frame, call, into if here else out, root)
         recipe = self._known(key)
         if recipe is None or (into is not None and not _is_own(out, into, root, sendbuf)):
-            self._for_the_first_time(key, frame, plan())
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf, root))
         else:
             self._follow(recipe, None if out is None else flat(out.array), None if into is None else into.head())
 
@@ -68,7 +68,7 @@ class SizedAgain(RootedAgain):
         key = _key(frame, call, out if here else into, root)
         recipe = self._known(key)
         if recipe is None or (out is not None and not _is_own(into, out, root, recvbuf)):
-            self._for_the_first_time(key, frame, plan())
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf, root))
         else:
             self._follow(recipe, None if out is None else out.head(), None if into is None else flat(into.array))
 
@@ -79,9 +79,9 @@ class SizedAgain(RootedAgain):
             key = call, id(frame.f_code), frame.f_lasti, id(out.datatype), out.counts, into.counts
         recipe = self._known(key)
         if recipe is None or out is None or into is None:
-            self._for_the_first_time(key, frame, plan())
+            self._for_the_first_time(key, frame, plan(sendbuf, recvbuf))
         elif out.counts[rank] != into.counts[rank] or overlap(out.array, into.array):
-            plan()()
+            plan(sendbuf, recvbuf)()
         else:
             self._follow(recipe, out.head(), into.head())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fakempi
@@ -40,6 +40,7 @@ calls = st.tuples(
 )  # fmt: skip
 
 
+@settings(max_examples=15)
 @given(program=st.lists(calls, min_size=2, max_size=6), ranks=st.integers(1, 3))
 def test_whatever_is_called_from_one_line_is_as_if_each_were_the_first(program: list[Any], ranks: int) -> None:
     """A traced run remembers no call: what ranks get, and when, is the same."""
