@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -99,13 +100,13 @@ class ObjectCollectives(SizedAgain):
     def reduce(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM, root: int = 0) -> Any | None:
         """All ranks' objects combined at the root, None elsewhere; between two groups, those of the other one."""
         role = self._check_root(root)
-        return self._combine("reduce", sendobj, op, role)
+        return self._combine(_getframe(1), "reduce", sendobj, op, role)
 
     def allreduce(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """All ranks' objects combined, on all ranks; between two groups, those of the other one."""
-        return self._combine("allreduce", sendobj, op)
+        return self._combine(_getframe(1), "allreduce", sendobj, op)
 
-    def _combine(self, operation: str, sendobj: Any, op: Any, root: Root | None = None) -> Any:
+    def _combine(self, frame: FrameType, operation: str, sendobj: Any, op: Any, root: Root | None = None) -> Any:
         """What a reduction leaves on this rank; None if nothing."""
         self._everybody()
         if not callable(op):
@@ -119,10 +120,18 @@ class ObjectCollectives(SizedAgain):
             packed = pack(sendobj, settings)
             out, nbytes = one_parcel(Parcel(settings, packed)), packed[1]
         into = one_parcel(None) if root is None or root.here else None
-        agreed = {"the operation": op._name_for_people() if isinstance(op, Op) else "a function"}
+        name = op._name_for_people() if isinstance(op, Op) else "a function"
         combining = Combining(op, settings)
-        run = self._choose(operation, nbytes, agreed, root=root, op=combining, bound=combining, count=1, objects=True)
-        run(out, into)
+        key = operation, id(frame.f_code), frame.f_lasti, name, None if root is None else root.rank
+        recipe = None if settings is not None else self._known(key)  # texts have settings in them
+        if recipe is None:
+            agreed = {"the operation": name}
+            run = self._choose(operation, nbytes, agreed, root=root, op=combining, bound=combining, count=1, objects=True)
+            if settings is None:
+                self._remember(key, frame, None, run)
+            run(out, into)
+        else:
+            self._follow(recipe, out, into, combining)
         return None if into is None or into[0] is None else into[0].take()
 
     # -- inside ---------------------------------------------------------------------------------------------------

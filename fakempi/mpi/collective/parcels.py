@@ -123,6 +123,20 @@ class Courier:
             buf[i] = Parcel(self._comm._process.pickle, each)
 
 
+class OnParcels:
+    """A choice, for parcels, as recipes have it: the operation comes with the buffers, since it is each rank's own."""
+
+    __slots__ = ("_choice",)
+
+    def __init__(self, choice: Any) -> None:
+        self._choice = choice
+
+    def on(self, comms: Sequence[Any], **options: Any) -> Callable[..., Any]:
+        """The algorithm on communicators."""
+        couriers = tuple(map(Courier, comms))
+        return lambda out, into, op: self._choice.on(couriers, op=op, **options)(out, into)
+
+
 class Delivery:
     """A transfer under way, and what is to be done when it is over."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fakempi.mpi.base.agreement import Kinds, Traffic
+from fakempi.mpi.collective.parcels import OnParcels
 
 Work = Callable[..., Any]
 
@@ -26,24 +27,29 @@ class Recipe:
         self.sheet: Any = None  # what is known of that on paper, if it may be used
         self.named: Any = None  # what its key names by address
 
+    @property
+    def together(self) -> bool:
+        """Whether it may be on paper: with a root some leave before others come; traffic and parcels are each rank's own."""
+        return self.root is None and self.traffic is None and type(self.choice) is not OnParcels
+
 
 def with_recipe(
     comm: Any, run: Work, entry: Any, recipe: Recipe | None, operation: str, nbytes: int, count: int, sizes: Any
 ) -> Work:
     """The work of a call that has such a recipe, or that has none because it is unusual."""
     universe = comm._process.universe
-    paper, usual = universe.paper, recipe is not None and not universe.alone
-    # With a root, some may leave before others come; traffic is each rank's own.
-    together = usual and recipe.root is None and recipe.traffic is None  # type: ignore[union-attr]
-    if not together and entry is not None and paper is not None:
+    paper = universe.paper
+    if universe.alone:
+        recipe = None
+    if entry is not None and paper is not None and (recipe is None or not recipe.together):
         paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
-    if recipe is None or not usual:
+    if recipe is None:
         return run
     if entry is not None:
         recipe.site = entry.places[comm._rank]
         if len(entry.places) == 1 and recipe.traffic is None:  # whoever has the same recipe need not be compared
             entry.recipe = recipe
-        if paper is not None and together:
+        if paper is not None and recipe.together:
             size = comm._reach, nbytes, nbytes // count if count else 1, None if sizes is None else tuple(sizes)
             recipe.sheet = paper.sheet(recipe.choice, size)
             run = _on_paper(comm, run, entry, recipe, nbytes)

@@ -33,7 +33,7 @@ class RootedAgain(Again):
             self._follow(recipe, _as_bytes(buf))
 
     def _gather_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
-        here = self._rank == root
+        here = type(root) is int and root == self._rank
         key = _key(frame, call, recvbuf, root, self._reach) if here else _key(frame, call, sendbuf, root)
         recipe = self._known(key)
         if recipe is None or (here and not _is_block(sendbuf, recvbuf, self._reach)):
@@ -42,7 +42,7 @@ class RootedAgain(Again):
             self._follow(recipe, _as_bytes(sendbuf), _as_bytes(recvbuf) if here else None)
 
     def _scatter_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
-        here = self._rank == root
+        here = type(root) is int and root == self._rank
         key = _key(frame, call, sendbuf, root, self._reach) if here else _key(frame, call, recvbuf, root)
         recipe = self._known(key)
         if recipe is None or (here and not _is_block(recvbuf, sendbuf, self._reach)):
@@ -51,7 +51,7 @@ class RootedAgain(Again):
             self._follow(recipe, _as_bytes(sendbuf) if here else None, _as_bytes(recvbuf))
 
     def _reduce_to_root_again(self, frame: FrameType, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> None:
-        here = self._rank == root
+        here = type(root) is int and root == self._rank
         operation = op._operation if type(op) is Op else None
         key = None if operation is None else _key(frame, ("Reduce", id(operation)), recvbuf if here else sendbuf, root)
         recipe = self._known(key)

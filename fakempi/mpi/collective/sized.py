@@ -53,7 +53,7 @@ class SizedAgain(RootedAgain):
             self._follow(recipe, None if out is None else flat(out.array), into.head())
 
     def _gatherv_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
-        here = self._rank == root
+        here = type(root) is int and root == self._rank
         out, into = _block(sendbuf), _blocks(recvbuf, self._reach) if here else None
         key = _key(frame, call, into if here else out, root)
         recipe = self._known(key)
@@ -63,7 +63,7 @@ class SizedAgain(RootedAgain):
             self._follow(recipe, None if out is None else flat(out.array), None if into is None else into.head())
 
     def _scatterv_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, root: int, plan: Make) -> None:
-        here = self._rank == root
+        here = type(root) is int and root == self._rank
         out, into = _blocks(sendbuf, self._reach) if here else None, _block(recvbuf)
         key = _key(frame, call, out if here else into, root)
         recipe = self._known(key)

@@ -15,6 +15,7 @@ from fakempi import MPI
 from fakempi.errors import RankError
 
 CALLS = ("bcast", "gather", "scatter", "allgather", "alltoall")
+COMBINED = ("allreduce", "reduce", "scan")
 
 
 def argument(name: str, comm: Any, obj: Any) -> Any:
@@ -22,13 +23,8 @@ def argument(name: str, comm: Any, obj: Any) -> Any:
     return [obj] * comm.size if name in ("scatter", "alltoall") else obj
 
 
-def call(comm: Any, name: str, obj: Any, *root: int) -> Any:
-    """All calls come from this module's one line."""
-    return getattr(comm, name)(argument(name, comm, obj), *root)
-
-
 things = st.sampled_from([0, 300, "word", [1, 2], {"a": b"b"}, None, (1.5, "x" * 70)])
-calls = st.tuples(st.sampled_from(CALLS), things, st.booleans())
+calls = st.tuples(st.sampled_from([*CALLS, *COMBINED]), things, st.booleans())
 
 
 @settings(max_examples=10)
@@ -39,7 +35,8 @@ def test_whatever_is_called_from_one_line_is_as_if_each_were_the_first(program: 
     def main(comm: Any) -> list[Any]:
         found = []
         for name, thing, same in program * 2:
-            found.append(getattr(comm, name)(argument(name, comm, thing if same else [thing] * comm.rank)))
+            ops = [lambda one, other: [one, other]] if name in COMBINED else []
+            found.append(getattr(comm, name)(argument(name, comm, thing if same else [thing] * comm.rank), *ops))
             found.append(MPI.Wtime())
         return found
 
@@ -49,7 +46,7 @@ def test_whatever_is_called_from_one_line_is_as_if_each_were_the_first(program: 
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("name", [*CALLS, "allreduce", "reduce"])
+@pytest.mark.parametrize("name", [*CALLS, *COMBINED])
 def test_what_comes_back_is_a_copy_each_time(name: str, ranks: int) -> None:
     """On a lone rank too."""
 
@@ -68,7 +65,7 @@ def test_what_comes_back_is_a_copy_each_time(name: str, ranks: int) -> None:
     assert all(fakempi.run(main, ranks).returns)
 
 
-@pytest.mark.parametrize("name", [*CALLS, "allreduce", "reduce"])
+@pytest.mark.parametrize("name", [*CALLS, *COMBINED])
 def test_a_pickle_of_ones_own_is_asked_each_time(name: str) -> None:
     """On a lone rank too: as often in the third call as in the first, and as in a traced run."""
 
@@ -98,26 +95,46 @@ def test_a_pickle_of_ones_own_is_asked_each_time(name: str) -> None:
     assert fakempi.run(main, 1, trace=True).returns == [[one, two, three]]
 
 
-@pytest.mark.parametrize("name", ["bcast", "gather", "scatter"])
+@pytest.mark.parametrize("name", COMBINED)
+def test_another_operation_on_one_rank_is_refused_the_third_time(name: str) -> None:
+    """And functions, which have no name, are each rank's own."""
+
+    def main(comm: Any) -> list[Any]:
+        found = []
+        for turn in range(6):
+            op: Any = (lambda one, other, turn=turn: one * turn + other) if turn < 3 else MPI.SUM
+            if turn == 5 and comm.rank:
+                op = MPI.MAX
+            found.append(getattr(comm, name)(comm.rank + 1, op))
+            if turn < 3 and comm.rank == (name == "scan"):
+                assert found[-1] == turn + 2
+        return found
+
+    with pytest.raises(RankError, match=f"{name} on rank 1: the operation is MAX here .* but SUM on rank 0"):
+        fakempi.run(main, 2)
+
+
+@pytest.mark.parametrize("name", ["bcast", "gather", "scatter", "reduce"])
 def test_another_root_on_one_rank_is_refused_the_third_time(name: str) -> None:
     """Though it is one that could be."""
 
     def main(comm: Any) -> None:
         for turn in range(3):
-            call(comm, name, 1, comm.rank if turn == 2 else 0)
+            getattr(comm, name)(argument(name, comm, 1), root=comm.rank if turn == 2 else 0)
 
     words = rf"{name} on rank 1: root is 1 here \(test_again_with_objects.py:\d+\) but 0 on rank 0"
     with pytest.raises(RankError, match=words):
         fakempi.run(main, 2)
 
 
-@pytest.mark.parametrize("name", CALLS[1:])
+@pytest.mark.parametrize("name", [*CALLS[1:], *COMBINED])
 def test_another_call_in_its_place_is_told_the_next_time(name: str) -> None:
     """Both have been made before from this line, in step."""
 
     def main(comm: Any) -> None:
         for turn in range(5):
-            call(comm, name if turn % 2 or (turn == 4 and comm.rank) else "bcast", 1)
+            called = name if turn % 2 or (turn == 4 and comm.rank) else "bcast"
+            getattr(comm, called)(argument(called, comm, 1))
 
     with pytest.raises(RankError, match=f"this rank calls {name} at .* but rank 0 .* called bcast at test_again_with_obj"):
         fakempi.run(main, 2)
@@ -134,7 +151,7 @@ def test_a_call_of_an_object_is_not_one_of_a_buffer() -> None:
         fakempi.run(main, 2)
 
 
-@pytest.mark.parametrize("name", [*CALLS, "barrier"])
+@pytest.mark.parametrize("name", [*CALLS, *COMBINED, "barrier"])
 def test_a_communicator_that_was_freed_between_is_null(name: str) -> None:
     """From the same line."""
 
