@@ -109,16 +109,17 @@ def enrol(
 def enrol_again(table: dict[Any, Any], call: int, rank: int, size: int, recipe: Any) -> Any:
     """Enter a call that was made before, by its recipe; returns the entry, or None for a lone rank.
 
-    Who comes first enters it in full, and who comes with another recipe is compared.
+    Who comes first enters it in full, and who comes with another recipe is compared, or with traffic of its own.
     """
     if size == 1:
         return None
     entry = table.get(call)
     if entry is None or entry.recipe is not recipe:
-        enrol(table, call, rank, size, recipe.facts, None, sys._getframe(1), recipe.kinds)
+        enrol(table, call, rank, size, recipe.facts, recipe.traffic, sys._getframe(1), recipe.kinds)
         if entry is None:
             entry = table[call]
-            entry.recipe = recipe
+            if recipe.traffic is None:
+                entry.recipe = recipe
         return entry
     entry.places[rank] = recipe.site
     entry.missing -= 1

@@ -27,7 +27,10 @@ from fakempi.mpi.collective.recipe import Recipe
 from fakempi.mpi.operations.op import Op
 
 Key = tuple[Any, ...]
-"""What a recipe hangs on: the place of the call, the buffers' kind and sizes, the operation."""
+"""What a recipe hangs on: the call and its place, the buffers' kind and sizes, the operation."""
+
+Make = Callable[..., Plan]
+"""A plan is made of what the program gave."""
 
 
 class Again(CollectivePlans):
@@ -35,9 +38,9 @@ class Again(CollectivePlans):
 
     __slots__ = ()
 
-    def _barrier_again(self, frame: FrameType) -> None:
-        key = id(frame.f_code), frame.f_lasti
-        recipe = None if self._side is None else self._side.recipes.get(key)
+    def _barrier_again(self, frame: FrameType, call: str) -> None:
+        key = call, id(frame.f_code), frame.f_lasti
+        recipe = None if self._side is None else self._side.recipes.get(key)  # `_known`, inlined: 5 % of it
         if recipe is None:
             work = self._plan_barrier()
             self._remember(key, frame, None, work)
@@ -45,11 +48,11 @@ class Again(CollectivePlans):
         else:
             self._follow(recipe)
 
-    def _move_again(self, frame: FrameType, sendbuf: Any, recvbuf: Any, plan: Callable[[Any, Any], Plan]) -> None:
+    def _move_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, plan: Make) -> None:
         """Data are moved: algorithms see them as bytes."""
-        key = _key(frame, sendbuf, recvbuf, None)
+        key = _key(frame, call, sendbuf, recvbuf, None)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
-        if recipe is None or _overlap(sendbuf, recvbuf):
+        if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf)
             if key is not None:
                 self._remember(key, frame, recvbuf.dtype, work)
@@ -59,13 +62,11 @@ class Again(CollectivePlans):
         else:
             self._follow(recipe, flat(sendbuf), flat(recvbuf))
 
-    def _reduce_again(
-        self, frame: FrameType, sendbuf: Any, recvbuf: Any, op: Op, plan: Callable[[Any, Any, Op], Plan]
-    ) -> None:
+    def _reduce_again(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op, plan: Make) -> None:
         """Data are combined: algorithms see them as elements."""
-        key = _key(frame, sendbuf, recvbuf, op)
+        key = _key(frame, call, sendbuf, recvbuf, op)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
-        if recipe is None or _overlap(sendbuf, recvbuf):
+        if recipe is None or overlap(sendbuf, recvbuf):
             work = plan(sendbuf, recvbuf, op)
             if key is not None:
                 self._remember(key, frame, (recvbuf.dtype, op._operation), work)
@@ -74,6 +75,10 @@ class Again(CollectivePlans):
             self._follow(recipe, sendbuf, recvbuf)
         else:
             self._follow(recipe, None if sendbuf is IN_PLACE else sendbuf.reshape(-1), recvbuf.reshape(-1))
+
+    def _known(self, key: Key | None) -> Any:
+        """The recipe of a call; None if it was not made before, or cannot be known by its key."""
+        return None if key is None or self._side is None else self._side.recipes.get(key)
 
     def _remember(self, key: Key, frame: FrameType, named: Any, plan: Plan) -> None:
         """Keep the recipe of a plan, if it has one; and what the key names by address, so that nothing else gets that."""
@@ -103,16 +108,20 @@ class Again(CollectivePlans):
         else:  # the same, inlined: nearly everybody comes by here
             entry.places[rank] = recipe.site
             entry.missing -= 1
+        if recipe.sizes:
+            arrays += recipe.sizes
         sheet = recipe.sheet
         if sheet is not None and process.universe.paper.carry_out(self, entry, sheet, recipe.op, arrays):
             return
         options = {"tag": call % TAGS}
         if recipe.op is not None:
             options["op"] = recipe.op
+        if recipe.root is not None:
+            options["root"] = recipe.root
         recipe.choice.on(self._twins(), **options)(*arrays)
 
 
-def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
+def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
     """What the recipe of a call hangs on; None if there is something unusual about it."""
     kind = type(recvbuf)
     if kind is ndarray:
@@ -135,13 +144,13 @@ def _key(frame: FrameType, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:
     if not recvbuf.size or not given:
         return None
     if op is None:
-        return id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size
+        return call, id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size
     if type(op) is not Op or op._operation is None:
         return None
-    return id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size, id(op._operation)
+    return call, id(frame.f_code), frame.f_lasti, sort, given, recvbuf.size, id(op._operation)
 
 
-def _overlap(sendbuf: Any, recvbuf: Any) -> bool:
+def overlap(sendbuf: Any, recvbuf: Any) -> bool:
     """Whether the two may have memory in common: arrays that own theirs have not, nor have parts of two such."""
     if type(sendbuf) is not ndarray:
         return False

@@ -22,7 +22,7 @@ from fakempi.mpi.buffers.overlap import any_share_bytes, tell_of_overlap
 from fakempi.mpi.buffers.places import InPlaceType
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
-from fakempi.mpi.collective.parcels import Combining, Courier, sizes_first
+from fakempi.mpi.collective.parcels import Combining, Courier, OnParcels, sizes_first
 from fakempi.mpi.collective.recipe import Recipe, with_recipe
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
@@ -104,7 +104,9 @@ class CollectiveCalls(CommState):
         """
         combining, shown = objects and op is not None, nbytes
         nbytes = 0 if combining else nbytes
-        twins, tag, call, entry = self._enter_call(agreed if root is None else {**root.agreed, **agreed}, traffic, kinds)
+        if root is not None:
+            agreed = {**root.agreed, **agreed}
+        twins, tag, call, entry = self._enter_call(agreed, traffic, kinds)
         side: Any = self._side
         first: bool = side is side.context.sides[0]
         leads = first if root is None else root.group is side
@@ -126,8 +128,11 @@ class CollectiveCalls(CommState):
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
         if self._process.universe.recorder is None:
-            plain = side is self._there and bound is op and not (root or traffic or combining)
-            recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
+            recipe = None
+            if combining:
+                choice, op = OnParcels(choice), None
+            if side is self._there and (combining or bound is op):
+                recipe = Recipe(call, agreed, kinds, choice, op, options.get("root"), traffic)
             return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
         if self._process.universe.paper is not None:
             self._process.universe.paper.refuse("the run is traced")

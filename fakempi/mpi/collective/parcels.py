@@ -123,6 +123,20 @@ class Courier:
             buf[i] = Parcel(self._comm._process.pickle, each)
 
 
+class OnParcels:
+    """A choice, for parcels, as recipes have it: the operation comes with the buffers, since it is each rank's own."""
+
+    __slots__ = ("_choice",)
+
+    def __init__(self, choice: Any) -> None:
+        self._choice = choice
+
+    def on(self, comms: Sequence[Any], **options: Any) -> Callable[..., Any]:
+        """The algorithm on communicators."""
+        couriers = tuple(map(Courier, comms))
+        return lambda out, into, op: self._choice.on(couriers, op=op, **options)(out, into)
+
+
 class Delivery:
     """A transfer under way, and what is to be done when it is over."""
 
@@ -170,6 +184,8 @@ def sizes_first(bcast: Callable[..., Any], settings: Any) -> Callable[..., None]
     def run(comm: Any, buf: Any, *, root: int = 0, **options: Any) -> None:
         if not _holds_parcels(buf):
             bcast(comm, buf, root=root, **options)
+            return
+        if comm.Get_size() == 1:
             return
         here = comm.Get_rank() == root
         packed = [parcel.packed for parcel in buf] if here else []

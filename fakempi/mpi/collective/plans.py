@@ -52,6 +52,7 @@ class CollectivePlans(CollectiveCalls):
             if not role.here:
                 data.store()
 
+        _keep_recipe(work, run)
         return using(work, *(((data,), ()) if role.here else ((), (data,))))
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ class CollectivePlans(CollectiveCalls):
             self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
         traffic = Traffic((), into.sizes, None, into.signature)
         run = self._choose("gatherv", 0, {}, root=role, traffic=traffic, objects=objects)
-        return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
+        return _receiving(out, into, run, into.sizes)
 
     def _plan_scatterv(self, sendbuf: Any, recvbuf: Any, root: int, *, objects: bool = False) -> Plan:
         role, p = self._check_root(root), self._reach
@@ -110,7 +111,7 @@ class CollectivePlans(CollectiveCalls):
             self._check_pair(into, out, f"block {self._rank} of sendbuf has", out.sizes[self._rank], "recvbuf")
         traffic = Traffic(out.sizes, (), out.signature, None)
         run = self._choose("scatterv", 0, {}, root=role, traffic=traffic, objects=objects)
-        return _receiving(out, into, lambda *arrays: run(*arrays, out.sizes))
+        return _receiving(out, into, run, out.sizes)
 
     @staticmethod
     def _block_of_root(role: Root, buffer: Any, *, writable: bool = False, elements: bool = False) -> Flat | None:
@@ -123,10 +124,10 @@ class CollectivePlans(CollectiveCalls):
         """The part of a rank that is not the root of a gather."""
         if operation == "gather":
             run = self._choose(operation, out.nbytes, _uniform(out), root=role, objects=objects, kinds=self._types_of(out))
-            return using(lambda: run(out.load(), None), (out,), ())
+            return _receiving(out, None, run)
         traffic = Traffic({role.rank: out.nbytes}, {}, out.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return using(lambda: run(out.load(), None, None), (out,), ())
+        return _receiving(out, None, run, None)
 
     def _plan_take(self, operation: str, into: Flat, role: Root, *, objects: bool = False) -> Plan:
         """The part of a rank that is not the root of a scatter."""
@@ -136,7 +137,7 @@ class CollectivePlans(CollectiveCalls):
             return _receiving(None, into, run)
         traffic = Traffic({}, {role.rank: into.nbytes}, None, into.signature)
         run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return _receiving(None, into, lambda *arrays: run(*arrays, None))
+        return _receiving(None, into, run, None)
 
     # -- all to all -----------------------------------------------------------------------------------------------
 
@@ -164,7 +165,7 @@ class CollectivePlans(CollectiveCalls):
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
         kinds = self._types_of(out, into)
         run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes, kinds=kinds)
-        return _receiving(out, into, lambda *arrays: run(*arrays, into.sizes))
+        return _receiving(out, into, run, into.sizes)
 
     def _plan_alltoall(self, sendbuf: Any, recvbuf: Any, *, objects: bool = False) -> Plan:
         p = self._everybody()
@@ -198,6 +199,8 @@ class CollectivePlans(CollectiveCalls):
             run(array.copy() if out is None else out.load(), array, gives, into.sizes)
             into.store()
 
+        if out is not None:
+            _keep_recipe(work, run, gives, into.sizes)
         return using(work, (out,), (into,))
 
     def _plan_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
@@ -287,15 +290,15 @@ class CollectivePlans(CollectiveCalls):
         return _reducing(whole, share, lambda *arrays: run(*arrays, counts), in_place=in_place)
 
 
-def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, run: Any) -> Plan:
-    """Run on the two arrays, then put the result where the program wants it."""
+def _receiving(out: Flat | FlatVector | None, into: Flat | FlatVector | None, run: Any, *sizes: Any) -> Plan:
+    """Run on the two arrays, and sizes if it wants such, then put the result where the program wants it."""
 
     def work() -> None:
-        run(None if out is None else out.load(), None if into is None else into.load())
+        run(None if out is None else out.load(), None if into is None else into.load(), *sizes)
         if into is not None:
             into.store()
 
-    work.recipe = getattr(run, "recipe", None)  # type: ignore[attr-defined]
+    _keep_recipe(work, run, *sizes)
     return using(work, (out,), (into,))
 
 
@@ -307,8 +310,16 @@ def _reducing(whole: Flat, share: Flat, run: Any, *, in_place: bool) -> Plan:
         run(array.copy() if in_place else array, share.load())
         share.store()
 
-    work.recipe = None if in_place else getattr(run, "recipe", None)  # type: ignore[attr-defined]
+    if not in_place:
+        _keep_recipe(work, run)
     return using(work, *(((), (whole,)) if in_place else ((whole,), (share,))))
+
+
+def _keep_recipe(work: Any, run: Any, *sizes: Any) -> None:
+    """The recipe of a run, if there is one, is that of the work that wants these sizes besides."""
+    work.recipe = recipe = getattr(run, "recipe", None)
+    if recipe is not None:
+        recipe.sizes = sizes
 
 
 def _uniform(data: Flat, nbytes: int | None = None) -> dict[str, Any]:

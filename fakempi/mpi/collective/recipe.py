@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.mpi.base.agreement import Kinds
+from fakempi.mpi.base.agreement import Kinds, Traffic
+from fakempi.mpi.collective.parcels import OnParcels
 
 Work = Callable[..., Any]
 
@@ -13,14 +14,23 @@ Work = Callable[..., Any]
 class Recipe:
     """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
 
-    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "sheet", "site")
+    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "root", "sheet", "site", "sizes", "traffic")
 
-    def __init__(self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any) -> None:
-        self.call, self.facts, self.kinds = call, facts, kinds
-        self.choice, self.op = choice, op  # the algorithm, and what it combines by
+    def __init__(
+        self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any, root: int | None,
+        traffic: Traffic | None,
+    ) -> None:  # fmt: skip
+        self.call, self.facts, self.kinds, self.traffic = call, facts, kinds, traffic  # what the roll is told
+        self.choice, self.op, self.root = choice, op, root  # the algorithm, and what it combines by, and where
         self.site = ""
+        self.sizes: tuple[Any, ...] = ()  # of blocks, that it wants besides the buffers
         self.sheet: Any = None  # what is known of that on paper, if it may be used
         self.named: Any = None  # what its key names by address
+
+    @property
+    def together(self) -> bool:
+        """Whether it may be on paper: with a root some leave before others come; traffic and parcels are each rank's own."""
+        return self.root is None and self.traffic is None and type(self.choice) is not OnParcels
 
 
 def with_recipe(
@@ -28,17 +38,20 @@ def with_recipe(
 ) -> Work:
     """The work of a call that has such a recipe, or that has none because it is unusual."""
     universe = comm._process.universe
-    if recipe is None or universe.alone:
-        if universe.paper is not None and entry is not None:
-            universe.paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
+    paper = universe.paper
+    if universe.alone:
+        recipe = None
+    if entry is not None and paper is not None and (recipe is None or not recipe.together):
+        paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
+    if recipe is None:
         return run
     if entry is not None:
         recipe.site = entry.places[comm._rank]
-        if len(entry.places) == 1:  # whoever has the same recipe need not be compared
+        if len(entry.places) == 1 and recipe.traffic is None:  # whoever has the same recipe need not be compared
             entry.recipe = recipe
-        if universe.paper is not None:
+        if paper is not None and recipe.together:
             size = comm._reach, nbytes, nbytes // count if count else 1, None if sizes is None else tuple(sizes)
-            recipe.sheet = universe.paper.sheet(recipe.choice, size)
+            recipe.sheet = paper.sheet(recipe.choice, size)
             run = _on_paper(comm, run, entry, recipe, nbytes)
     run.recipe = recipe  # type: ignore[attr-defined]
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any
 
 from fakempi.mpi.base.info import INFO_NULL, Info
@@ -46,11 +47,11 @@ class Scans(ObjectCollectives):
 
     def scan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """The objects of all ranks up to this one combined."""
-        return self._combine("scan", sendobj, op)
+        return self._combine(_getframe(1), "scan", sendobj, op)
 
     def exscan(self, sendobj: Any, op: Op | Callable[[Any, Any], Any] = SUM) -> Any:
         """The objects of all ranks before this one combined; None on rank 0."""
-        return self._combine("exscan", sendobj, op)
+        return self._combine(_getframe(1), "exscan", sendobj, op)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
