@@ -74,6 +74,7 @@ class Recorder:
 
         def posted(envelope: Any) -> None:
             region, call = inside.get(clock.running, NOWHERE) if inside else NOWHERE
+            call = call or envelope.call
             if not call:
                 frame = frame_at(depth)
                 site = sites.get(frame.f_lasti)
@@ -96,9 +97,10 @@ class Recorder:
 
         def started_at_once(envelope: Any, pattern: Any, now: float, end: float) -> None:
             nonlocal rows
-            region, call = -1, 0
+            region, call = -1, envelope.call
             if inside and clock.running in inside:
-                region, call = inside[clock.running]
+                region, around = inside[clock.running]
+                call = call or around
             if not call:
                 frame = frame_at(4)
                 site = sites.get(frame.f_lasti)
