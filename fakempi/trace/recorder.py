@@ -1,7 +1,8 @@
 """The recorder: watches a run and packs what it sees into rows of numbers. No object is kept for an event.
 
 It comes between a communicator and the wire (`watch`), so a run that is not traced pays nothing for it. Per message it
-costs one packed row, one look at the stack on either side, and, if the message came before its receive, a patch of the row.
+costs one packed row, one look at the stack on either side (one for both in a Sendrecv, none in a collective call), and, if
+the message came before its receive, a patch of the row.
 """
 
 from __future__ import annotations

@@ -125,14 +125,11 @@ class CollectiveCalls(CommState):
         if combining:
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
-        if self._process.universe.recorder is None:
-            plain = side is self._there and bound is op and not (root or traffic or combining)
-            recipe = Recipe(call, agreed, kinds, choice, op) if plain else None
-            return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
-        if self._process.universe.paper is not None:
-            self._process.universe.paper.refuse("the run is traced")
+        plain = side is self._there and bound is op and not (root or traffic or combining)
+        recipe = Recipe(call, agreed, kinds, choice, op, operation, nbytes) if plain else None
         seen = self._recorded_root(root)
-        return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
+        run = recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
+        return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
 
     def _decide(
         self, operation: str, nbytes: int, other: int | None, leads: bool, commutative: bool | None, predefined: bool | None,

@@ -13,11 +13,15 @@ Work = Callable[..., Any]
 class Recipe:
     """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
 
-    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "sheet", "site")
+    __slots__ = ("call", "choice", "facts", "kinds", "named", "nbytes", "op", "operation", "seen", "sheet", "site")
 
-    def __init__(self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any) -> None:
+    def __init__(
+        self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any, operation: str, nbytes: int
+    ) -> None:
         self.call, self.facts, self.kinds = call, facts, kinds
         self.choice, self.op = choice, op  # the algorithm, and what it combines by
+        self.operation, self.nbytes = operation, nbytes  # for a trace,
+        self.seen = 0  # and the number that the call has there, once it is known
         self.site = ""
         self.sheet: Any = None  # what is known of that on paper, if it may be used
         self.named: Any = None  # what its key names by address
@@ -28,17 +32,21 @@ def with_recipe(
 ) -> Work:
     """The work of a call that has such a recipe, or that has none because it is unusual."""
     universe = comm._process.universe
+    paper = universe.paper
+    if paper is not None and universe.recorder is not None:
+        paper.refuse("the run is traced")
+        paper = None
     if recipe is None or universe.alone:
-        if universe.paper is not None and entry is not None:
-            universe.paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
+        if paper is not None and entry is not None:
+            paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
         return run
     if entry is not None:
         recipe.site = entry.places[comm._rank]
         if len(entry.places) == 1:  # whoever has the same recipe need not be compared
             entry.recipe = recipe
-        if universe.paper is not None:
+        if paper is not None:
             size = comm._reach, nbytes, nbytes // count if count else 1, None if sizes is None else tuple(sizes)
-            recipe.sheet = universe.paper.sheet(recipe.choice, size)
+            recipe.sheet = paper.sheet(recipe.choice, size)
             run = _on_paper(comm, run, entry, recipe, nbytes)
     run.recipe = recipe  # type: ignore[attr-defined]
     return run
