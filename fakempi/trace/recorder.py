@@ -1,7 +1,8 @@
 """The recorder: watches a run and packs what it sees into rows of numbers. No object is kept for an event.
 
 It comes between a communicator and the wire (`watch`), so a run that is not traced pays nothing for it. Per message it
-costs one packed row, one look at the stack on either side, and, if the message came before its receive, a patch of the row.
+costs one packed row, one look at the stack on either side (one for both in a Sendrecv, none in a collective call), and, if
+the message came before its receive, a patch of the row.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class Recorder:
 
         def posted(envelope: Any) -> None:
             region, call = inside.get(clock.running, NOWHERE) if inside else NOWHERE
+            call = call or envelope.call
             if not call:
                 frame = frame_at(depth)
                 site = sites.get(frame.f_lasti)
@@ -96,9 +98,10 @@ class Recorder:
 
         def started_at_once(envelope: Any, pattern: Any, now: float, end: float) -> None:
             nonlocal rows
-            region, call = -1, 0
+            region, call = -1, envelope.call
             if inside and clock.running in inside:
-                region, call = inside[clock.running]
+                region, around = inside[clock.running]
+                call = call or around
             if not call:
                 frame = frame_at(4)
                 site = sites.get(frame.f_lasti)

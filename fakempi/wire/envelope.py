@@ -19,7 +19,7 @@ class Envelope:
     )  # fmt: skip
 
     posted: Any  # three things that whoever watches wants to remember of it
-    call: Any
+    call: Any  # that of a receive by the same call, or 0
     region: Any
     origin: Any  # where it comes from, if whoever sent it has said so
     route: Any  # its ports, and how many of them it has
@@ -41,7 +41,9 @@ class Envelope:
     waiter: Any
 
 
-def new_envelope(out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool) -> Envelope:
+def new_envelope(
+    out: Any, source: int, tag: int, nbytes: int, box: Any, content: Any, eager: bool, call: Any = 0
+) -> Envelope:
     """An envelope that has not been sent.
 
     Not an `__init__`, nor that of patterns: Python 3.11 calls a function at three quarters of the price of a class.
@@ -54,6 +56,7 @@ def new_envelope(out: Any, source: int, tag: int, nbytes: int, box: Any, content
     self.box = box
     self.content = content
     self.eager = eager
+    self.call = call
     self.end = self.arrived = self.pattern = self.waiter = None
     return self
 
@@ -68,7 +71,7 @@ class Pattern:
 
     told: bool  # set when somebody is told who sent what it got
     posted: Any  # two things that whoever watches wants to remember of it
-    call: Any
+    call: Any  # 0 unless somebody watches
     origin: Any  # where it comes from, if whoever waits has said so
     number: int  # its place among all that came to the mailbox
     next: Any
@@ -96,5 +99,6 @@ def new_pattern(source: int, tag: int, box: Any, place: Any, capacity: int) -> P
     self.box = box
     self.place = place
     self.capacity = capacity
+    self.call = 0
     self.end = self.envelope = self.waiter = None
     return self

@@ -111,6 +111,45 @@ def test_an_algorithm_called_from_different_depths_is_found_each_time(carrier: s
     assert {str(directly.calls[one.call]) for one in directly.transfers} == {"?"}
 
 
+def test_a_send_after_half_a_sendrecv_has_a_line_of_its_own(carrier: str) -> None:
+    """What sends and receives is looked up once; where it only receives, or only sends, the next call is another one."""
+
+    def main(comm: Any) -> None:
+        nobody = MPI.PROC_NULL
+        if comm.rank == 0:
+            comm.Sendrecv(phantom(8), nobody, 0, phantom(8), 1, 0)  # only receives
+            comm.Send(phantom(8), 1)  # sends
+        else:
+            comm.Sendrecv(phantom(8), 0, 0, phantom(8), nobody, 0)  # only sends
+            comm.Recv(phantom(8), 0)  # receives
+
+    trace = traced(main, 2, carrier, cost=Hockney(0, 0))
+    words = [("# only sends", "# only receives"), ("# sends", "# receives")]
+    assert [(trace.calls[one.call].line, trace.calls[one.receive_call].line) for one in trace.transfers] == [
+        (line_of(main, sends), line_of(main, receives)) for sends, receives in words
+    ]
+
+
+def test_a_collective_call_made_again_looks_like_the_first(carrier: str) -> None:
+    """From the same line, and from a function that the same line calls."""
+
+    def main(comm: Any) -> None:
+        def deeper(*buffers: Any) -> None:
+            comm.Allreduce(*buffers)  # deeper
+
+        for call in (comm.Allreduce, deeper, deeper, comm.Allreduce, comm.Allreduce):
+            call(phantom(8), phantom(8))  # here
+
+    trace = traced(main, 2, carrier)
+    here, deeper = (("Allreduce", line_of(main, words)) for words in ("# here", "# deeper"))
+    for rank in range(2):
+        mine = [one for one in trace.regions if one.rank == rank]
+        assert [trace.calls[one.call][::2] for one in mine] == [here, deeper, deeper, here, here]
+        assert [one.number for one in mine] == [1, 2, 3, 4, 5]
+        assert len({(one.name, one.algorithm, one.nbytes, one.context, one.root, one.parent) for one in mine}) == 1
+    assert {one.call for one in trace.transfers} == {one.call for one in trace.regions}
+
+
 def test_a_message_that_nobody_awaits(carrier: str) -> None:
     """It is never awaited, and one that comes first is awaited later than it arrives."""
 

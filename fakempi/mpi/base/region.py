@@ -40,14 +40,15 @@ def region(name: str) -> Iterator[None]:
 
 
 def recorded(
-    comm: Any, work: Callable[..., Any], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None
-) -> Callable[..., Any]:
-    """The work of a collective call, as a region of the trace; call it where the program calls."""
+    comm: Any, work: Callable[..., Any], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None,
+    call: int = 0,
+) -> Callable[..., Any]:  # fmt: skip
+    """The work of a collective call, as a region of the trace; call it where the program calls, or tell that `call`."""
     process, context = comm._process, comm._context
     recorder = process.universe.recorder
     if recorder is None:
         return work
-    call, number = recorder.call(), comm._side.calls.get(comm._rank, 0)
+    call, number = call or recorder.call(), comm._side.calls.get(comm._rank, 0)
     who = -1 if root is None else comm._side.members[root]
 
     def in_region(*args: Any, **options: Any) -> Any:

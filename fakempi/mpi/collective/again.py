@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from fakempi.mpi.base.agreement import TAGS, enrol_again
 from fakempi.mpi.base.complain import is_ours
+from fakempi.mpi.base.region import recorded
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.places import IN_PLACE
 from fakempi.mpi.buffers.raw import flat
@@ -118,7 +119,13 @@ class Again(CollectivePlans):
             options["op"] = recipe.op
         if recipe.root is not None:
             options["root"] = recipe.root
-        recipe.choice.on(self._twins(), **options)(*arrays)
+        work = recipe.choice.on(self._twins(), **options)
+        recorder = process.universe.recorder
+        if recorder is not None:
+            recipe.seen = recipe.seen or recorder.call()
+            name = recipe.choice.algorithm.name
+            work = recorded(self, work, recipe.operation, algorithm=name, nbytes=recipe.nbytes, call=recipe.seen)
+        work(*arrays)
 
 
 def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Any) -> Key | None:

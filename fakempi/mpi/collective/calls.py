@@ -127,17 +127,13 @@ class CollectiveCalls(CommState):
         if combining:
             twins, choice = tuple(map(Courier, twins)), self._on_parcels(choice, asked)
         run: Callable[..., Any] = choice.on(twins, **options)
-        if self._process.universe.recorder is None:
-            recipe = None
-            if combining:
-                choice, op = OnParcels(choice), None
-            if side is self._there and (combining or bound is op):
-                recipe = Recipe(call, agreed, kinds, choice, op, options.get("root"), traffic)
-            return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
-        if self._process.universe.paper is not None:
-            self._process.universe.paper.refuse("the run is traced")
+        recipe = None
+        if side is self._there and (combining or bound is op):
+            kept, by = (OnParcels(choice), None) if combining else (choice, op)
+            recipe = Recipe(call, agreed, kinds, kept, by, options.get("root"), traffic, operation, nbytes)
         seen = self._recorded_root(root)
-        return recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
+        run = recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=seen)
+        return with_recipe(self, run, entry, recipe, operation, nbytes, count, sizes)
 
     def _decide(
         self, operation: str, nbytes: int, other: int | None, leads: bool, commutative: bool | None, predefined: bool | None,

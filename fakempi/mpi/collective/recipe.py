@@ -14,14 +14,19 @@ Work = Callable[..., Any]
 class Recipe:
     """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
 
-    __slots__ = ("call", "choice", "facts", "kinds", "named", "op", "root", "sheet", "site", "sizes", "traffic")
+    __slots__ = (
+        "call", "choice", "facts", "kinds", "named", "nbytes", "op", "operation", "root", "seen", "sheet", "site", "sizes",
+        "traffic",
+    )  # fmt: skip
 
     def __init__(
         self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any, root: int | None,
-        traffic: Traffic | None,
+        traffic: Traffic | None, operation: str, nbytes: int,
     ) -> None:  # fmt: skip
         self.call, self.facts, self.kinds, self.traffic = call, facts, kinds, traffic  # what the roll is told
         self.choice, self.op, self.root = choice, op, root  # the algorithm, and what it combines by, and where
+        self.operation, self.nbytes = operation, nbytes  # for a trace,
+        self.seen = 0  # and the number that the call has there, once it is known
         self.site = ""
         self.sizes: tuple[Any, ...] = ()  # of blocks, that it wants besides the buffers
         self.sheet: Any = None  # what is known of that on paper, if it may be used
@@ -39,6 +44,12 @@ def with_recipe(
     """The work of a call that has such a recipe, or that has none because it is unusual."""
     universe = comm._process.universe
     paper = universe.paper
+    if universe.recorder is not None:
+        if paper is not None:
+            paper.refuse("the run is traced")
+            paper = None
+        if recipe is not None and not recipe.together:
+            recipe = None  # a trace names roots and sizes
     if universe.alone:
         recipe = None
     if entry is not None and paper is not None and (recipe is None or not recipe.together):

@@ -59,7 +59,7 @@ class PointToPoint(Buffered):
             self._check_buffers(content, place)
         pattern = self._await(place, capacity, source, recvtag)
         try:  # `_post_or_withdraw` and `_wait_both`, inlined: two calls less, and one frame less to wake up with
-            envelope = self._post(content, nbytes, dest, sendtag)
+            envelope = self._post(content, nbytes, dest, sendtag, None, pattern.call)
         except MPIError:
             self._withdraw(pattern)
             raise

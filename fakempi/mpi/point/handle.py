@@ -73,8 +73,11 @@ class CommState(HandlesErrors):
 
     # -- what point-to-point calls do -----------------------------------------------------------------------------
 
-    def _post(self, content: Any, nbytes: int, dest: int, tag: int, eager: bool | None = None) -> Any:
-        """Send: an envelope on its way (or, to PROC_NULL, something that has ended). Eager by size unless told."""
+    def _post(self, content: Any, nbytes: int, dest: int, tag: int, eager: bool | None = None, call: Any = 0) -> Any:
+        """Send: an envelope on its way (or, to PROC_NULL, something that has ended). Eager by size unless told.
+
+        A call that receives as well tells what its pattern's `call` is, which saves whoever watches a second look.
+        """
         if not (0 <= dest < self._reach and 0 <= tag <= TAG_LIMIT):
             return self._post_nowhere(dest, tag)
         running = self._loop.running
@@ -85,7 +88,7 @@ class CommState(HandlesErrors):
             box = self._there.box(dest)  # type: ignore[union-attr]
         if eager is None:
             eager = nbytes <= self._eager_limit
-        envelope = new_envelope(self._out, self._rank, tag, nbytes, box, content, eager)
+        envelope = new_envelope(self._out, self._rank, tag, nbytes, box, content, eager, call)
         self._wire.send(envelope)
         return envelope
 
@@ -136,7 +139,7 @@ class CommState(HandlesErrors):
     def _post_or_withdraw(self, content: Any, nbytes: int, dest: int, tag: int, pattern: Any) -> Any:
         """The send of a pair whose receive is posted already: if it cannot be posted, neither shall that be."""
         try:
-            return self._post(content, nbytes, dest, tag)
+            return self._post(content, nbytes, dest, tag, None, pattern.call)
         except MPIError:
             self._withdraw(pattern)
             raise
@@ -256,6 +259,8 @@ class NullOperation:
     """A message to or from PROC_NULL: over before it began."""
 
     __slots__ = ("capacity", "content", "eager", "end", "envelope", "origin", "told", "waiter")
+
+    call = 0  # nobody watches it
 
     def __init__(self, now: Any) -> None:
         self.end = now

@@ -68,7 +68,7 @@ class PointToPointObjects(Buffered):
             self._post_nowhere(dest, sendtag)  # complain before the receive is posted, or it would stay behind
         place, room = (None, UNLIMITED) if recvbuf is None else self._room_for(recvbuf, "recvbuf")
         pattern = self._await(None, room, source, recvtag)
-        envelope = self._post(content, nbytes, dest, sendtag)
+        envelope = self._post(content, nbytes, dest, sendtag, None, pattern.call)
         wait_two(self._loop, envelope, pattern)
         if envelope.content is not None:
             leave(envelope, self._notes, 2)
