@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +9,13 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from tests.scripts import imported
 
 
 @pytest.fixture(scope="module")
-def datatypes() -> Iterator[Any]:
+def datatypes() -> Any:
     """benchmarks/datatypes.py, which is a script."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        yield import_module("datatypes")
+    return imported("datatypes")["datatypes"]
 
 
 def test_all_that_is_packed_comes_back_by_a_message_and_by_unpacking(datatypes: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,27 +13,13 @@ import pytest
 
 import fakempi
 from fakempi import Hockney
+from tests.scripts import imported
 
 pytest.importorskip("greenlet")
 pytest.importorskip("resource")
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-
-
-def load() -> SimpleNamespace:
-    """The scripts, which are no package; nobody else is to find them, since one is called trace."""
-    before = set(sys.modules)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        found = {name: import_module(name) for name in ("table", "lines", "measures", "machine", "in_simpy", "in_smpi")}
-    for name in set(sys.modules) - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCHMARKS:
-            del sys.modules[name]
-    return SimpleNamespace(**found)
-
-
-SCRIPTS = load()
+SCRIPTS = SimpleNamespace(**imported("table", "lines", "measures", "machine", "in_simpy", "in_smpi"))
 FEW = list(SCRIPTS.table.lines(large=True, ranks=8))
 
 

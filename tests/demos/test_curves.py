@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from tests.scripts import BENCHMARKS, imported
 
 
 @pytest.fixture(scope="module")
-def curves() -> Iterator[Any]:
+def curves() -> Any:
     """benchmarks/blocked_ring_curves.py, which is a script."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        yield import_module("blocked_ring_curves")
+    return imported("blocked_ring_curves")["blocked_ring_curves"]
 
 
 @pytest.mark.parametrize("block", [0, 700])

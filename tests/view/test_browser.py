@@ -208,16 +208,21 @@ def test_shift_and_wheel_unfolds_ranks(opened: Open) -> None:
     assert 0 < first < last < 999
 
 
-def test_the_tooltip_tells_of_a_message(opened: Open) -> None:
-    """What was called and where, from whom to whom, how many bytes; and it goes away."""
-    page = opened("ring")
-    x, y = middle(page, 0.3, 0.5)
+def pointed_at(page: Any, x: float, y: float) -> tuple[str, float, float]:
+    """What is told of the first message from there to the right, and where the pointer is then."""
     for step in range(60):
         page.mouse.move(x + 4 * step, y)
         seen(page)
         words = page.inner_text("#tooltip")
         if "bytes" in words:
             break
+    return words, x + 4 * step, y
+
+
+def test_the_tooltip_tells_of_a_message(opened: Open) -> None:
+    """What was called and where, from whom to whom, how many bytes; and it goes away."""
+    page = opened("ring")
+    words, *_ = pointed_at(page, *middle(page, 0.3, 0.5))
     assert "Sendrecv at test_browser.py:" in words
     assert "8000 bytes, tag 7" in words
     assert "rank " in words
@@ -469,15 +474,9 @@ def test_two_traces_can_stand_side_by_side(opened: Open) -> None:
     layout(page, "stacked")
     page.check("#beside")
     layout(page, "beside")
-    x, y = middle(page, 0.6, 0.3)
-    for step in range(60):
-        page.mouse.move(x + 4 * step, y)
-        seen(page)
-        words = page.inner_text("#tooltip")
-        if "bytes" in words:
-            break
+    words, x, y = pointed_at(page, *middle(page, 0.6, 0.3))
     assert "Sendrecv at test_browser.py:" in words
-    page.mouse.click(x + 4 * step, y)
+    page.mouse.click(x, y)
     page.click("#tab-waits")
     waits = page.locator("#sheet-waits")
     expect(waits).to_contain_text("slow; ", use_inner_text=True)

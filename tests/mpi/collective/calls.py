@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.errors import RankError
 
 Array = npt.NDArray[Any]
 LETTERS = "?bBhHiIlLqQefdgFDG"
@@ -25,6 +27,20 @@ def run(
 ) -> list[Any]:
     """What the ranks return."""
     return fakempi.run(main, nprocs, *args, carrier=carrier, **options).returns
+
+
+def null_when_freed_between(name: str, arguments: Callable[[Any], Any]) -> None:
+    """A call that is made twice, and again from the same line when its communicator was freed, is refused."""
+
+    def main(comm: Any) -> None:
+        other = comm.Dup()
+        for turn in range(3):
+            if turn == 2:
+                other.Free()
+            getattr(other, name)(*arguments(comm))
+
+    with pytest.raises(RankError, match=f"{name} on rank .: the communicator is null"):
+        fakempi.run(main, 2)
 
 
 def numbers(rank: int, count: int, letter: str, salt: int = 0) -> Array:

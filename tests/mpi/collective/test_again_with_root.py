@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, phantom
 from fakempi.errors import RankError
+from tests.mpi.collective.calls import null_when_freed_between
 
 ROOTED = ("Bcast", "Gather", "Scatter", "Reduce")
 
@@ -213,16 +214,7 @@ def test_a_phantom_on_one_rank_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ROOTED)
 def test_a_communicator_that_was_freed_between_is_null(name: str) -> None:
     """From the same line."""
-
-    def main(comm: Any) -> None:
-        other = comm.Dup()
-        for turn in range(3):
-            if turn == 2:
-                other.Free()
-            getattr(other, name)(*arguments(name, comm, np.zeros(4), room(name, comm, 4), 0))
-
-    with pytest.raises(RankError, match=f"{name} on rank .: the communicator is null"):
-        fakempi.run(main, 2)
+    null_when_freed_between(name, lambda comm: arguments(name, comm, np.zeros(4), room(name, comm, 4), 0))
 
 
 @pytest.mark.parametrize("other", ROOTED[1:])
