@@ -1,4 +1,4 @@
-"""What the carriers cost by themselves: one bare switch in a ring of greenlets, one bare hand-off in a ring of threads."""
+"""The cost of the backends alone: one switch in a ring of greenlets, one hand-off in a ring of threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 
 
 def greenlet_switch(ring: int, switches: int = 300_000, clock: Callable[[], float] = perf_counter) -> float:
-    """Seconds for one switch in a ring of so many greenlets."""
+    """Seconds for one switch in a ring of this number of greenlets."""
     from greenlet import getcurrent, greenlet
 
     rounds = max(2, switches // ring)
@@ -16,7 +16,7 @@ def greenlet_switch(ring: int, switches: int = 300_000, clock: Callable[[], floa
     members: list[greenlet] = []
 
     def body(i: int) -> None:
-        hub.switch()  # everybody is started before the clock
+        hub.switch()  # start every greenlet before the clock
         onward = members[(i + 1) % ring].switch
         for _ in range(rounds):
             onward()
@@ -31,19 +31,19 @@ def greenlet_switch(ring: int, switches: int = 300_000, clock: Callable[[], floa
 
 
 def thread_handoff(ring: int, handoffs: int = 20_000, clock: Callable[[], float] = perf_counter) -> float:
-    """Seconds for one hand-off (release one lock, acquire another) in a ring of so many threads."""
+    """Seconds for one hand-off (release one lock, acquire another) in a ring of this number of threads."""
     rounds = max(2, handoffs // ring)
-    batons = [threading.Lock() for _ in range(ring)]
-    for baton in batons:
-        baton.acquire()
+    turns = [threading.Lock() for _ in range(ring)]
+    for turn in turns:
+        turn.acquire()
     over = threading.Lock()
     over.acquire()
 
     def body(i: int) -> None:
-        mine, next_one = batons[i], batons[(i + 1) % ring]
+        mine, next_turn = turns[i], turns[(i + 1) % ring]
         for _ in range(rounds):
             mine.acquire()
-            next_one.release()
+            next_turn.release()
         if i == ring - 1:
             over.release()
 
@@ -53,7 +53,7 @@ def thread_handoff(ring: int, handoffs: int = 20_000, clock: Callable[[], float]
         thread.start()
     threading.stack_size(before)
     start = clock()
-    batons[0].release()
+    turns[0].release()
     over.acquire()
     seconds = (clock() - start) / (ring * rounds)
     for thread in threads:

@@ -2,8 +2,8 @@
 
     python benchmarks/blocked_ring.py          (a minute)
 
-Modelled times from runs on the emulator, with phantom payloads; each is compared with the claim on paper, to the nanosecond.
-The block sizes in the second table are searched for on paper.
+Modeled times are from runs on the emulator with phantom buffers; each must equal the claim to the nanosecond. The block
+sizes in the second table are found by a search over the claims.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from collectives.distributions import DISTRIBUTIONS
 from fakempi import Hockney, phantom, run
 
 RING, BLOCKED = find("allgatherv", "ring"), find("allgatherv", "blocked_ring")
-T_S, T_W = 2000, 1  # nanoseconds: 2 us to start a message, 1 GB/s
+T_S, T_W = 2000, 1  # nanoseconds: start-up 2 us, 1 GB/s
 KB, MB = 2**10, 2**20
 console = Console(width=80, highlight=False)
 
 
 def emulated(algorithm, counts, **parameters):
-    """Modelled nanoseconds."""
+    """Modeled time of a run in nanoseconds."""
 
     def main(comm):
         algorithm.run(comm, phantom(counts[comm.Get_rank()]), phantom(sum(counts)), counts, **parameters)
@@ -35,7 +35,7 @@ def emulated(algorithm, counts, **parameters):
 
 
 def table(title, *columns):
-    """A table whose columns of numbers are flush right."""
+    """A table with right-aligned numbers."""
     made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         made.add_column(column, justify="left" if column == columns[0] else "right")
@@ -47,9 +47,9 @@ def ms(time):
 
 
 def six_distributions(p=32, m=32 * MB, block=64 * KB):
-    """Where one has much, the ring pays p-1 times."""
+    """Both algorithms for all distributions; if one rank has most data, the ring takes p-1 times the bound."""
     shown = table(
-        f"p = {p}, m = {m // MB} MB in all, B = {block // KB} KB; modelled ms",
+        f"p = {p}, m = {m // MB} MB in total, B = {block // KB} KB; modeled ms",
         "distribution", "bound", "ring", "x bound", "blocked", "x bound", "ring/blocked",
     )  # fmt: skip
     for name, distribution in DISTRIBUTIONS.items():
@@ -62,12 +62,12 @@ def six_distributions(p=32, m=32 * MB, block=64 * KB):
 
 
 def block_sizes(p=32, m=32 * MB):
-    """The square root is made for distributions with empty ranks; the others show what it costs elsewhere.
+    """The rules for B. The square root is derived for distributions with empty ranks; other rows show its cost elsewhere.
 
-    min m_i is no good for *spike* here: the others' shares differ by one byte, so that half of them need a second block.
+    min m_i is bad for *spike*: the shares of the other ranks differ by one byte, so half of them need a second block.
     """
     shown = table(
-        f"block size: p = {p}, m = {m // MB} MB; KB and modelled ms; min B >= 8 KB",
+        f"block size: p = {p}, m = {m // MB} MB; KB and modeled ms; min B >= 8 KB",
         "distribution", "best B", "ms", "sqrt B", "ms", "x best", "min B", "ms", "x best",
     )  # fmt: skip
     for name, distribution in DISTRIBUTIONS.items():
@@ -82,7 +82,7 @@ def block_sizes(p=32, m=32 * MB):
 
 
 def growth(block=64 * KB):
-    """The same factors of the lower bound, as p grows."""
+    """Time over the lower bound as p grows."""
     sizes = (4, 8, 16, 32, 64, 128)
     shown = table("time / lower bound as p grows, 1 MB per rank", "p", *map(str, sizes))
     for name in ("broadcast", "spike", "linear"):

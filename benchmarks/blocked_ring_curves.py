@@ -1,14 +1,16 @@
-"""The slides of Träff et al. (2008) as curves in the model: the blocked ring over block sizes, over sizes, over processes.
+"""Curves of the slides of Träff et al. (2008) in the model: the blocked ring over block sizes, data sizes and processes.
 
     python benchmarks/blocked_ring_curves.py                  (a minute on two cores)
-    python benchmarks/blocked_ring_curves.py --csv FILE       the points as well, in seconds
+    python benchmarks/blocked_ring_curves.py --csv FILE       also write the points, in seconds
 
-The slides have no numbers, so titles are theirs. Their pictures are lost, and costs are estimates (fakempi.presets): shapes
-compare, heights do not. Of the block size the slides list "effect of block size B" among the experiments, and those of the
-Linux cluster 16x2 name no fixed B: we take these to be it. Totals and processes are of our choice where a slide names none.
+Titles are those of the slides, which have no numbers; their pictures are lost. Machine parameters are estimates
+(fakempi.presets), so compare shapes, not heights. The slides list "effect of block size B" among the experiments, and the
+slides of the Linux cluster 16x2 name no fixed B: we assume that they show it. Totals and numbers of processes are our choice
+where a slide names none.
 
-"Claimed" is the algorithm's exact recurrence, with all links as those between nodes; "emulated" are runs of every message,
-with phantom payloads and, where a node has several processes, two-level costs. Where both know the same, they must agree.
+"Claimed" points are from the exact recurrence of the algorithm, with all links equal to those between nodes. "Emulated"
+points are runs of every message, with phantom buffers and, if a node has several processes, two-level costs. Where both
+apply, they must agree.
 """
 
 from __future__ import annotations
@@ -37,18 +39,18 @@ CLAIMED, EMULATED = "claimed", "emulated"
 SLIDE_NAMES = {"broadcast": "Bcast", "linear": "Decreasing", "geometric": "Geometric curve", "half": "Half"}
 BLOCKS = tuple(2**n for n in range(11, 25))  # 2 KB to 16 MB
 FIXED = 32 * KB  # on the slides of the Linux cluster with 96 processes
-THRESHOLD = 8 * KB  # the slides ask for one and name none
+THRESHOLD = 8 * KB  # the slides mention a threshold without a value
 
 
 class Point(NamedTuple):
-    """One call of one algorithm."""
+    """A point of a curve: one call of one algorithm."""
 
     machine: str
     nodes: int
     cores: int
     distribution: str
     total: int
-    block: int  # 0 is the linear ring
+    block: int  # 0: the linear ring
     how: str
 
     @property
@@ -63,7 +65,7 @@ infiniband = partial(Point, "infiniband", 16, 2, how=CLAIMED)
 
 
 def seconds(point):
-    """Modelled."""
+    """Modeled seconds of a point."""
     cost, counts = getattr(presets, point.machine)(point.cores, eager_limit=0), point.counts
     algorithm = find("allgatherv", "blocked_ring" if point.block else "ring")
     parameters = {"block_bytes": point.block} if point.block else {}
@@ -75,14 +77,14 @@ def seconds(point):
     def main(comm):
         algorithm.run(comm, phantom(counts[comm.Get_rank()]), phantom(point.total), counts, **parameters)
 
-    alike = point.cores == 1
-    time = run(main, len(counts), cost=Hockney(link.t_s, link.t_w, eager_limit=0) if alike else cost).time
-    assert isclose(time, claim, rel_tol=1e-9) if alike else time <= claim * (1 + 1e-9)
+    equal_links = point.cores == 1
+    time = run(main, len(counts), cost=Hockney(link.t_s, link.t_w, eager_limit=0) if equal_links else cost).time
+    assert isclose(time, claim, rel_tol=1e-9) if equal_links else time <= claim * (1 + 1e-9)
     return time
 
 
-class Asked(dict):
-    """Pictures that are drawn from it leave in it the points that they need."""
+class Requests(dict):
+    """Collect the points that plots need, by drawing the plots with dummy values."""
 
     def __missing__(self, point):
         self[point] = 1.0
@@ -90,7 +92,7 @@ class Asked(dict):
 
 
 def compute(wanted):
-    """All points, on all cores; a bar if stderr is a terminal."""
+    """Compute all points on all cores, with a progress bar if stderr is a terminal."""
     columns = TextColumn("points"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     screen = Console(stderr=True)
     points = {}
@@ -107,17 +109,17 @@ def messages(point):
 
 
 def picture(title, x_label, series):
-    """80 columns, both axes logarithmic."""
-    return plot(series, width=78, height=14, x_log=True, y_log=True, title=title, x_label=x_label, y_label="modelled ms")
+    """A plot of 80 columns with logarithmic axes."""
+    return plot(series, width=78, height=14, x_log=True, y_log=True, title=title, x_label=x_label, y_label="modeled ms")
 
 
 def apart(pairs):
-    """Points that no line joins."""
+    """Points without connecting lines."""
     return [each for pair in pairs for each in (pair, (nan, nan))]
 
 
 def rules(distribution, total):
-    """What the paper's three rules take for B."""
+    """The block sizes by the paper's three rules."""
     point = infiniband(distribution, total, 0)
     link = presets.infiniband().inter
     return {
@@ -131,8 +133,8 @@ TOTALS = (MB, 4 * MB, 16 * MB)
 
 
 def over_block_sizes(points):
-    """A picture for each distribution, and a table."""
-    table = Table(title="Block sizes: KB and modelled ms, claimed", title_justify="left", box=None, pad_edge=False)
+    """One plot for each distribution, and a table."""
+    table = Table(title="Block sizes: KB and modeled ms, claimed", title_justify="left", box=None, pad_edge=False)
     table.padding, heads = (0, 1, 0, 0), ("min m_i", "32 KB", "square root")
     for head in ("data", "total", "best 2^n", "ms", *(each for rule in heads for each in (rule, "ms")), "ring ms"):
         table.add_column(head, justify="left" if head == "data" else "right")
@@ -143,7 +145,7 @@ def over_block_sizes(points):
             for rule in heads
         }
         run_on_nodes = [(block, points[infiniband(name, TOTALS[-1], block, how=EMULATED)]) for block in BLOCKS[2::2]]
-        lines = {  # the largest block makes it the linear ring
+        lines = {  # with the largest block it is the linear ring
             total: [(block, points[infiniband(name, total, block)]) for block in BLOCKS if block <= total]
             for total in TOTALS
         }
@@ -159,11 +161,12 @@ def over_block_sizes(points):
             table.add_row(name if not place else "", f"{short_binary(total)}B", *cells, last)
     yield table
     yield (
-        "Small blocks pay start-ups, large ones empty the pipeline: a U, but for regular data, where the linear ring is the "
-        "best and B = min m_i is that. The square root lies at the bottom where some have nothing (broadcast, half), which "
-        "it is made for; so does the slides' 32 KB at 4 MB. Claims have all links as slow as those between nodes; emulated "
-        "points, with two processes a node, lie on or under them. The slides find the linear model not accurate enough for "
-        "the square root: real start-ups and bandwidths depend on the size, which here they do not."
+        "Small blocks cause many start-ups, large ones empty the pipeline: the curves are U-shaped, except for regular "
+        "data, where the linear ring is best and B = min m_i gives it. The square root lies at the minimum if some ranks "
+        "have no data (broadcast, half), for which it is derived; so does the slides' 32 KB at 4 MB. In claims all links "
+        "are as slow as those between nodes; emulated points, with two processes per node, lie on or below them. The "
+        "slides find the linear model too inaccurate for the square root: real start-ups and bandwidths depend on the "
+        "size, which the model ignores."
     )
 
 
@@ -180,7 +183,7 @@ def slide(name):
 
 
 def over_sizes(points):
-    """Ring and blocked ring, B = 1 MB, and the bound."""
+    """Ring, blocked ring with B = 1 MB, and the lower bound."""
     link = presets.sx8().inter
     for call, words, names, totals in (
         (sx8_1, "30x1", DISTRIBUTIONS, [2**n * MB for n in range(10)]),
@@ -191,31 +194,31 @@ def over_sizes(points):
             series = {
                 "linear ring": ms((total, points[call(name, total, 0)]) for total in totals),
                 "blocked ring": ms((total, points[call(name, total, MB)]) for total in totals),
-                "bytes that the poorest must receive": ms((m, (m - min(counts[m])) * link.t_w) for m in totals),
+                "lower bound": ms((m, (m - min(counts[m])) * link.t_w) for m in totals),
             }
-            yield picture(f"SX-8, {words} processes, MPI_Allgatherv ({slide(name)}), B = 1 MByte", "bytes in all", series)
+            yield picture(f"SX-8, {words} processes, MPI_Allgatherv ({slide(name)}), B = 1 MByte", "bytes in total", series)
     yield (
-        "The linear ring stays p-1 times above the bound for Bcast, half as far for Spike and Geometric, twice for Half and "
-        "Decreasing; on it for Regular. The blocked ring is the ring while everybody has at most one block, and comes down "
-        "to the bound from there on."
+        "The linear ring takes p-1 times the bound for Bcast, half of that for Spike and Geometric, twice the bound for "
+        "Half and Decreasing, and meets it for Regular. The blocked ring equals the ring while every rank has at most one "
+        "block, and approaches the bound with more blocks."
     )
 
 
 def all_distributions(points):
-    """The claim of the paper: comparable running times."""
+    """All distributions; the paper claims comparable running times."""
     totals = [2**n * MB for n in range(6)]
     series = {
         slide(name): ms((total, points[gigabit(24, distribution=name, total=total, block=FIXED)]) for total in totals)
         for name in DISTRIBUTIONS
     }
-    yield picture("Linux cluster, 96 processes, blocked ring, B = 32KByte", "bytes in all", series)
+    yield picture("Linux cluster, 96 processes, blocked ring, B = 32KByte", "bytes in total", series)
     last = [line[-1][1] for line in series.values()]
     spread = f"At {short_binary(totals[-1])}B the slowest distribution takes {max(last) / min(last):.2f} times the fastest."
     yield f"{spread} The paper: comparable running times."
 
 
 def over_processes(points):
-    """Four on each node; the total stays."""
+    """Four processes per node, constant total size."""
     total, nodes = 4 * MB, (1, 2, 4, 8, 16, 24)
     series = {
         f"{slide(name)}, {'blocked' if block else 'linear'} ring": ms(
@@ -224,16 +227,16 @@ def over_processes(points):
         for name in ("broadcast", "spike")
         for block in (0, FIXED)
     }
-    title = f"Linux cluster, varying number of processes, B = 32KByte, {short_binary(total)}B in all"
-    yield picture(title, "processes, 4 a node", series)
-    yield "The linear ring grows with the processes, the blocked ring by a block for each."
+    title = f"Linux cluster, varying number of processes, B = 32KByte, {short_binary(total)}B in total"
+    yield picture(title, "processes, 4 per node", series)
+    yield "The time of the linear ring is proportional to the processes; that of the blocked ring grows by a block for each."
 
 
 PARTS = (over_block_sizes, over_sizes, all_distributions, over_processes)
 
 
 def write(path, points):
-    """One line a point."""
+    """Write one line per point."""
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["machine", "nodes", "cores", "distribution", "total_bytes", "block_bytes", "how", "seconds"])
@@ -241,16 +244,16 @@ def write(path, points):
 
 
 def main():
-    """Ask for all points, compute them, draw."""
+    """Collect all points, compute them, and draw."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--csv", type=Path, metavar="FILE")
-    said = reader.parse_args()
-    asked = Asked()
+    options = reader.parse_args()
+    requests = Requests()
     for part in PARTS:
-        list(part(asked))
-    points = compute(asked)
-    if said.csv:
-        write(said.csv, points)
+        list(part(requests))
+    points = compute(requests)
+    if options.csv:
+        write(options.csv, points)
     console = Console(width=80, highlight=False)
     for part in PARTS:
         for shown in part(points):

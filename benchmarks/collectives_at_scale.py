@@ -1,4 +1,4 @@
-"""Collectives of the catalogue at scale: wall time, messages and memory, each in a process of its own.
+"""Collectives of the catalogue at scale: wall-clock time, messages and memory, each in a separate process.
 
     python benchmarks/collectives_at_scale.py
 """
@@ -17,17 +17,17 @@ from fakempi import MPI
 
 
 def allreduce(comm: Any) -> None:
-    """One number summed by recursive doubling."""
+    """Sum one number by recursive doubling."""
     mine, total = np.ones(1), np.empty(1)
     collectives.find("allreduce", "recursive_doubling").run(comm, mine, total, op=MPI.SUM)
     assert total[0] == comm.Get_size()
 
 
 def allgather(comm: Any) -> None:
-    """8 bytes from each rank to each, round the ring."""
-    mine, everybodys = np.full(1, comm.Get_rank()), np.empty(comm.Get_size(), int)
-    collectives.find("allgather", "ring").run(comm, mine, everybodys)
-    assert everybodys[-1] == comm.Get_size() - 1
+    """Gather 8 bytes of each rank around the ring."""
+    mine, gathered = np.full(1, comm.Get_rank()), np.empty(comm.Get_size(), int)
+    collectives.find("allgather", "ring").run(comm, mine, gathered)
+    assert gathered[-1] == comm.Get_size() - 1
 
 
 CASES = {
@@ -40,7 +40,7 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(json.dumps(measured(*CASES[sys.argv[1]])))
     else:
-        print(f"{'case':42} {'seconds':>8} {'messages':>9} {'us/message':>11} {'KB/rank':>8}")
+        print(f"{'case':42} {'seconds':>8} {'messages':>9} {'µs/message':>11} {'KB/rank':>8}")
         for name, row in each_alone(__file__, CASES):
             each = row["seconds"] / row["messages"] * 1e6
-            print(f"{name:42} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} {row['bytes a rank'] / 1024:8.1f}")
+            print(f"{name:42} {row['seconds']:8.1f} {row['messages']:9.0f} {each:11.2f} {row['bytes per rank'] / 1024:8.1f}")

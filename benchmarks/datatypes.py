@@ -1,10 +1,10 @@
-"""What derived datatypes cost: packing, unpacking, and a message to oneself, small and large.
+"""The cost of derived datatypes: packing, unpacking, and a message of a rank to itself, small and large.
 
     python benchmarks/datatypes.py [--real] [case ...]
 
-Microseconds and gigabytes per second, CPU time, the best of several. With `--real`, mpi4py on the MPI that is installed
-does the same in the same process (no mpiexec is needed), turn by turn, and the last column of each is the ratio: below 1
-is faster than the real one. Names of cases begin as said.
+Microseconds and gigabytes per second of CPU time, the minimum of several samples. With `--real`, mpi4py on the installed MPI
+does the same in the same process (without mpiexec), alternately, and the last column of each call is the ratio of fakempi's
+time to MPI's: below 1 fakempi is faster. A case is selected by the beginning of its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Make = Callable[[Any, int], tuple[Any, int]]
 
 
 class Case(NamedTuple):
-    """A committed datatype in some MPI; how many of it are packed, and from how many bytes of memory."""
+    """A committed datatype of one MPI, the number of elements to pack, and the bytes of memory that they span."""
 
     datatype: Any
     count: int
@@ -32,7 +32,7 @@ class Case(NamedTuple):
 
     @property
     def packed(self) -> int:
-        """Bytes that travel."""
+        """Number of packed bytes."""
         return int(self.datatype.Get_size()) * self.count
 
 
@@ -44,7 +44,7 @@ def _vector(length: int) -> Make:
 
 
 def _subarray(sizes: Callable[[int], tuple[list[int], list[int]]]) -> Make:
-    """A face at index 1 of the axes of which it takes one."""
+    """A subarray that starts at index 1 on the axes that it does not cover completely."""
 
     def make(mpi: Any, doubles: int) -> tuple[Any, int]:
         whole, part = sizes(doubles)
@@ -93,7 +93,7 @@ def _nested(mpi: Any, doubles: int) -> tuple[Any, int]:
 
 
 def _columns(mpi: Any, doubles: int) -> tuple[Any, int]:
-    """The columns of a square matrix, one after the other."""
+    """The columns of a square matrix in order."""
     n = _square(doubles)
     return mpi.DOUBLE.Create_vector(n, 1, n).Create_resized(0, 8), n
 
@@ -121,19 +121,19 @@ CASES: dict[str, Make] = {
 
 
 def case(mpi: Any, name: str, nbytes: int) -> Case:
-    """A case of about so many packed bytes."""
+    """A case with about this number of packed bytes."""
     datatype, count = CASES[name](mpi, nbytes // 8)
     datatype.Commit()
     low, extent = datatype.Get_true_extent()
     full = datatype.Get_extent()[1]
     memory = max(count * full, (count - 1) * full + low + extent)
-    if memory >= (count + 1) * full:  # Pack counts what fits; a resized type may reach further than its extent says
+    if memory >= (count + 1) * full:  # Pack counts whole extents; a resized type may be longer than its extent
         datatype, count = datatype.Create_contiguous(count).Create_resized(0, memory).Commit(), 1
     return Case(datatype, count, memory)
 
 
 def calls(mpi: Any, what: Case) -> dict[str, Callable[[], Any]]:
-    """What is timed."""
+    """The functions to measure, by name."""
     comm, datatype, memory = mpi.COMM_SELF, what.datatype, np.zeros(what.memory, np.uint8)
     memory[...] = np.arange(what.memory, dtype=np.uint8)
     other, packed = np.zeros_like(memory), np.zeros(what.packed, np.uint8)
@@ -146,7 +146,7 @@ def calls(mpi: Any, what: Case) -> dict[str, Callable[[], Any]]:
 
 
 def quickest(functions: list[Callable[[], Any]], seconds: float, repeats: int = 5) -> list[float]:
-    """Seconds per call of each, best of some repeats, in turns; a repeat is of about so many seconds."""
+    """Seconds per call of each function: the minimum of several alternating repeats of about this duration."""
     rounds = []
     for function in functions:
         function()
@@ -164,7 +164,7 @@ def quickest(functions: list[Callable[[], Any]], seconds: float, repeats: int = 
 
 
 def line(name: str, nbytes: int, mpis: list[Any], seconds: float) -> str:
-    """One row of the table: emulated, and beside the real one if it is there."""
+    """A row of the table: the emulator, compared with the real MPI if requested."""
     cases = [case(mpi, name, nbytes) for mpi in mpis]
     found, text = [calls(mpi, each) for mpi, each in zip(mpis, cases, strict=True)], f"{name:24}{cases[0].packed:>10}"
     for call in found[0]:
@@ -178,7 +178,7 @@ def line(name: str, nbytes: int, mpis: list[Any], seconds: float) -> str:
 
 
 def main(comm: Any, arguments: list[str], sizes: dict[str, int] = SIZES, seconds: float = 0.02) -> None:
-    """Print the table; the emulated one is measured on a rank of a run."""
+    """Print the table; this runs on the only rank of a run."""
     mpis, wanted = [EMULATED], tuple(each for each in arguments if each != "--real")
     if "--real" in arguments:
         from mpi4py import MPI as real

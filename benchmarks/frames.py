@@ -1,10 +1,10 @@
-"""How long a frame of the page takes: drawing after zooms and moves, and what is told under the pointer, in Chromium.
+"""Frame times of the HTML page in Chromium: drawing after zooms and moves, and the tooltip under the pointer.
 
     python benchmarks/frames.py                 1,000 ranks and 100,000 messages; 16,384 ranks and 1.6 million (minutes)
-    python benchmarks/frames.py page.html       a page of one's own
+    python benchmarks/frames.py page.html       an existing page
 
-Milliseconds by the page's own clock, in the middle and at most: the first picture, zooms, the picture once it rests, and
-moves of the pointer. It takes a Chromium of the distribution and the package playwright.
+Median and maximum in milliseconds by the page's clock: the first drawing, zooms, the detailed drawing after a pause, and
+moves of the pointer. Needs Chromium and the package playwright.
 """
 
 import shutil
@@ -46,15 +46,15 @@ async () => {
 """
 
 
-def many(comm, turns):
-    """Each rank computes and hands something to the next."""
-    for turn in range(turns):
-        fakempi.compute(1e-7 * ((comm.rank * 7 + turn * 3) % 11))
+def many(comm, rounds):
+    """Each rank computes and sends to the next."""
+    for step in range(rounds):
+        fakempi.compute(1e-7 * ((comm.rank * 7 + step * 3) % 11))
         comm.Sendrecv(phantom(64), (comm.rank + 1) % comm.size, 0, phantom(64), (comm.rank - 1) % comm.size, 0)
 
 
 def measured(browser, path):
-    """Times of one page."""
+    """The times of one page."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(path.absolute().as_uri())
     page.wait_for_selector("html[data-ready]", timeout=120_000)
@@ -66,11 +66,11 @@ def main(paths):
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with TemporaryDirectory() as folder, sync_playwright() as started:
+    with TemporaryDirectory() as directory, sync_playwright() as started:
         if not paths:
-            for ranks, turns in SIZES:
-                paths.append(Path(folder) / f"{ranks} ranks, {ranks * turns:,} messages.html")
-                fakempi.run(many, ranks, turns, cost=Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace.save(paths[-1])
+            for ranks, rounds in SIZES:
+                paths.append(Path(directory) / f"{ranks} ranks, {ranks * rounds:,} messages.html")
+                fakempi.run(many, ranks, rounds, cost=Hockney(1e-6, 1e-9, eager_limit=0), trace=True).trace.save(paths[-1])
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for path in paths:
             print(path.stem)

@@ -1,6 +1,6 @@
-"""The ring and recursive doubling as one writes them in SimPy: a process a rank, a store a channel, a time-out a transfer.
+"""The ring and recursive doubling in SimPy: a process per rank, a store per channel, a timeout per transfer.
 
-SimPy is spared what an MPI does: nothing is matched, nothing is copied, and nobody waits for a put to be done.
+SimPy does less than an MPI: it matches nothing, copies nothing, and no process waits for a put.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from time import process_time
 from typing import Any
 
 COST = 1e-6 + 8e-9
-"""Seconds that 8 bytes take on fakempi's default machine."""
+"""Modeled seconds of 8 bytes with fakempi's default cost model."""
 
 
 def ring(env: Any, channel: Callable[[int, int], Any], rank: int, size: int, rounds: int) -> Iterator[Any]:
-    """Everybody sends to the right and receives from the left; returns the CPU time of all rounds but the first."""
+    """Send to the right and receive from the left; return the CPU time of all rounds but the first."""
     onward, mine = channel(rank, (rank + 1) % size), channel((rank - 1) % size, rank)
     start = 0.0
-    for turn in range(rounds + 1):
+    for step in range(rounds + 1):
         yield env.timeout(COST)
         onward.put(rank)
         yield mine.get()
-        if turn == 0:
+        if step == 0:
             start = process_time()
     return process_time() - start
 
 
 def recursive_doubling(env: Any, channel: Callable[[int, int], Any], rank: int, size: int, rounds: int) -> Iterator[Any]:
-    """Sums of all ranks' numbers, by exchanging with the ranks at distance 1, 2, 4, ..."""
+    """Sum the numbers of all ranks, by exchanges with the ranks at distance 1, 2, 4, ..."""
     start = 0.0
-    for turn in range(rounds + 1):
+    for step in range(rounds + 1):
         total, distance = rank, 1
         while distance < size:
             partner = rank ^ distance
@@ -39,13 +39,13 @@ def recursive_doubling(env: Any, channel: Callable[[int, int], Any], rank: int, 
             total += yield channel(partner, rank).get()
             distance *= 2
         assert total == size * (size - 1) // 2
-        if turn == 0:
+        if step == 0:
             start = process_time()
     return process_time() - start
 
 
 def simulated(program: Callable[..., Iterator[Any]], ranks: int, rounds: int) -> tuple[float, float]:
-    """CPU seconds that the first rank has measured, and when the last has ended in simulated time."""
+    """CPU seconds that the first rank measured, and the simulated time at the end."""
     import simpy
 
     env = simpy.Environment()

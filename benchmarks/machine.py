@@ -1,4 +1,4 @@
-"""On what a benchmark was run: processor, versions, and whether the machine did other things meanwhile."""
+"""The machine that a benchmark runs on: processor, versions, and the load caused by other processes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PACKAGES = {"greenlet": "greenlet", "numpy": "numpy", "SimPy": "simpy"}
 
 
 def processor() -> str:
-    """Its name, such as Neoverse-N1, which Python has not everywhere."""
+    """Name of the processor, such as Neoverse-N1. Python's platform module does not know it on every system."""
     if shutil.which("lscpu"):
-        told = subprocess.run(["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
-        if named := re.search(r"^Model name: *(\S.*)$", told, re.MULTILINE):
+        listed = subprocess.run(["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+        if named := re.search(r"^Model name: *(\S.*)$", listed, re.MULTILINE):
             return named[1]
     return platform.processor() or platform.machine()
 
 
 def machine() -> dict[str, Any]:
-    """Facts: cores, processor, system, and versions of all that is measured and is there."""
+    """Cores, processor, system, and the versions of the measured packages that are installed."""
     versions = {"fakempi": fakempi.__version__, "Python": platform.python_version()}
     for name, package in PACKAGES.items():
         with suppress(PackageNotFoundError):
@@ -39,15 +39,15 @@ def machine() -> dict[str, Any]:
 
 
 def sentence(facts: dict[str, Any]) -> str:
-    """The same in words."""
+    """The facts of `machine` as text."""
     versions = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
     return f"{facts['cores']} cores of {facts['processor']}, {facts['system']}; {versions}"
 
 
-def busy(when: str, others: float, cores: int) -> list[str]:
-    """A warning if others made a load of more than a quarter of the cores."""
+def load_warning(when: str, others: float, cores: int) -> list[str]:
+    """A warning if other processes cause a load average of more than a quarter of the cores."""
     words = (
-        f"The machine was busy {when}: others made a load of {others:.1f} on {cores} cores. Times are too long then, and "
-        f"ratios less sure: run it again when nothing else runs."
+        f"Other processes caused a load average of {others:.1f} on {cores} cores {when}, so times are too long and ratios "
+        f"less accurate than on an idle machine."
     )
     return [words] if others > cores / 4 else []

@@ -1,9 +1,10 @@
-"""The runs behind Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011: what is split, by what, on which machine.
+"""The runs for Figs. 3, 4 and 5 of Moody, Ahn and de Supinski 2011: data, algorithms and machines.
 
-Everything is emulated, message by message, but for two things. Where a split by allgather would need N items in each of N
-ranks' memory, the same calls are made with phantom buffers: as many messages of as many bytes to the same ranks, and the
-same local work, so the modelled time is the same (`same_time` sees to that each time that figures are drawn). And where two
-points are the same run, only one of them is made above 4,096 ranks (`alike`; `same_runs` compares those that are made).
+All runs are emulated message by message, with two exceptions. First, if a split by allgather would need N items in the
+memory of each of N ranks, the same calls are made with phantom buffers: the same number of messages with the same bytes to
+the same ranks, and the same local work, so the modeled time is the same (`same_time` checks this each time the figures are
+drawn). Second, if two points are the same run, only one of them is made above 4,096 ranks (`representative`; `same_runs`
+compares the points for which both are made).
 """
 
 from __future__ import annotations
@@ -20,28 +21,28 @@ from collectives.tools.numbers import ceil_log2
 from fakempi import presets
 
 MACHINES: dict[str, tuple[Callable[[], Any], float]] = {"dawn": (presets.dawn, 850e6), "sierra": (presets.sierra, 2.8e9)}
-"""Cost model and clock rate: PowerPC 450 and Xeon 5660."""
+"""Cost model and clock rate in Hz: PowerPC 450 and Xeon 5660."""
 
 CYCLES = 80
-"""Of a core, to compare and move an item: an estimate, the same for all algorithms and both machines, tuned to nothing.
+"""CPU cycles to compare and move an item: an estimate, the same for all algorithms and machines, not fitted to the paper.
 
-What the sorts report (`work`) is charged. What is not: adding up tables of 8 or 16 bins (hash, radix) and hashing a colour.
+Charged is the work that the sorts report (`work`). Not charged: adding tables of 8 or 16 bins (hash, radix) and hashing.
 """
 
 FEW = 4
-"""Groups, where there are few."""
+"""Number of groups in the case "few"."""
 
 SPREAD = 0x9E3779B1
-"""The golden ratio in 32 bits: its multiples are spread evenly. Modulo 16 it is 1, which puts nothing in another order."""
+"""The golden ratio in 32 bits: its multiples are spread evenly. Modulo 16 it is 1, which changes no order."""
 
 EMULATED = 1024
-"""Ranks up to which splits by allgather run with their items; above, with phantoms."""
+"""Largest number of ranks for which splits by allgather run with their items; above, with phantoms."""
 
 ALL = 4096
-"""Ranks up to which points that must be alike are both run."""
+"""Largest number of ranks for which points that must be equal are both run."""
 
 ITEM = 1 + 8 + 8
-"""Bytes of an item with a whole number as its key: mark, key, rank and address."""
+"""Bytes of an item with an integer key: mark, key, rank and address."""
 
 
 class Case(NamedTuple):
@@ -58,15 +59,15 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For a line of progress."""
+        """Description for the progress line."""
         more = [f"M = {self.M}"] if self.M else ["wide keys"] if self.wide else []
         if self.length:
             more = [f"{self.length} characters, {self.groups} groups"]
         return ", ".join([f"Fig. {self.figure} {self.machine}: {self.algorithm}", *more, f"{self.ranks:,} ranks"])
 
 
-class Found(NamedTuple):
-    """What came out."""
+class Result(NamedTuple):
+    """Result of a case: modeled time, number of messages, wall-clock time."""
 
     time: float
     messages: int
@@ -74,7 +75,7 @@ class Found(NamedTuple):
 
 
 def cases(sizes: list[int]) -> list[Case]:
-    """All points of the three figures, the small ones first. The paper draws Figs. 4 and 5 for Dawn alone."""
+    """All points of the three figures, smallest first. The paper has Figs. 4 and 5 only for Dawn."""
     found: list[Case] = []
     for ranks in sizes:
         for machine in MACHINES:
@@ -87,14 +88,14 @@ def cases(sizes: list[int]) -> list[Case]:
                 for figure, groups, length in product((4, 5), ("few", "many"), (5, 80))
                 for name in ("bitonic", "hash", "hash64")
             ]
-    return [case for case in found if case.ranks <= ALL or alike(case) == case]
+    return [case for case in found if case.ranks <= ALL or representative(case) == case]
 
 
-def alike(case: Case) -> Case:
+def representative(case: Case) -> Case:
     """A case that sends the same messages, or the case itself.
 
-    Hash64 is Hash as long as no group is shorter than 64. Few colours fall into bins of their own at once, however long they
-    are. And keys make no difference to Hash where everybody is alone.
+    Hash64 equals Hash as long as no group is shorter than 64. Few colors fall into separate bins at once, for any length of
+    the colors. Keys make no difference to Hash if every rank is a separate group.
     """
     if case.algorithm == "hash64" and case.groups == "few" and case.ranks >= 64 * FEW:
         case = case._replace(algorithm="hash")
@@ -103,15 +104,15 @@ def alike(case: Case) -> Case:
     return case
 
 
-def colour(case: Case, rank: int) -> str | None:
-    """A string, or None if nothing is split."""
+def color(case: Case, rank: int) -> str | None:
+    """The color as a string, or None if there is no split."""
     if not case.length:
         return None
     return f"{rank % FEW if case.groups == 'few' else rank:x}".rjust(case.length, "-")
 
 
 def key(case: Case, rank: int) -> int:
-    """The ranks in another order, or (`wide`) numbers of 31 bits that have none."""
+    """A permutation of the ranks, or (`wide`) pseudo-random numbers of 31 bits."""
     if case.wide:
         return rank * SPREAD & 0x7FFFFFFF
     step = SPREAD % case.ranks
@@ -119,48 +120,48 @@ def key(case: Case, rank: int) -> int:
 
 
 def program_of(case: Case, phantoms: bool) -> Callable[[Any], int]:
-    """What every rank runs; it returns the size of its group."""
+    """The program of every rank, which returns the size of its group."""
     algorithm = collectives.find("split", case.algorithm, kind="split")
     second = CYCLES / MACHINES[case.machine][1]
     options: dict[str, Any] = {"M": case.M} if case.M else {}
     if case.algorithm == "radix":
-        options["bits"] = (0, 32)  # as many as the paper's keys have
+        options["bits"] = (0, 32)  # as in the paper
     else:
-        options["widths"] = (case.length, 0)  # as in the paper's interface: whoever calls knows how long a colour is
+        options["widths"] = (case.length, 0)  # as in the paper's interface: the caller passes the length of a color
 
     def work(count: int) -> None:
         fakempi.compute(count * second)
 
     def split(comm: Any) -> int:
         rank = comm.Get_rank()
-        chain = algorithm.run(comm, colour(case, rank), None if case.figure == 4 else key(case, rank), work=work, **options)
+        chain = algorithm.run(comm, color(case, rank), None if case.figure == 4 else key(case, rank), work=work, **options)
         return int(chain.size)
 
-    def stand_in(comm: Any) -> int:
+    def with_phantoms(comm: Any) -> int:
         size = comm.Get_size()
         if case.algorithm == "allgather_group":
             flood(comm)
         else:
-            everybodys = fakempi.phantom(size * ITEM)
-            collectives.find("allgather", "bruck").run(comm, fakempi.phantom(ITEM), everybodys)
+            gathered = fakempi.phantom(size * ITEM)
+            collectives.find("allgather", "bruck").run(comm, fakempi.phantom(ITEM), gathered)
         work(size + size * ceil_log2(size))
         return int(size)
 
-    return stand_in if phantoms else split
+    return with_phantoms if phantoms else split
 
 
 def flood(comm: Any) -> None:
     """The messages of an allgather on a chain (`collectives.chain.collect`), without contents."""
     rank, size = comm.Get_rank(), comm.Get_size()
 
-    def letter(items: int) -> Any:
+    def buffer(items: int) -> Any:
         return fakempi.phantom(HEADER + max(0, items) * ITEM)
 
     for i in range(ceil_log2(size)):
         step = 1 << i
         left, right = rank - step, rank + step
-        to_right, to_left = letter(min(step, rank + 1)), letter(min(step, size - rank))
-        from_left, from_right = letter(min(step, left + 1)), letter(min(step, size - right))
+        to_right, to_left = buffer(min(step, rank + 1)), buffer(min(step, size - rank))
+        from_left, from_right = buffer(min(step, left + 1)), buffer(min(step, size - right))
         if left < 0 and right < size:
             comm.Send(to_right, right)
             comm.Recv(from_right, right)
@@ -172,18 +173,18 @@ def flood(comm: Any) -> None:
             comm.Sendrecv(to_left, left, 0, from_right, right, 0)
 
 
-def measure(case: Case) -> tuple[Case, Found]:
-    """Run a case."""
+def measure(case: Case) -> tuple[Case, Result]:
+    """Run a case and return it with its result."""
     phantoms = case.algorithm.startswith("allgather") and case.ranks > EMULATED
     start = perf_counter()
     run = fakempi.run(program_of(case, phantoms), case.ranks, cost=MACHINES[case.machine][0]())
     size = {"": case.ranks, "few": case.ranks // FEW, "many": 1}[case.groups]
     assert set(run.returns) == {size}, f"{case}: groups of {set(run.returns)}, not of {size}"
-    return case, Found(float(run.time), run.messages, perf_counter() - start)
+    return case, Result(float(run.time), run.messages, perf_counter() - start)
 
 
 def same_time(ranks: int = 48) -> None:
-    """See that phantoms take as long as items do, to the last bit."""
+    """Check that phantoms take the same time as items, to the last bit."""
     for machine in MACHINES:
         for name in ("allgather_group", "allgather_mpi"):
             case = Case(3, machine, name, ranks)
@@ -195,8 +196,8 @@ def same_time(ranks: int = 48) -> None:
             ), f"{case}: {with_items} with items, {without} without"  # fmt: skip
 
 
-def same_runs(points: dict[Case, Found]) -> None:
-    """See that points that are alike are, wherever both have been run."""
+def same_runs(points: dict[Case, Result]) -> None:
+    """Check that points that must be equal are equal, where both were run."""
     for case, found in points.items():
-        other = points.get(alike(case), found)
-        assert (found.time, found.messages) == (other.time, other.messages), f"{case}: {found}, but {other} for its like"
+        other = points.get(representative(case), found)
+        assert (found.time, found.messages) == (other.time, other.messages), f"{case}: {found}, but {other} in its equal"

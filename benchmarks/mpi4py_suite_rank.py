@@ -1,4 +1,4 @@
-"""What each rank does for mpi4py_suite.py: run the tests of some modules, and write a line as each test begins and ends."""
+"""Run tests of mpi4py's suite on one rank for mpi4py_suite.py, and write a line as each test begins and ends."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 
-class Told(unittest.TestResult):
-    """Writes as it goes, so that something is there if the run ends early."""
+class Recorder(unittest.TestResult):
+    """A test result that writes each event at once, so that a record exists if the run ends early."""
 
-    def __init__(self, tell: Any) -> None:
+    def __init__(self, write: Any) -> None:
         super().__init__()
-        self.tell = tell
+        self.write = write
         self.verdict, self.why = "passed", ""
 
     def startTest(self, test: Any) -> None:
         super().startTest(test)
         self.verdict, self.why = "passed", ""
-        self.tell(test=test.id(), verdict="began")
+        self.write(test=test.id(), verdict="began")
 
     def stopTest(self, test: Any) -> None:
         super().stopTest(test)
-        self.tell(test=test.id(), verdict=self.verdict, why=self.why)
+        self.write(test=test.id(), verdict=self.verdict, why=self.why)
 
     def addError(self, test: Any, err: Any) -> None:
         super().addError(test, err)
@@ -59,39 +59,39 @@ def each(suite: Any) -> Iterator[Any]:
 
 
 def main() -> None:
-    """As the driver says."""
+    """Run the tests that the command line selects."""
     parser = argparse.ArgumentParser()
     parser.add_argument("suite")
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("directory", type=Path)
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--exclude", default="$^")
-    parser.add_argument("--match", default="", help="no other tests than these, but in modules that are whole")
+    parser.add_argument("--match", default="", help="run only matching tests, except in the modules of --whole")
     parser.add_argument("--whole", default="")
     parser.add_argument("--skip", default="")
     parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    sys.path.insert(0, asked.suite)
+    options = parser.parse_args()
+    sys.path.insert(0, options.suite)
     sys.dont_write_bytecode = True
     from mpi4py import MPI
 
-    with open(asked.folder / f"{MPI.COMM_WORLD.Get_rank()}.jsonl", "w", encoding="utf-8", buffering=1) as log:
+    with open(options.directory / f"{MPI.COMM_WORLD.Get_rank()}.jsonl", "w", encoding="utf-8", buffering=1) as log:
 
-        def tell(**entry: Any) -> None:
+        def write(**entry: Any) -> None:
             log.write(json.dumps(entry) + "\n")
 
-        skipped = asked.skip.split()
-        for module in asked.modules:
+        skipped = options.skip.split()
+        for module in options.modules:
             tests: list[Any] = []
             try:
                 tests += each(unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module)))
             except unittest.SkipTest:
                 pass
             except Exception as error:
-                tell(test=module, verdict="failed", why=f"{type(error).__name__}: {error}")
-            tests = [test for test in tests if module in asked.whole.split() or re.search(asked.match, test.id())]
-            wanted = [test for test in tests if test.id() not in skipped and not re.search(asked.exclude, test.id())]
-            unittest.TestSuite(test for test in wanted if asked.only in ("", test.id())).run(Told(tell))
-        tell(end=True)
+                write(test=module, verdict="failed", why=f"{type(error).__name__}: {error}")
+            tests = [test for test in tests if module in options.whole.split() or re.search(options.match, test.id())]
+            wanted = [test for test in tests if test.id() not in skipped and not re.search(options.exclude, test.id())]
+            unittest.TestSuite(test for test in wanted if options.only in ("", test.id())).run(Recorder(write))
+        write(end=True)
 
 
 if __name__ == "__main__":

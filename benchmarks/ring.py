@@ -1,4 +1,4 @@
-"""A ring of Sendrecv of 8-byte numpy buffers, per message, against bare switches of the carrier, in the same run.
+"""The cost per message of a ring of Sendrecv with 8-byte numpy buffers, relative to bare switches in the same run.
 
     python benchmarks/ring.py [ranks]
 """
@@ -17,7 +17,7 @@ import fakempi
 
 
 def ring(comm: Any, rounds: int, clock: Callable[[], float] = perf_counter) -> float:
-    """Everybody sends to the right and receives from the left; the first rank takes the time of all but the first."""
+    """Send to the right and receive from the left; return the time of all rounds but the first."""
     size, rank = comm.Get_size(), comm.Get_rank()
     right, left = (rank + 1) % size, (rank - 1) % size
     mine, other = np.zeros(1), np.zeros(1)
@@ -40,27 +40,27 @@ def ring_of_objects(comm: Any, rounds: int, clock: Callable[[], float] = perf_co
 
 
 def per_message(
-    ranks: int, rounds: int, carrier: str, program: Any = ring, clock: Callable[[], float] = perf_counter, **options: Any
+    ranks: int, rounds: int, backend: str, program: Any = ring, clock: Callable[[], float] = perf_counter, **options: Any
 ) -> float:
-    """Seconds per message, without starting and ending ranks."""
-    result = fakempi.run(program, ranks, rounds, clock, carrier=carrier, **options)
+    """Seconds per message, without the start and end of ranks."""
+    result = fakempi.run(program, ranks, rounds, clock, backend=backend, **options)
     return float(result.returns[0]) / (ranks * rounds)
 
 
 def compare(ranks: int, repeats: int = 5) -> list[tuple[str, float, float]]:
-    """(carrier, seconds per message, seconds per bare switch): the best of several repeats, taken in turns."""
+    """(backend, seconds per message, seconds per bare switch): the minimum of several repeats, measured alternately."""
     rows = []
-    for carrier, bare, rounds in (
+    for backend, bare, rounds in (
         ("greenlets", greenlet_switch, max(3, 60_000 // ranks)),
         ("threads", thread_handoff, max(3, 10_000 // ranks)),
     ):
-        pairs = [(per_message(ranks, rounds, carrier), bare(ranks)) for _ in range(repeats)]
-        rows.append((carrier, min(message for message, _ in pairs), min(switch for _, switch in pairs)))
+        pairs = [(per_message(ranks, rounds, backend), bare(ranks)) for _ in range(repeats)]
+        rows.append((backend, min(message for message, _ in pairs), min(switch for _, switch in pairs)))
     return rows
 
 
 if __name__ == "__main__":
     ranks = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
-    print(f"{'carrier':10} {'ranks':>6} {'us/message':>11} {'us/bare switch':>15} {'ratio':>6}")
-    for carrier, message, switch in compare(ranks):
-        print(f"{carrier:10} {ranks:6} {message * 1e6:11.2f} {switch * 1e6:15.3f} {message / switch:6.1f}")
+    print(f"{'backend':10} {'ranks':>6} {'µs/message':>11} {'µs/bare switch':>15} {'ratio':>6}")
+    for backend, message, switch in compare(ranks):
+        print(f"{backend:10} {ranks:6} {message * 1e6:11.2f} {switch * 1e6:15.3f} {message / switch:6.1f}")

@@ -1,10 +1,10 @@
-"""How many runs it takes to see all schedules of small programs: all of them, and those that can show something new.
+"""Number of runs needed to explore all schedules of small programs, with and without reductions.
 
     python benchmarks/schedules.py
 
-Counted are runs with infinite buffering; `more than` is where the count was given up. `reduced` leaves out what is nothing
-new, by races, equal messages and choices that never meet; `states` in addition goes on from no state twice. The last
-column is what one steered run costs, against the same run in modelled time.
+Runs are counted with infinite buffering; "more than" marks a count that was stopped. `reduced` omits equivalent schedules,
+by races, equal messages and independent choices; `states` also stops at states that were reached before. The last column is
+the CPU time of one explored run relative to the same run in modeled time.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from time import process_time
 from typing import Any
 
 import fakempi
-from fakempi import MPI, Free
+from fakempi import MPI, ZeroCost
 
 ANY = MPI.ANY_SOURCE
-MOST = 3000
+MAXIMUM = 3000
 
 
 def collect(comm: Any) -> Any:
-    """Rank 0 receives from anybody, once from each."""
+    """Rank 0 receives once from each other rank, with wildcards."""
     if comm.rank == 0:
         return [comm.recv(source=ANY) for _ in range(comm.size - 1)]
     return comm.send(comm.rank, 0)
 
 
 def equal(comm: Any) -> Any:
-    """The same, of messages that nobody can tell apart."""
+    """The same with identical messages."""
     if comm.rank == 0:
         return [comm.recv(source=ANY) for _ in range(comm.size - 1)]
     return comm.send("done", 0)
 
 
 def ticks(comm: Any) -> Any:
-    """The same, of which everybody sends four."""
+    """The same with four messages of each rank."""
     if comm.rank == 0:
         return [comm.recv(source=ANY) for _ in range(4 * (comm.size - 1))]
     return [comm.send("tick", 0) for _ in range(4)]
 
 
 def pairs(comm: Any) -> Any:
-    """Every third rank receives from the two behind it."""
+    """Every third rank receives from the next two ranks."""
     first = comm.rank - comm.rank % 3
     if comm.rank == first:
         return [comm.recv(source=ANY) for _ in range(2)]
@@ -50,13 +50,13 @@ def pairs(comm: Any) -> Any:
 
 
 def chained(comm: Any) -> Any:
-    """As pairs, and then all of them report to rank 0."""
+    """Like `pairs`, followed by a gather to rank 0."""
     got = pairs(comm)
     return comm.gather(got)
 
 
 def farm(comm: Any) -> Any:
-    """Four tasks for whoever asks."""
+    """Rank 0 sends four tasks to the ranks that request them."""
     if comm.rank:
         comm.send(None, 0)
         while (task := comm.recv(source=0)) is not None:
@@ -71,7 +71,7 @@ def farm(comm: Any) -> Any:
 
 
 def relay(comm: Any) -> Any:
-    """Rank 1 sends to 0 what it gets from anybody; so do others, of their own."""
+    """Rank 1 forwards a message of the last rank to rank 0; the other ranks send to rank 0 directly."""
     if comm.rank == 0:
         return [comm.recv(source=ANY) for _ in range(comm.size - 2)]
     got = comm.recv(source=ANY) if comm.rank == 1 else comm.rank
@@ -79,7 +79,7 @@ def relay(comm: Any) -> Any:
 
 
 def waits(comm: Any) -> Any:
-    """Requests from all others, in the order in which they end."""
+    """Rank 0 waits for requests in the order of completion."""
     if comm.rank:
         return comm.send(comm.rank, 0)
     requests = [comm.irecv(source=source) for source in range(1, comm.size)]
@@ -87,7 +87,7 @@ def waits(comm: Any) -> Any:
 
 
 def independent_requests(comm: Any) -> Any:
-    """As pairs, with Waitany."""
+    """Like `pairs`, with Waitany."""
     first = comm.rank - comm.rank % 3
     if comm.rank != first:
         return comm.send(comm.rank, first)
@@ -103,28 +103,28 @@ CASES: list[tuple[Callable[[Any], Any], int]] = [
 
 
 def count(main: Callable[[Any], Any], p: int, **how: bool) -> str:
-    """Runs until all is seen."""
-    found = fakempi.explore(main, p, runs=MOST, buffering="infinite", strict=False, **how)
+    """Number of runs until the search is complete."""
+    found = fakempi.explore(main, p, runs=MAXIMUM, buffering="infinite", collectives="minimal", strict=False, **how)
     tried = found.runs + found.ended_early
     return f"{tried:,}" if found.part == 1 else f"more than {tried:,}"
 
 
 def cost(main: Callable[[Any], Any], p: int, repeats: int = 30) -> float:
-    """CPU time of a steered run, as a multiple of one in modelled time."""
+    """CPU time of a run with a schedule, relative to a run in modeled time."""
     times = {}
-    for name, options in (("plain", {"cost": Free()}), ("steered", {"decisions": "i:0"})):
+    for name, options in (("plain", {"cost": ZeroCost()}), ("scheduled", {"schedule": "i:0"})):
         best = float("inf")
         for _ in range(repeats):
             start = process_time()
             fakempi.run(main, p, **options)  # type: ignore[arg-type]
             best = min(best, process_time() - start)
         times[name] = best
-    return times["steered"] / times["plain"]
+    return times["scheduled"] / times["plain"]
 
 
 if __name__ == "__main__":
-    print(f"{'program':22}{'ranks':>6}{'all':>18}{'reduced':>18}{'states':>9}{'a run costs':>14}")
+    print(f"{'program':22}{'ranks':>6}{'all':>18}{'reduced':>18}{'states':>9}{'cost per run':>14}")
     for main, p in CASES:
         every, reduced, states = count(main, p, reduce=False), count(main, p, states=False), count(main, p)
-        factor = f"{cost(main, p):.1f} times"
+        factor = f"{cost(main, p):.1f} x"
         print(f"{main.__name__:22}{p:>6}{every:>18}{reduced:>18}{states:>9}{factor:>14}")

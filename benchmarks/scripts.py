@@ -1,9 +1,9 @@
-"""A ring of Sendrecv of 8-byte numpy buffers as a script, against the same as a function, per message, in the same run.
+"""The cost per message of a ring of Sendrecv as a script, relative to the same ring as a function, in the same run.
 
     python benchmarks/scripts.py [ranks [modules]]
 
-The difference is what it costs that every rank has its own `__main__`, streams, arguments and modules. `modules` is how many
-of its own a rank has imported beside its script. It is CPU time that is measured.
+The difference is the cost of a private `__main__`, streams, arguments and modules for every rank. `modules` is the number of
+private modules that a rank imports other than its script. The times are CPU times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import fakempi
-from fakempi.script import program
+from fakempi.isolation import program
 
 RING = """
 from time import process_time
@@ -43,47 +43,47 @@ if MPI.COMM_WORLD.rank == 0:
 """
 
 Measure = Callable[[int, int, str], float]
-"""From ranks, rounds and a carrier to the seconds that the first rank has measured."""
+"""Function of ranks, rounds and backend that returns the seconds measured by rank 0."""
 
 
-def as_script(folder: Path, modules: int) -> Measure:
-    """What runs the ring as a script."""
-    script, out = folder / "work.py", folder / "seconds"
+def as_script(directory: Path, modules: int) -> Measure:
+    """A function that runs the ring as a script."""
+    script, out = directory / "work.py", directory / "seconds"
     for number in range(modules):
-        (folder / f"module_{number}.py").write_text("")
+        (directory / f"module_{number}.py").write_text("")
 
-    def measure(ranks: int, rounds: int, carrier: str) -> float:
+    def measure(ranks: int, rounds: int, backend: str) -> float:
         script.write_text(SCRIPT.format(modules=modules, rounds=rounds, out=str(out)))
-        fakempi.run(program([str(script)]), ranks, carrier=carrier)
+        fakempi.run(program([str(script)]), ranks, backend=backend)
         return float(out.read_text())
 
     return measure
 
 
 def as_function() -> Measure:
-    """What runs it as a function."""
+    """A function that runs the ring as a function."""
     namespace: dict[str, Any] = {}
     exec(RING, namespace)
-    return lambda ranks, rounds, carrier: float(fakempi.run(namespace["ring"], ranks, rounds, carrier=carrier).returns[0])
+    return lambda ranks, rounds, backend: float(fakempi.run(namespace["ring"], ranks, rounds, backend=backend).returns[0])
 
 
 def compare(ranks: int, modules: int, repeats: int = 9) -> list[tuple[str, float, float]]:
-    """(carrier, seconds per message of a script, of a function): the best of several repeats, taken in turns."""
+    """(backend, seconds per message of a script, of a function): the minimum of several repeats, measured alternately."""
     rows: list[tuple[str, float, float]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        script, function = as_script(Path(folder), modules), as_function()
-        for carrier, messages in (("greenlets", 60_000), ("threads", 10_000)):
+    with tempfile.TemporaryDirectory() as directory:
+        script, function = as_script(Path(directory), modules), as_function()
+        for backend, messages in (("greenlets", 60_000), ("threads", 10_000)):
             rounds = max(3, messages // ranks)
-            pairs = [(script(ranks, rounds, carrier), function(ranks, rounds, carrier)) for _ in range(repeats)]
-            one, other = (min(column) / (ranks * rounds) for column in zip(*pairs, strict=True))
-            rows.append((carrier, one, other))
+            pairs = [(script(ranks, rounds, backend), function(ranks, rounds, backend)) for _ in range(repeats)]
+            script_time, function_time = (min(times) / (ranks * rounds) for times in zip(*pairs, strict=True))
+            rows.append((backend, script_time, function_time))
     return rows
 
 
 if __name__ == "__main__":
     ranks = int(sys.argv[1]) if len(sys.argv) > 1 else 64
     modules = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    print(f"{'carrier':10} {'ranks':>6} {'modules':>8} {'us/message, script':>19} {'function':>9} {'ratio':>6}")
-    for carrier, script, function in compare(ranks, modules):
-        us = f"{script * 1e6:19.2f} {function * 1e6:9.2f}"
-        print(f"{carrier:10} {ranks:6} {modules:8} {us} {script / function:6.2f}")
+    print(f"{'backend':10} {'ranks':>6} {'modules':>8} {'µs/message, script':>19} {'function':>9} {'ratio':>6}")
+    for backend, script, function in compare(ranks, modules):
+        times = f"{script * 1e6:19.2f} {function * 1e6:9.2f}"
+        print(f"{backend:10} {ranks:6} {modules:8} {times} {script / function:6.2f}")

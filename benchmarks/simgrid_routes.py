@@ -1,17 +1,17 @@
-"""The same messages over the same links, here and in SimGrid: how long until all are there.
+"""Compare link contention in fakempi and in SimGrid: the time until all messages have arrived, over the same links.
 
     python benchmarks/simgrid_routes.py            (a minute)
 
 simgrid 4.1 was used, which pip builds from source: that needs a compiler, Boost's headers and pybind11 below version 3.
 
-Both are told the same routes: a link out of each rank, the links that the cost model names, a link into each rank; all as
-fast, and no start-up, so that what is compared is how messages share links. By law the two differ. Here a link serves one
-message after the other, first come, first served, and a rank sends one at a time. In SimGrid all messages that are under way
-share the links' bandwidth, max-min fair. Where every link is as busy as every other, or one is the bottleneck of all, both
-take as long. Elsewhere a message that waits here leaves links idle of which it would have a part there.
+Both use the same routes: a link out of each rank, the links that the cost model names, and a link into each rank, all of the
+same speed and without start-up, so only the sharing of links differs. In fakempi a link serves one message after the other,
+first come, first served, and a rank sends one message at a time. In SimGrid all messages in transit share the bandwidth of
+the links, max-min fair. If all links are equally busy, or one is the bottleneck of all messages, both take the same time.
+Otherwise a message that waits in fakempi leaves links idle, of which it would use a part in SimGrid.
 
-`least` is what no law can beat: the bytes of the busiest link. A link of width k is one of k times the bandwidth in SimGrid,
-where each message is then held to one k-th of it by its ranks' own links.
+`least` is a lower bound for any sharing: the time of the busiest link. A link of width k is a link with k times the
+bandwidth in SimGrid, where the links of the ranks limit each message to one k-th of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rich.table import Table
 
 import fakempi
 from fakempi import MPI, Dragonfly, FatTree, Torus, TwoGroups, phantom
-from fakempi.wire.models.linked import Linked
+from fakempi.core.network.models.linked import Linked
 
 NBYTES, T_W = 10**6, 1e-9
 Traffic = list[tuple[int, int]]
@@ -39,33 +39,33 @@ NETWORKS: dict[str, Callable[[], Linked]] = {
     "fat tree 4 x 4 x 4, fixed tables": lambda: FatTree((4, 4, 4), static=True, t_s=0, t_hop=0, t_w=T_W),
     "fat tree 4 x 4 x 4, half as wide": lambda: FatTree((4, 4, 4), links=(1, 2, 4), t_s=0, t_hop=0, t_w=T_W),
     "dragonfly 4 x 4 x 4": lambda: Dragonfly(4, 4, 4, t_s=0, t_hop=0, t_w=T_W),
-    "two groups, 3 unequal bridges": lambda: TwoGroups(32, (T_W, 2 * T_W, 4 * T_W), t_s=0, t_w=T_W),
+    "two groups, 3 unequal links": lambda: TwoGroups(32, (T_W, 2 * T_W, 4 * T_W), t_s=0, t_w=T_W),
 }
 
 
-def neighbours(cost: Linked) -> Traffic:
-    """Everybody to all others that one link joins it to, or, where none does, the nearest."""
+def neighbors(cost: Linked) -> Traffic:
+    """Every rank to all ranks at distance one link, or, if there are none, to the nearest."""
     ranks = size(cost)
-    least = min(cost.hops(0, other) for other in range(1, ranks) if cost.hops(0, other))
-    return [(a, b) for a in range(ranks) for b in range(ranks) if a != b and 0 < cost.hops(a, b) <= least]
+    nearest = min(cost.hops(0, other) for other in range(1, ranks) if cost.hops(0, other))
+    return [(a, b) for a in range(ranks) for b in range(ranks) if a != b and 0 < cost.hops(a, b) <= nearest]
 
 
 def permutation(seed: int) -> Callable[[Linked], Traffic]:
-    """Everybody to somebody, at random."""
+    """A random permutation of the ranks."""
 
-    def made(cost: Linked) -> Traffic:
+    def traffic(cost: Linked) -> Traffic:
         dests = list(range(size(cost)))
         Random(seed).shuffle(dests)
         return [(source, dest) for source, dest in enumerate(dests) if source != dest]
 
-    return made
+    return traffic
 
 
 PATTERNS: dict[str, Callable[[Linked], Traffic]] = {
     "ring": lambda cost: [(i, (i + 1) % size(cost)) for i in range(size(cost))],
     "all to one": lambda cost: [(i, 0) for i in range(1, size(cost))],
     "bisection exchange": lambda cost: [(i, (i + size(cost) // 2) % size(cost)) for i in range(size(cost))],
-    "nearest neighbours": neighbours,
+    "nearest neighbors": neighbors,
     "random permutation, 1": permutation(1),
     "random permutation, 2": permutation(2),
     "random permutation, 3": permutation(3),
@@ -73,31 +73,31 @@ PATTERNS: dict[str, Callable[[Linked], Traffic]] = {
 
 
 def size(cost: Linked) -> int:
-    """Ranks: one a node."""
+    """Number of ranks: one per node."""
     return cost.places or 64
 
 
 def routes(cost: Linked, traffic: Traffic) -> list[list[Any]]:
-    """Names of all links of each message, those of the ranks among them."""
+    """Names of all links of each message, including those of the ranks."""
     return [[("out", a), *cost.route(a, b), ("in", b)] for a, b in traffic]
 
 
 def bandwidth(cost: Linked, name: Any) -> float:
-    """Bytes a second of a link, all of its width together."""
+    """Bytes per second of a link over its whole width."""
     if name[0] in ("out", "in"):
         return 1 / T_W
     link = cost.link(name)
     return link.width / link.t_w
 
 
-def least(cost: Linked, traffic: Traffic) -> float:
-    """Seconds that the busiest link needs."""
+def busiest_link_seconds(cost: Linked, traffic: Traffic) -> float:
+    """Seconds of the busiest link."""
     load = Counter(name for route in routes(cost, traffic) for name in route)
     return max(count * NBYTES / bandwidth(cost, name) for name, count in load.items())
 
 
-def here(cost: Linked, traffic: Traffic) -> float:
-    """Seconds in fakempi: all messages posted at once."""
+def fakempi_seconds(cost: Linked, traffic: Traffic) -> float:
+    """Seconds in fakempi, with all messages posted at once."""
 
     def main(comm: Any) -> None:
         requests = [comm.Irecv(phantom(NBYTES), a) for a, b in traffic if b == comm.rank]
@@ -107,8 +107,8 @@ def here(cost: Linked, traffic: Traffic) -> float:
     return fakempi.run(main, size(cost), cost=cost).time
 
 
-def there(case: tuple[str, str]) -> float:
-    """Seconds in SimGrid, by two actors a message; one engine a process is all there can be."""
+def simgrid_seconds(case: tuple[str, str]) -> float:
+    """Seconds in SimGrid, with two actors per message. A process can have only one engine."""
     import simgrid
 
     cost = NETWORKS[case[0]]()
@@ -139,38 +139,40 @@ def there(case: tuple[str, str]) -> float:
 
 
 NOTES = [
-    "What differs by law:",
-    "Nearest neighbours. Here a rank sends one message at a time, in the order in which it posted them, and keeps its port "
-    "while it waits for the receiver's; there all six go at once, and each gets a sixth.",
-    "Half as wide. Here a message has one of the links of a bundle, and those that wait come in turn; there it has a share "
-    "of all of them.",
-    "All to one over unequal bridges. Here a message that comes over a slow bridge has the receiver's port for as long as "
-    "it takes; there others use what it leaves.",
+    "Reasons for differences:",
+    "Nearest neighbors. In fakempi a rank sends one message at a time, in the order in which they were posted, and keeps "
+    "its port while it waits for the receiver's; in SimGrid all six are sent at once, and each gets a sixth of the "
+    "bandwidth.",
+    "Half as wide. In fakempi a message occupies one link of a bundle, and others wait for their turn; in SimGrid it has "
+    "a share of all links.",
+    "All to one over unequal links. In fakempi a message over a slow link occupies the receiver's port for its whole "
+    "duration; in SimGrid other messages use the remaining bandwidth.",
 ]
 
 
 def main() -> int:
-    """Print both, side by side."""
+    """Print both times side by side."""
     console = Console(width=110, highlight=False)
     cases = [(network, pattern) for network in NETWORKS for pattern in PATTERNS]
     try:
         import simgrid  # noqa: F401
     except ImportError:
-        console.print("simgrid is not installed: its column stays empty.")
+        console.print("simgrid is not installed: its column is empty.")
         theirs: list[float | None] = [None] * len(cases)
     else:
         with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-            theirs = list(pool.imap(there, cases))
-    table = Table(title=f"{NBYTES:,} bytes a message at 1 GB/s: ms until all are there", title_justify="left")
+            theirs = list(pool.imap(simgrid_seconds, cases))
+    table = Table(title=f"{NBYTES:,} bytes per message at 1 GB/s: ms until all have arrived", title_justify="left")
     for column in ("network", "pattern", "messages", "least", "fakempi", "SimGrid", "ratio"):
         table.add_column(column, justify="left" if column in ("network", "pattern") else "right")
     for (network, pattern), seconds in zip(cases, theirs, strict=True):
         cost = NETWORKS[network]()
         traffic = PATTERNS[pattern](cost)
-        ours = here(cost, traffic)
+        ours = fakempi_seconds(cost, traffic)
         cells = ("-", "-") if seconds is None else (f"{seconds * 1e3:.2f}", f"{ours / seconds:.2f}")
         first = network if pattern == next(iter(PATTERNS)) else ""
-        table.add_row(first, pattern, str(len(traffic)), f"{least(cost, traffic) * 1e3:.2f}", f"{ours * 1e3:.2f}", *cells)
+        bound = f"{busiest_link_seconds(cost, traffic) * 1e3:.2f}"
+        table.add_row(first, pattern, str(len(traffic)), bound, f"{ours * 1e3:.2f}", *cells)
     console.print(table)
     console.print("", *NOTES, sep="\n")
     return 0

@@ -1,11 +1,11 @@
-"""Splits at scale: wall time, messages and memory of bitonic and hash, each in a process of its own.
+"""Splits at scale: wall-clock time, messages and memory of bitonic and hash, each in a separate process.
 
     python benchmarks/split_at_scale.py             65,536 ranks
-    python benchmarks/split_at_scale.py --dawn      the same on the preset of a Blue Gene/P, whose nodes share their port
-    python benchmarks/split_at_scale.py --million   hash, 1,048,576 ranks into 4 groups: well over half an hour, 16 GiB
+    python benchmarks/split_at_scale.py --dawn      the same with the preset of a Blue Gene/P, whose nodes share a port
+    python benchmarks/split_at_scale.py --million   hash, 1,048,576 ranks into 4 groups: more than half an hour, 16 GiB
 
-The program of one rank counts its messages as it goes, and says how far it is on standard error: in one line that is
-written over and over on a terminal, else in a new line now and then.
+One rank counts its messages and reports progress on standard error: in one line on a terminal, otherwise in a new line
+every 15 s.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ CASES = {
 
 
 class Counted:
-    """A communicator that counts what one rank sends, and tells."""
+    """A communicator that counts the messages of one rank and reports the count."""
 
-    def __init__(self, comm: Any, tell: Any) -> None:
-        self.comm, self.tell, self.count = comm, tell, 0
+    def __init__(self, comm: Any, report: Any) -> None:
+        self.comm, self.report, self.count = comm, report, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.comm, name)
 
     def Sendrecv(self, *arguments: Any) -> None:
-        """As the communicator does."""
+        """Count the call and forward it to the communicator."""
         self.count += 1
-        self.tell(self.count)
+        self.report(self.count)
         self.comm.Sendrecv(*arguments)
 
 
 class Progress:
-    """A line of how far it is."""
+    """A progress line."""
 
     def __init__(self, name: str, ranks: int) -> None:
-        self.name, self.ranks, self.start, self.said = name, ranks, perf_counter(), 0.0
+        self.name, self.ranks, self.start, self.reported = name, ranks, perf_counter(), 0.0
         depth = (ranks - 1).bit_length()
-        # Everybody is about as far as the one that counts. How many turns hash takes is known only at the end.
+        # All ranks progress at the same rate. The number of rounds of hash is known only at the end.
         self.total = depth * (depth + 1) // 2 + 4 * depth + 3 if name == "bitonic" else None
         self.live = sys.stderr.isatty()
 
     def __call__(self, count: int) -> None:
         seconds = perf_counter() - self.start
-        if seconds - self.said < (0.2 if self.live else 15):
+        if seconds - self.reported < (0.2 if self.live else 15):
             return
-        self.said = seconds
+        self.reported = seconds
         share = f" ({count / self.total:.0%})" if self.total else ""
-        so_far = f"{count} messages each{share}, about {count * self.ranks / 1e6:.1f} million in all"
+        so_far = f"{count} messages each{share}, about {count * self.ranks / 1e6:.1f} million in total"
         line = f"{self.name}, {self.ranks:,} ranks: {so_far}, {seconds:.0f} s"
         print(f"\r\x1b[K{line[:79]}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)
 
     def over(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self.live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def measure(case: str, dawn: bool) -> dict[str, float]:
-    """Seconds, messages, modelled time and the resident memory that the run added."""
+    """Seconds, messages, modeled time and resident memory of a case."""
     name, ranks, _ = CASES[case]
     algorithm = collectives.find("split", name, kind="split")
     progress = Progress(name, ranks)
@@ -107,16 +107,16 @@ def main() -> None:
     """Run the cases and print a table."""
     parser = argparse.ArgumentParser(description="Splits at scale.")
     parser.add_argument("--million", action="store_true", help="1,048,576 ranks, by hash")
-    parser.add_argument("--dawn", action="store_true", help="on the preset of Dawn, nodes of 4 ranks")
+    parser.add_argument("--dawn", action="store_true", help="use the preset of Dawn, nodes of 4 ranks")
     parser.add_argument("--case", choices=CASES, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.case:
-        print(json.dumps(measure(asked.case, asked.dawn)))
+    options = parser.parse_args()
+    if options.case:
+        print(json.dumps(measure(options.case, options.dawn)))
         return
-    print(f"{'split':8} {'ranks':>9} {'seconds':>8} {'CPU s':>7} {'messages':>11} {'a second':>9} "
-          f"{'CPU us each':>11} {'KB/rank':>8} {'GiB':>5} {'modelled':>10}")  # fmt: skip
-    for case in ["million"] if asked.million else ["bitonic", "hash"]:
-        command = [sys.executable, __file__, "--case", case, *(["--dawn"] if asked.dawn else [])]
+    print(f"{'split':8} {'ranks':>9} {'seconds':>8} {'CPU s':>7} {'messages':>11} {'per s':>9} "
+          f"{'CPU us each':>11} {'KB/rank':>8} {'GiB':>5} {'modeled':>10}")  # fmt: skip
+    for case in ["million"] if options.million else ["bitonic", "hash"]:
+        command = [sys.executable, __file__, "--case", case, *(["--dawn"] if options.dawn else [])]
         row = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
         name, ranks, _ = CASES[case]
         count = row["messages"]

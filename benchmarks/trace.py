@@ -1,8 +1,8 @@
-"""What recording a trace costs: the same programs with and without one, per message, and the bytes it takes.
+"""The cost of recording a trace: the same programs with and without a trace, per message, and the bytes of the trace.
 
     python benchmarks/trace.py
 
-Processor time, the least of many short runs taken in turns, so that others on the machine matter little.
+Times are CPU times, the minimum of many short alternating runs, so that other processes on the machine matter little.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RANKS, ROUNDS, REPEATS = 32, 10, 150
 
 
 def timed(comm: Any, once: Callable[[], None]) -> float:
-    """Seconds for all rounds but the first, as the first rank sees it."""
+    """Seconds of all rounds but the first."""
     once()
     start = process_time()
     for _ in range(ROUNDS):
@@ -31,7 +31,7 @@ def timed(comm: Any, once: Callable[[], None]) -> float:
 
 
 def ring(comm: Any) -> float:
-    """Everybody sends to the right and receives from the left."""
+    """Send to the right and receive from the left."""
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     mine, other = np.zeros(1), np.zeros(1)
     return timed(comm, lambda: comm.Sendrecv(mine, right, 0, other, left, 0))
@@ -51,9 +51,9 @@ def allreduce(comm: Any) -> float:
 
 
 def algorithm(comm: Any) -> float:
-    """An algorithm, called by name."""
-    mine, all_of_it = np.zeros(1), np.zeros(comm.size)
-    return timed(comm, lambda: collectives.find("allgather", "bruck").run(comm, mine, all_of_it))
+    """An algorithm that is called directly."""
+    mine, gathered = np.zeros(1), np.zeros(comm.size)
+    return timed(comm, lambda: collectives.find("allgather", "bruck").run(comm, mine, gathered))
 
 
 def slower(main: Callable[..., float], **options: Any) -> tuple[float, float, float]:
@@ -68,7 +68,7 @@ def slower(main: Callable[..., float], **options: Any) -> tuple[float, float, fl
 
 
 def memory(ranks: int = 256, rounds: int = 200) -> float:
-    """Bytes per message by which a traced run's memory grows, all counted, from one length of run to twice that."""
+    """Peak memory of a traced run in bytes per message: from the difference between two runs, one with twice the rounds."""
 
     def main(comm: Any, rounds: int) -> None:
         right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
@@ -76,13 +76,13 @@ def memory(ranks: int = 256, rounds: int = 200) -> float:
         for _ in range(rounds):
             comm.Sendrecv(mine, right, 0, other, left, 0)
 
-    held = []
+    peaks = []
     for length in (rounds, 2 * rounds):
         tracemalloc.start()
         run = fakempi.run(main, ranks, length, trace=True)
-        held.append((tracemalloc.get_traced_memory()[1], run.messages))
+        peaks.append((tracemalloc.get_traced_memory()[1], run.messages))
         tracemalloc.stop()
-    return (held[1][0] - held[0][0]) / (held[1][1] - held[0][1])
+    return (peaks[1][0] - peaks[0][0]) / (peaks[1][1] - peaks[0][1])
 
 
 if __name__ == "__main__":
@@ -92,9 +92,9 @@ if __name__ == "__main__":
         ("ring of Sendrecv, synchronous", ring, {"cost": Hockney(eager_limit=0)}),
         ("ring of Sendrecv, LogGP", ring, {"cost": LogGP(L=1e-6, o=1e-7, g=1e-7, G=1e-9)}),
         ("ring of Irecv, Isend, Waitall", nonblocking, {}),
-        ("Allreduce, message by message", allreduce, {"paper": "never"}),
+        ("Allreduce, emulated", allreduce, {"fused": "never"}),
         ("allgather by bruck, called directly", algorithm, {}),
     ):
         off, on, nbytes = slower(main, **options)
         print(f"{name:34} {off:7.2f} {on:7.2f} {on / off - 1:7.0%} {nbytes:6.0f}")
-    print(f"peak memory per message, all counted: {memory():.0f} bytes")
+    print(f"peak memory per message: {memory():.0f} bytes")

@@ -1,17 +1,17 @@
 """The runs of Träff et al. (2008) in the model: their machines, numbers of processes and block sizes, all six distributions.
 
-    python benchmarks/traeff_machines.py              (some minutes on two cores)
-    python benchmarks/traeff_machines.py sx8          only machines whose name has this in it
+    python benchmarks/traeff_machines.py              (several minutes on two cores)
+    python benchmarks/traeff_machines.py sx8          only machines with this text in their names
 
-The paper's figures are lost, and it prints no start-up times and bandwidths: sizes are of our choice, costs those of
-fakempi.presets, which are estimates. What can be compared is the shape: the blocked ring takes about as long for all
-distributions, the ring many times longer where one process has much.
+The paper's figures are lost, and it gives no start-up times and bandwidths: sizes are our choice, and costs are those of
+fakempi.presets, which are estimates. Compare the shape: the blocked ring takes about the same time for all distributions,
+the ring takes much longer if one process has most of the data.
 
-Up to 240 processes everything runs on the emulator, with phantom payloads, two-level costs and nothing buffered. With 4,096
-and 5,784 processes a run is 17 to 80 million rounds of a rank, many minutes each, twelve runs a machine. There the times are
-the algorithms' claims ("paper"): the exact recurrence over all rounds, at the true number of processes and bytes. The tests
-hold it equal to the emulator, transfer by transfer. All links of these two cost as much as those between nodes: a ring is as
-fast as its slowest link, so that cheaper ones within nodes do not change the shape.
+Up to 240 processes all runs are emulated, with phantom buffers, two-level costs and no buffering. With 4,096 and 5,784
+processes a run has 17 to 80 million rounds of a rank, which takes many minutes, and there are twelve runs per machine. For
+these the times are the algorithms' claims: the exact recurrence over all rounds, with the real number of processes and
+bytes. The tests compare it with the emulator transfer by transfer. All links of these two machines cost the same as those
+between nodes: a ring is as fast as its slowest link, so cheaper links within nodes do not change the shape.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from collectives.distributions import DISTRIBUTIONS
 from fakempi import phantom, presets, run
 
 KB, MB, GB = 2**10, 2**20, 2**30
-AFFORDABLE = 2_000_000  # rounds of all ranks together, on the emulator
+AFFORDABLE = 2_000_000  # largest total number of rounds to emulate
 
 
 class Machine(NamedTuple):
-    """One figure of the paper."""
+    """The machine of one figure of the paper."""
 
     name: str
     preset: str
@@ -62,19 +62,19 @@ MACHINES = [
 
 
 def measure(machine, total, name, algorithm_name):
-    """Modelled seconds, and how they were found."""
+    """Modeled seconds, and their origin."""
     algorithm, counts = find("allgatherv", algorithm_name), DISTRIBUTIONS[name](total, machine.p)
     parameters = {} if algorithm_name == "ring" else {"block_bytes": machine.block}
     if algorithm_name.startswith("cluster"):
         parameters["nodes"] = machine.cores
     cost = getattr(presets, machine.preset)(machine.cores, eager_limit=0)
     claim = None
-    if machine.cores == 1:  # all links alike: the claim is exact, and linear costs are quickest on the emulator
+    if machine.cores == 1:  # equal links: the claim is exact, and linear costs are fastest on the emulator
         cost = type(cost.inter)(cost.inter.t_s, cost.inter.t_w, eager_limit=0)
         case = Case(machine.p, counts=counts, parameters=parameters)
         claim = algorithm.time(case, cost.t_s, cost.t_w)
         if machine.p**2 > AFFORDABLE:
-            return claim, "paper"
+            return claim, "claim"
 
     def main(comm):
         algorithm.run(comm, phantom(counts[comm.Get_rank()]), phantom(total), counts, **parameters)
@@ -84,8 +84,8 @@ def measure(machine, total, name, algorithm_name):
     return time, "emulator"
 
 
-def seconds(time):
-    """Three digits, in ms."""
+def milliseconds(time):
+    """Milliseconds with three digits."""
     return f"{time * 1e3:,.0f}" if time >= 1 else f"{time * 1e3:.3g}"
 
 
@@ -95,9 +95,9 @@ def size(nbytes):
 
 
 def table(machine, found):
-    """Distributions down, ring and blocked ring across for two totals, modelled ms."""
+    """A table of modeled ms: one row per distribution, columns for ring and blocked ring for two totals."""
     names = ["ring", "blocked_ring"] + ["cluster_blocked_ring"] * (machine.cores > 1)
-    title = f"{machine.name}: B = {size(machine.block)}, modelled ms"
+    title = f"{machine.name}: B = {size(machine.block)}, modeled ms"
     shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     shown.add_column("")
     for total in machine.totals:
@@ -105,21 +105,21 @@ def table(machine, found):
             head = {"ring": size(total), "blocked_ring": "", "cluster_blocked_ring": ""}[name]
             shown.add_column(f"{head}\n{name.removesuffix('_blocked_ring').removesuffix('_ring')}", justify="right")
         shown.add_column("\nfactor", justify="right")
-    shown.add_column("\nby")
+    shown.add_column("\norigin")
     for distribution in DISTRIBUTIONS:
-        row, ways = [distribution], []
+        row, origins = [distribution], []
         for total in machine.totals:
             times = [found[machine.name, total, distribution, name] for name in names]
-            row += [*(seconds(time) for time, _ in times), f"{times[0][0] / times[-1][0]:.1f}"]
-            ways.append("/".join(dict.fromkeys(way for _, way in times)))
-        shown.add_row(*row, ", ".join(dict.fromkeys(ways)))
+            row += [*(milliseconds(time) for time, _ in times), f"{times[0][0] / times[-1][0]:.1f}"]
+            origins.append("/".join(dict.fromkeys(origin for _, origin in times)))
+        shown.add_row(*row, ", ".join(dict.fromkeys(origins)))
     last = [found[machine.name, machine.totals[1], each, names[-1]][0] for each in DISTRIBUTIONS]
     spread = f"{size(machine.totals[1])}: the slowest distribution takes {max(last) / min(last):.2f} times the fastest."
     return shown, spread
 
 
 def main(wanted):
-    """Machine by machine, the jobs of each in a pool of processes."""
+    """Compute machine by machine, the jobs of each in a pool of processes."""
     machines = [machine for machine in MACHINES if wanted in f"{machine.preset} {machine.name}"]
     console = Console(width=80, highlight=False)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()

@@ -1,7 +1,7 @@
-"""A ring of Put and Fence against a ring of Sendrecv, per message of 8 bytes, in the same run; and a window of many ranks.
+"""The cost of a ring of Put and Fence relative to a ring of Sendrecv, per message of 8 bytes; and of a window of many ranks.
 
-    python benchmarks/windows.py [ranks]             the ratio, which is to be at most 2
-    python benchmarks/windows.py --open [ranks]      time and memory per rank, with a window and without (65,536)
+    python benchmarks/windows.py [ranks]             the ratio, which must be at most 2
+    python benchmarks/windows.py --open [ranks]      time and memory per rank, with and without a window (65,536)
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from fakempi import MPI
 
 
 def ring(comm: Any, rounds: int, one_sided: bool) -> float:
-    """Everybody sends a number to the right; the first rank takes the CPU time of all rounds but the first."""
+    """Send a number to the right; return the CPU time of all rounds but the first."""
     size, rank = comm.Get_size(), comm.Get_rank()
     right, left = (rank + 1) % size, (rank - 1) % size
     mine, other = np.zeros(1), np.zeros(1)
     win = MPI.Win.Create(other, comm=comm)
     win.Fence()
     start = 0.0
-    for turn in range(rounds + 1):
+    for step in range(rounds + 1):
         if one_sided:
             win.Put(mine, right)
             win.Fence()
         else:
             comm.Sendrecv(mine, right, 0, other, left, 0)
-        if turn == 0:
+        if step == 0:
             start = process_time()
     seconds = process_time() - start
     win.Free()
@@ -40,15 +40,15 @@ def ring(comm: Any, rounds: int, one_sided: bool) -> float:
 
 
 def compare(ranks: int, repeats: int = 7) -> tuple[float, float]:
-    """Seconds per message, one-sided and of Sendrecv: the best of several repeats, taken in turns."""
+    """Seconds per message, one-sided and of Sendrecv: the minimum of several repeats, measured alternately."""
     rounds = max(3, 60_000 // ranks)
     pairs = [[fakempi.run(ring, ranks, rounds, one).returns[0] for one in (True, False)] for _ in range(repeats)]
     put, message = (min(seconds) / (ranks * rounds) for seconds in zip(*pairs, strict=True))
     return put, message
 
 
-def neighbours(comm: Any, with_window: bool) -> None:
-    """Open a window, put something to the right in a fence's epoch and under a lock, and free it; or nothing of that."""
+def neighbors(comm: Any, with_window: bool) -> None:
+    """Create a window, Put to the right in a fence epoch and under a lock, and free it; without a window do nothing."""
     if not with_window:
         return
     right = (comm.Get_rank() + 1) % comm.Get_size()
@@ -63,9 +63,9 @@ def neighbours(comm: Any, with_window: bool) -> None:
 
 
 def opened(ranks: int, with_window: bool) -> tuple[float, float]:
-    """CPU seconds and bytes per rank, of a process that does nothing else."""
+    """CPU seconds and bytes per rank of this run, in a separate process."""
     begin = process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    fakempi.run(neighbours, ranks, with_window)
+    fakempi.run(neighbors, ranks, with_window)
     end = process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return (end[0] - begin[0]) / ranks, (end[1] - begin[1]) * 1024 / ranks
 

@@ -1,69 +1,98 @@
-"""Collective communication written with point-to-point messages alone.
+"""Collective algorithms written with point-to-point messages only.
 
-The same text runs on real MPI (hand it an mpi4py communicator) and on the emulator, and comes with claims that can
-be checked: rounds, bytes sent, scratch memory and modelled time are functions of a case.
+The same source runs on a real MPI library (with an mpi4py communicator) and on the emulator. Every algorithm has claims
+that can be verified: rounds, bytes sent, scratch memory and modeled time are functions of a case.
 
-The machine model of every claim. p processes, numbered 0 .. p-1, all start at time 0. A message of k bytes from x to
-y takes t_s + k t_w: t_s seconds to start it, t_w seconds for each byte. Single port: a process takes part in at most
-one send and one receive at a time. Full duplex: that send and that receive may overlap, also with different partners.
-Synchronous: a transfer begins when the send and the matching receive are both posted and both ports are free, holds
-both ports until its end, and both operations complete then; nothing is buffered. Combining k bytes of two operands in
-a reduction takes k c on the process that does it, which neither sends nor receives meanwhile; c is 0 unless said
-otherwise, and all other local work is free. m stands for the bytes of one rank's block, or of the whole message where
-there is but one (bcast, reduce, allreduce, scan). Blocks that are empty are not sent at all. Rounds are the messages
-on the longest chain of messages that wait for each other.
+The machine model of all claims: p processes, numbered 0 .. p-1, start at time 0. A message of k bytes takes
+t_s + k t_w: the start-up time t_s, and t_w seconds per byte. Single port: a process participates in at most one send and
+one receive at a time. Full duplex: this send and this receive may overlap, also with different partners. Synchronous: a
+transfer starts when the send and the matching receive are posted and both ports are free, occupies both ports until its
+end, and both operations complete then; there is no buffering. Combining k bytes of two operands of a reduction takes k c
+on the process that combines them, which does not send or receive meanwhile; c is 0 by default, and all other local
+work is free. m is the number of bytes of one rank's block, or of the whole message for operations without blocks
+(bcast, reduce, allreduce, scan). Empty blocks are not sent. The number of rounds is the length of the longest chain of
+dependent messages.
 
-The map. Whoever writes an algorithm needs the first two:
-    tools/          what its text calls: messages, blocks, numbers, and what may be asked of a communicator
-    catalogue/      what an algorithm is: Algorithm, Case, claims, schedules
-    shapes/         texts that algorithms within a group share: rings, trees, pairs, pipelines
-    between/        texts that algorithms between two groups share
-    intra/<operation>/<name>.py     one algorithm each: <operation>_<name>(comm, ...)
-    inter/<operation>/<name>.py     the same between two groups: <operation>_<name>(inter, local, ...)
-    chain/          groups as chains: scans, collectives, trees; chain/sort/<name>.py: sorts
-    split/<name>.py                 split_<name>(comm or chain, colour, key): a chain of each group
-    levels          units of several levels (node, switch, supply) as chains, and redundancy sets across them
-    making/<operation>/<name>.py    what makers of communicators tell each other: create_group, create_intercomm, merge
-    files/<operation>/<name>.py     accesses of all ranks to a file: write_all, read_all
-    entries         CATALOGUE, find, fitting: `python -m collectives` lists them
-    ours, loading   what is in it: the algorithms of this package, and those of installed ones; `load(path)` for a file's
-    verification/   verify(ALGORITHM): does an algorithm do what it claims?
-    block_sizes, distributions, simulation     blocks of a ring; totals over ranks; irregular from regular
-    trials/         cases to try an algorithm on; `python -m collectives.measure` times them on a machine
+Contents; to write an algorithm, read `tools` and `catalogue`:
 
-PYTEST_DONT_REWRITE: pytest warns of a plugin's package that is there before it, and this one comes with such a plugin.
+tools/             functions that algorithms call: messages, blocks, numbers, the communicator's interface
+catalogue/         Algorithm, Case, claims and schedules
+patterns/          code that algorithms within a group share: rings, trees, pairs, pipelines
+inter_patterns/    code that algorithms between two groups share
+intra/             intra/<operation>/<name>.py: one algorithm, <operation>_<name>(comm, ...)
+inter/             inter/<operation>/<name>.py: one algorithm between two groups, <operation>_<name>(inter, local, ...)
+chain/             groups as chains of ranks: scans, collectives, trees; chain/sort/<name>.py: sorts
+split/             split/<name>.py: split_<name>(comm or chain, color, key) returns the chain of a group
+comm_creation/     agreement on a new communicator: create_group, create_intercomm, merge
+files/             collective file access: write_all, read_all
+levels             chains of several levels (node, switch, power supply), and redundancy sets across them
+entries            CATALOGUE, find, fitting; `python -m collectives` lists the catalogue
+bundled            the algorithms of this package
+loading            algorithms of installed packages, and of a file: load(path)
+pickling           pickles objects with algorithms as references, for workers
+schedules/         schedules as data: import (GOAL, MSCCL, JSON), verify, run, export
+verification/      verify(ALGORITHM): check results and claims on many cases
+block_sizes        block sizes of blocked rings
+distributions      distributions of data over ranks
+simulation         an irregular allgatherv derived from a regular allgather
+trials/            cases, arguments and timing for measurements
+measure            `python -m collectives.measure`: measure algorithms on a machine
+measure_options    the options of collectives.measure
+
+PYTEST_DONT_REWRITE: this package is installed with a pytest plugin, and pytest warns about modules of such a distribution
+that are imported before the plugin.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
 from collectives.entries import CATALOGUE, find, fitting
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from collectives.verification.counterexample import Counterexample
     from collectives.verification.machine import Machine
+    from collectives.verification.sweep import Progress
 
-__all__ = ["CATALOGUE", "Algorithm", "Case", "DoesNotFit", "find", "fitting", "verify"]
+__all__ = ["CATALOGUE", "Algorithm", "Case", "UnsupportedCaseError", "find", "fitting", "verify"]
 
 
-def verify(algorithm: Algorithm, machine: Machine | None = None, **options: Any) -> list[Counterexample]:
-    """Counterexamples to an algorithm's claims, smallest first; empty if all holds.
+def verify(
+    algorithm: Algorithm,
+    machine: Machine | None = None,
+    *,
+    ranks: int | None = None,
+    cases: int | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[Counterexample]:
+    """Return counterexamples to an algorithm's claims, smallest first; empty if all claims hold.
 
     Parameters
     ----------
     algorithm
-        Ours, or one of yours.
+        An algorithm of the catalogue, or a user-defined one.
     machine
-        What to run it on; the one that an installed package offers unless given.
-    **options
-        `ranks` (the most, 17), `cases` (about how many, 600), `seconds` (after which no case is begun), `tell`.
+        The machine to run it on; by default the one that an installed package provides.
+    ranks
+        The largest number of ranks, 17 by default.
+    cases
+        The approximate number of cases, 600 by default.
+    seconds
+        Wall time in seconds after which no further case starts.
+    progress
+        A function called before every case with the number of cases run so far, the number planned, and the case.
+    executor
+        Any `concurrent.futures.Executor`: processes, mpi4py.futures, Dask. The counterexamples are the same.
 
     Returns
     -------
     list of Counterexample
-        Each shows itself as text: what is wrong, the case, the round where paper and run part.
+        `str()` of each has the fault, the case, and the first round in which the run differs from the schedule.
 
     Examples
     --------
@@ -71,6 +100,6 @@ def verify(algorithm: Algorithm, machine: Machine | None = None, **options: Any)
     >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
     []
     """
-    from collectives.verification import sweep  # not before it is needed
+    from collectives.verification import sweep  # imported here to keep `import collectives` fast
 
-    return sweep.verify(algorithm, machine, **options)
+    return sweep.verify(algorithm, machine, ranks=ranks, cases=cases, seconds=seconds, progress=progress, executor=executor)

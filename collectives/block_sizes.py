@@ -1,11 +1,12 @@
-"""How large the blocks of a blocked ring should be: the three rules of Träff et al. (2008), and a search on paper.
+"""Block sizes of a blocked ring: the three rules of Träff et al. (2008), and a search for the least claimed time.
 
-A rule is a function of all ranks' sizes in bytes that gives B in bytes. It may stand where `block_bytes` is asked for: all
-ranks know all sizes, so all come to the same B.
+A rule is a function that takes the sizes of all ranks in bytes and returns the block size B in bytes. The parameter
+`block_bytes` accepts a rule in place of a number: all ranks know all sizes, so all compute the same B.
 
-Where the square root is from: with z of the p ranks empty and the last blocks of the others half full on average, there are
-b - 1 = m/B + (p - z)/2 + z - 1 = m/B + (p + z - 2)/2 rounds of t_s + B t_w, least for B^2 = 2 t_s m / (t_w (p+z-2)).
-(The slides print the rounds as m/B + (p - z)/2, which does not lead to their own B.)
+Derivation of the square root: let z of the p ranks have no data, and let the last blocks of the others be half full on
+average. Then there are b - 1 = m/B + (p - z)/2 + z - 1 = m/B + (p + z - 2)/2 rounds, each of which takes t_s + B t_w. The
+total is minimal for B^2 = 2 t_s m / (t_w (p+z-2)).
+(The slides print the rounds as m/B + (p - z)/2, which does not lead to their formula for B.)
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ Rule: TypeAlias = Callable[[Sequence[int]], int]
 BlockBytes: TypeAlias = int | Rule
 
 BLOCK_BYTES = 65536
-"""Where nothing is said: what Träff et al. took on Blue Gene/P, between their 32 KB and 1 MB elsewhere."""
+"""The default: the value of Träff et al. on Blue Gene/P; on other machines they used between 32 KB and 1 MB."""
 
 
 def bytes_of(block_bytes: BlockBytes, sizes: Sequence[int]) -> int:
-    """B in bytes, be it given or by a rule, which is not asked where nobody has anything: then any B will do.
+    """Return B in bytes, given as a number or by a rule; 1 if a rule is given and all sizes are 0.
 
     >>> bytes_of(24, [1, 2]), bytes_of(smallest(at_least=2), [7, 5]), bytes_of(fixed(100), [7, 5]), bytes_of(max, [0, 0])
     (24, 5, 100, 1)
@@ -38,29 +39,29 @@ def bytes_of(block_bytes: BlockBytes, sizes: Sequence[int]) -> int:
 
 
 def bytes_in(case: Case, block_bytes: BlockBytes) -> int:
-    """The same on paper."""
+    """Return B in bytes for a case."""
     layout = case.layout
     return bytes_of(block_bytes, [layout.size(r) * case.itemsize for r in range(case.p)])
 
 
 def positive_blocks_only(case: Case) -> str | None:
-    """`fits` of the algorithms that cut data into blocks."""
+    """`fits` of algorithms with a parameter `block_bytes`: reject sizes that are not positive."""
     size = bytes_in(case, case.parameters.get("block_bytes", 1))
     return None if size > 0 else f"block_bytes = {size} is not positive"
 
 
 def smallest(at_least: int = 1) -> Rule:
-    """B = min m_i, so that everybody is busy in all rounds; but not under a threshold, also if somebody is empty."""
+    """Return the rule B = max(at_least, min m_i), with which all ranks send in all rounds unless `at_least` applies."""
     return lambda sizes: max(at_least, min(sizes))
 
 
 def fixed(nbytes: int) -> Rule:
-    """B whatever the sizes are; the same as to give the number."""
+    """Return the rule B = nbytes, for any sizes."""
     return lambda sizes: nbytes
 
 
 def square_root(t_s: Seconds, t_w: Seconds) -> Rule:
-    """The best B where the costs are linear and some have nothing to send."""
+    """Return the rule that minimizes the time for linear costs if some ranks have no data."""
 
     def rule(sizes: Sequence[int]) -> int:
         return square_root_bytes(t_s, t_w, sum(sizes), len(sizes), sum(not size for size in sizes))
@@ -69,13 +70,13 @@ def square_root(t_s: Seconds, t_w: Seconds) -> Rule:
 
 
 RULES: Mapping[str, Callable[..., Rule]] = {"smallest": smallest, "fixed": fixed, "sqrt": square_root}
-"""The rules by name, for those who ask for one in words: `block_bytes=smallest(at_least=4k)`.
+"""The rules by name, for command lines: `block_bytes=smallest(at_least=4k)`.
 
-Costs that are not given, t_s and t_w of `sqrt`, are meant to be those of the machine at hand."""
+If t_s and t_w of `sqrt` are not given, the caller uses those of the cost model."""
 
 
 def square_root_bytes(t_s: Seconds, t_w: Seconds, m: int, p: int, z: int) -> int:
-    """sqrt(2 t_s m / (t_w (p + z - 2))), at least 1 and at most m; m where no pipeline can form, or bytes cost nothing.
+    """Return sqrt(2 t_s m / (t_w (p + z - 2))), limited to 1 .. m; m if p + z <= 2 (no pipeline) or t_w = 0.
 
     >>> square_root_bytes(100, 1, 10**6, 10, 9), square_root_bytes(100, 1, 10**6, 2, 0), square_root_bytes(0, 1, 9, 9, 8)
     (3429, 1000000, 1)
@@ -85,50 +86,52 @@ def square_root_bytes(t_s: Seconds, t_w: Seconds, m: int, p: int, z: int) -> int
     return min(max(1, isqrt(int(2 * t_s * m / (t_w * (p + z - 2))))), max(1, m))
 
 
-def candidates(case: Case, most: int = 200) -> list[int]:
-    """Sizes worth a try, in bytes: where somebody's number of blocks changes, up to `most` for each; and powers of two.
+def candidates(case: Case, limit: int = 200) -> list[int]:
+    """Return candidate block sizes in bytes: powers of two, and sizes at which a rank's number of blocks changes.
+
+    For each of the three ranks with the most data, at most `limit` sizes are returned.
 
     >>> candidates(Case(2, counts=(6, 5)))
     [1, 2, 3, 4, 5, 6]
     """
     layout = case.layout
     largest = sorted({layout.size(r) for r in range(case.p)} - {0})[-3:]
-    found = {case.itemsize * ceil_div(size, n) for size in largest for n in _counts(size, most)}
-    found |= {case.itemsize << k for k in range(max(largest, default=0).bit_length())}
-    return sorted(found) or [case.itemsize]
+    sizes = {case.itemsize * ceil_div(size, n) for size in largest for n in _counts(size, limit)}
+    sizes |= {case.itemsize << k for k in range(max(largest, default=0).bit_length())}
+    return sorted(sizes) or [case.itemsize]
 
 
-def _counts(size: int, most: int) -> Iterable[int]:
-    """Numbers of blocks from 1 to `size`: all the small ones, then every one about a twentieth larger."""
+def _counts(size: int, limit: int) -> Iterable[int]:
+    """Yield numbers of blocks from 1 to `size`, consecutive at first, then with a ratio of about 1.05."""
     n = 1
-    while n <= size and most:
+    while n <= size and limit:
         yield n
         n = max(n + 1, n * 21 // 20)
-        most -= 1
+        limit -= 1
 
 
 def best(
     algorithm: Algorithm, case: Case, t_s: Seconds, t_w: Seconds, sizes: Iterable[int] | None = None
 ) -> tuple[int, Seconds]:
-    """The block size with the least claimed time, and that time; of `sizes`, or of those worth a try.
+    """Return the block size with the least claimed time, and that time, from `sizes` or `candidates(case)`.
 
-    From the largest down, and without those that cannot win since somebody's messages alone would take longer.
+    The search goes from the largest size to the smallest and skips sizes whose lower bound exceeds the best time.
     """
-    found: tuple[Seconds, int] | None = None
+    fastest: tuple[Seconds, int] | None = None
     for size in sorted(candidates(case) if sizes is None else sizes, reverse=True):
-        if found and _at_least(case, size, t_s, t_w) > found[0]:
+        if fastest and _lower_bound(case, size, t_s, t_w) > fastest[0]:
             continue
         time = algorithm.time(replace(case, parameters={**case.parameters, "block_bytes": size}), t_s, t_w)
         if time is None:
-            raise ValueError(f"{algorithm!r} claims no time, so its best block size cannot be found on paper")
-        found = min(found or (time, size), (time, size))
-    if found is None:
-        raise ValueError("there is no block size to try")
-    return found[1], found[0]
+            raise ValueError(f"{algorithm!r} claims no time, so its best block size cannot be computed; measure it instead")
+        fastest = min(fastest or (time, size), (time, size))
+    if fastest is None:
+        raise ValueError("sizes is empty: there is no block size to choose from")
+    return fastest[1], fastest[0]
 
 
-def _at_least(case: Case, size: int, t_s: Seconds, t_w: Seconds) -> Seconds:
-    """What the rank with the least data has to receive, one message after the other."""
+def _lower_bound(case: Case, size: int, t_s: Seconds, t_w: Seconds) -> Seconds:
+    """Return the time of all messages that the rank with the least data receives."""
     layout, longest = case.layout, max(1, size // case.itemsize)
     blocks = [ceil_div(layout.size(r), longest) for r in range(case.p)]
     nbytes = layout.size(0, case.p) - min(layout.size(r) for r in range(case.p))

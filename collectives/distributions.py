@@ -1,15 +1,16 @@
-"""How a total of m is spread over p ranks: the six distributions of Träff et al. (2008), and a random one.
+"""Distributions of m elements over p ranks: the six distributions of Träff et al. (2008), and a random one.
 
-Each takes m and p and gives the p sizes as a tuple of whole numbers that add up to m exactly, for every m >= 0 and p >= 1.
-Where a share is not whole, the lower ranks get one more. The unit is the caller's: elements for `counts`, or bytes.
+Each function takes m and p and returns p integers with sum m, for every m >= 0 and p >= 1. Equal and linear shares are
+rounded down, and the lowest ranks get one more each until the sum is m. The caller chooses the unit: elements for `counts`,
+or bytes.
 
-    regular      m/p each
-    broadcast    rank 0 has all
-    spike        rank 0 has half (the larger half), the others share the rest
-    half         ranks 0, 2, 4, ... share all, the others have nothing
-    linear       proportional to p - i, so falling towards the last rank
-    geometric    m/2, m/4, m/8, ... rounded down; the last rank has what is left
-    random       cut at p-1 places drawn by a seed; the same for all ranks, on every machine
+    regular      m/p on each rank
+    broadcast    m on rank 0, 0 on the other ranks
+    spike        m/2 on rank 0, rounded up; equal shares of the rest on the other ranks
+    half         equal shares on ranks 0, 2, 4, ...; 0 on the other ranks
+    linear       proportional to p - i on rank i
+    geometric    m/2, m/4, m/8, ... rounded down; the last rank has the remainder
+    random       the distances between p - 1 random cuts of 0..m; the seed determines them, on every rank and machine
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ Distribution: TypeAlias = Callable[[int, int], tuple[int, ...]]
 
 
 def regular(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return equal shares, m/p on each rank.
+
     >>> regular(10, 4)
     (3, 3, 2, 2)
     """
@@ -31,7 +33,8 @@ def regular(m: int, p: int) -> tuple[int, ...]:
 
 
 def broadcast(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return m on rank 0, and 0 on the other ranks.
+
     >>> broadcast(10, 4)
     (10, 0, 0, 0)
     """
@@ -39,7 +42,8 @@ def broadcast(m: int, p: int) -> tuple[int, ...]:
 
 
 def spike(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return half of m on rank 0, and equal shares of the rest on the other ranks.
+
     >>> spike(13, 4), spike(13, 1)
     ((7, 2, 2, 2), (13,))
     """
@@ -47,7 +51,8 @@ def spike(m: int, p: int) -> tuple[int, ...]:
 
 
 def half(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return equal shares on even ranks, and 0 on odd ranks.
+
     >>> half(10, 4), half(10, 5)
     ((5, 0, 5, 0), (4, 0, 3, 0, 3))
     """
@@ -56,17 +61,19 @@ def half(m: int, p: int) -> tuple[int, ...]:
 
 
 def linear(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return shares proportional to p - i on rank i.
+
     >>> linear(10, 4), linear(12, 4)
     ((4, 3, 2, 1), (5, 4, 2, 1))
     """
     shares = [2 * m * (p - i) // (p * (p + 1)) for i in range(p)]
-    left = m - sum(shares)
-    return tuple(share + (i < left) for i, share in enumerate(shares))
+    remainder = m - sum(shares)
+    return tuple(share + (i < remainder) for i, share in enumerate(shares))
 
 
 def geometric(m: int, p: int) -> tuple[int, ...]:
-    """
+    """Return m/2, m/4, m/8, ..., rounded down, and the remainder on the last rank.
+
     >>> geometric(20, 4), geometric(3, 6)
     ((10, 5, 2, 3), (1, 0, 0, 0, 0, 2))
     """
@@ -75,14 +82,14 @@ def geometric(m: int, p: int) -> tuple[int, ...]:
 
 
 def random(m: int, p: int, seed: int = 0) -> tuple[int, ...]:
-    """Sizes between neighbouring cuts, any of which may be 0.
+    """Return the distances between p - 1 random cuts of the range 0..m; a distance may be 0.
 
     >>> random(100, 5, seed=1) == random(100, 5, seed=1), sum(random(100, 5, seed=2)), len(random(0, 3))
     (True, 100, 3)
     """
-    draw = Random(seed)
-    cuts = sorted(draw.randint(0, m) for _ in range(p - 1))
-    return tuple(right - left for left, right in pairwise([0, *cuts, m]))
+    generator = Random(seed)
+    cuts = sorted(generator.randint(0, m) for _ in range(p - 1))
+    return tuple(end - start for start, end in pairwise([0, *cuts, m]))
 
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
@@ -93,4 +100,4 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
     "linear": linear,
     "geometric": geometric,
 }
-"""The paper's six, in its order."""
+"""The six distributions of Träff et al. (2008), in the order of the paper."""

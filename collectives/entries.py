@@ -1,19 +1,19 @@
-"""The catalogue: our algorithms and those of installed packages, and how one is found."""
+"""The catalogue of all algorithms, bundled and from installed packages, and the search in it: CATALOGUE, find, fitting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final, overload
 
-from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.bundled import bundled, bundled_by_name
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
 from collectives.loading import installed
-from collectives.ours import ours, ours_by_name
 
 
 class Catalogue(Sequence[Algorithm]):
-    """Every algorithm there is: ours, then those of packages.
+    """All algorithms: the bundled ones, then those of installed packages.
 
-    Nothing is imported before somebody looks, so that `from collectives import CATALOGUE` costs nothing.
+    The algorithms are imported at the first access, so `from collectives import CATALOGUE` is fast.
     """
 
     @overload
@@ -23,64 +23,64 @@ class Catalogue(Sequence[Algorithm]):
     def __getitem__(self, index: slice) -> Sequence[Algorithm]: ...
 
     def __getitem__(self, index: int | slice) -> Algorithm | Sequence[Algorithm]:
-        return (*ours(), *installed())[index]
+        return (*bundled(), *installed())[index]
 
     def __iter__(self) -> Iterator[Algorithm]:
-        yield from ours()
+        yield from bundled()
         yield from installed()
 
     def __len__(self) -> int:
-        return len(ours()) + len(installed())
+        return len(bundled()) + len(installed())
 
 
 CATALOGUE = Catalogue()
 
 
-HOMES: Final = {
+KIND_OF_OPERATION: Final = {
     "split": "split",
-    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "making"),
+    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "comm_creation"),
     **dict.fromkeys(("read_all", "write_all"), "files"),
 }
-"""The kinds of operations that are of one kind alone and not "intra"."""
+"""The kinds of operations that exist in one kind only, which is not "intra"."""
 
 
-def home(operation: str) -> str:
-    """The kind that is meant if none is said."""
-    return HOMES.get(operation, "intra")
+def default_kind(operation: str) -> str:
+    """Return the kind of an operation if none is specified."""
+    return KIND_OF_OPERATION.get(operation, "intra")
 
 
 def named(kind: str, operation: str, name: str) -> Algorithm | None:
-    """The algorithm of that name. Packages are not looked at for one of ours."""
-    own = ours_by_name().get((kind, operation, name))
-    if own is not None:
-        return own
+    """Return the algorithm of that name, or None. Finding a bundled algorithm does not import installed packages."""
+    algorithm = bundled_by_name().get((kind, operation, name))
+    if algorithm is not None:
+        return algorithm
     return next((a for a in installed() if (a.kind, a.operation, a.name) == (kind, operation, name)), None)
 
 
 def find(operation: str, name: str, kind: str | None = None, case: Case | None = None) -> Algorithm:
-    """Look up one algorithm; given a case, refuse it if it does not fit, and say which ones do.
+    """Return the algorithm of that name; with a case, check that it fits.
 
     Parameters
     ----------
     operation, name
-        Such as "allgather" and "ring".
+        For example "allgather" and "ring".
     kind
-        "intra", "inter" (between two groups), "chain", "making" (of communicators), "files" or "split", which is an
-        operation and a kind of its own: `find("split", "bitonic")`.
+        "intra", "inter" (between two groups), "chain", "comm_creation", "files" or "split". By default the only kind of
+        the operation, or "intra": `find("split", "bitonic")` finds a split.
     case
-        What it is to serve; any unless given.
+        A case that the algorithm must support; not checked by default.
 
     Returns
     -------
     Algorithm
-        Its `run` is the function, its claims are methods.
+        `run` is the function; the claims are methods.
 
     Raises
     ------
     LookupError
-        There is none of that name; the text says which ones there are.
-    DoesNotFit
-        It cannot serve the case; the text says why, and which ones can.
+        If there is no such algorithm; the message lists the existing ones.
+    UnsupportedCaseError
+        If the algorithm does not support the case; the message has the reason and the algorithms that do.
 
     Examples
     --------
@@ -88,32 +88,32 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
     >>> find("allgather", "ring").time(Case(p=4, m=1000), t_s=1, t_w=0)
     3
     """
-    kind = kind or home(operation)
+    kind = kind or default_kind(operation)
     algorithm = named(kind, operation, name)
     if algorithm is None:
         names = ", ".join(a.name for a in CATALOGUE if (a.operation, a.kind) == (operation, kind))
         if names:
-            raise LookupError(f"no {kind} algorithm {name!r} for {operation}; there are {names}")
+            raise LookupError(f"no {kind} algorithm {name!r} for {operation}; available: {names}")
         operations = sorted({a.operation for a in CATALOGUE if a.kind == kind})
-        raise LookupError(f"no {kind} algorithms for {operation!r}; there are some for {', '.join(operations)}")
+        raise LookupError(f"no {kind} algorithms for {operation!r}; available operations: {', '.join(operations)}")
     if case is not None and (reason := algorithm.fits(case)):
         others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
-        raise DoesNotFit(f"{operation} {name}: {reason}; these fit: {others}")
+        raise UnsupportedCaseError(f"{operation} {name}: {reason}; algorithms that fit: {others}")
     return algorithm
 
 
 def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorithm]:
-    """The algorithms that serve the case, in order of name; those of packages after ours.
+    """Return the algorithms that support a case, sorted by name; bundled algorithms come first.
 
     Parameters
     ----------
     operation, case, kind
-        As `find` takes them.
+        As for `find`.
 
     Returns
     -------
     list of Algorithm
-        Perhaps none.
+        Possibly empty.
 
     Examples
     --------
@@ -121,5 +121,5 @@ def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorit
     >>> [algorithm.name for algorithm in fitting("allgather", Case(p=6)) if "doubling" in algorithm.name]
     []
     """
-    kind = kind or home(operation)
+    kind = kind or default_kind(operation)
     return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.fits(case) is None]

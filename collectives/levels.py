@@ -1,21 +1,21 @@
-"""Groups of several levels at once, and redundancy sets: for libraries that keep data when a part of the machine fails.
+"""Groups on several levels of a machine's hierarchy, and redundancy sets for fault-tolerance libraries.
 
-Everybody names the units that it lies in, from the largest to the smallest: its power supply, its switch, its node. All are
-put in order by these names, so that the members of a unit, of whatever level, are neighbours. One sort, one exchange with
-the neighbours and one double scan make the chains of all levels: no more messages than for one.
+Every process names the units that contain it, from the largest to the smallest: power supply, switch, node. The processes
+are sorted by these names, so that the members of a unit on any level are consecutive. One sort, one exchange with the
+neighbors and one double scan make the chains of all levels, with the same number of messages as for one level.
 
-    levels = Levels.of(comm, "psu1", "switch3", "node7")       levels.units[0] is the chain of those on psu1
+    levels = Levels.of(comm, "psu1", "switch3", "node7")       levels.units[0] is the chain of the processes on psu1
 
-A redundancy set keeps what its members can restore of each other, so a failure should take few of them. All are dealt out,
-in that order, like cards to as many players as there are sets. A unit of n processes gives each of g sets n/g of them,
-rounded up or down, on all levels at once; no sets of that number can do with fewer.
+The members of a redundancy set can restore each other's data, so a failure should affect few members of a set. The sorted
+processes are assigned to the sets round robin. Each of g sets gets n/g processes, rounded up or down, of a unit of n
+processes, on all levels; no other assignment to g sets has a smaller maximum.
 
     16 processes on 4 supplies, sets of 4      aaaabbbbccccdddd: every set gets a b c d
-                                               aaaaabbbbbcccddd: set 0 gets a a b c, so losing supply a takes two of it
+                                               aaaaabbbbbcccddd: set 0 gets a a b c, so it loses two if supply a fails
 
-A process finds its neighbours in its set by one more double scan (`chain.shapes.every`). Memory is O(1) a level, and what
-the split holds. Source: the failure groups of which Moody, Ahn, de Supinski, Exascale Algorithms for Generalized
-MPI_Comm_split, EuroMPI 2011, say that fault-tolerance libraries need them.
+A process finds its neighbors in its set by another double scan (`every_nth`). Memory is O(1) per level, plus the
+memory of the split. Source: Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011,
+which describes the failure groups that fault-tolerance libraries need.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from typing import TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, DoesNotFit
-from collectives.chain.chain import NOBODY, Chain, chain_of
+from collectives.catalogue.algorithm import Algorithm, UnsupportedCaseError
+from collectives.chain.chain import NO_RANK, Chain, chain_of
 from collectives.chain.collect import bcast, largest, pack, unpack
+from collectives.chain.derived_chains import every_nth
 from collectives.chain.items import as_bytes, kind_of
-from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.chain.regroup import swap_with_neighbours
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
+from collectives.chain.regroup import swap_with_neighbors
 from collectives.chain.scan import double_scan
-from collectives.chain.shapes import every
 from collectives.split import best
 from collectives.tools.protocol import Comm
 
 Name: TypeAlias = str | bytes | int
-"""Of a unit. Shorter ones come first, so node2 is before node10."""
+"""The name of a unit. Shorter names sort first: node2 before node10."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """One process's units: `whole` is everybody, unit by unit, and `units` are the parts of it that this process lies in."""
+    """The units of one process: `whole` is the chain of all processes, `units` are the chains of this process's units."""
 
     whole: Chain
     names: tuple[Name, ...]
@@ -55,24 +55,26 @@ class Levels:
         group: Comm | Chain,
         *names: Name,
         split: Algorithm = best.ALGORITHM,
-        work: Work = None,
-        meter: Meter = UNREAD,
+        work: WorkCallback = None,
+        meter: ItemMeter = NO_METER,
         tag: int = 0,
     ) -> Levels:
-        """The units with these names, from the largest level to the smallest, as many levels on all ranks.
+        """Return the units with these names, from the largest level to the smallest; all ranks pass the same number.
 
-        A unit lies in one of the level above it: a `switch0` on psu0 and a `switch0` on psu1 are two. Within the smallest,
-        processes have the order of their ranks.
+        A unit is part of a unit of the next larger level: `switch0` on psu0 and `switch0` on psu1 are two units. Within
+        the smallest unit, processes are in rank order.
         """
         chain = chain_of(group, tag)
-        parts = [_written(name) for name in names]
+        parts = [_encode(name) for name in names]
         path, ends = b"".join(parts), list(accumulate(map(len, parts)))
-        width, most, least = largest(chain, len(path), len(names), -len(names))
-        if not most == -least > 0:
-            words = f"rank {chain.rank} names units of {len(names)} levels, but all have to name as many, and one at least"
-            raise ValueError(f"Levels: {words}: there are {-least} to {most}")
+        width, maximum, minimum = largest(chain, len(path), len(names), -len(names))
+        if not maximum == -minimum > 0:
+            raise ValueError(
+                f"Levels: rank {chain.rank} passes {len(names)} names, and the ranks pass {-minimum} to {maximum}; "
+                "all ranks must pass the same number of names, at least 1"
+            )
         whole: Chain = split.run(group, None, path, widths=(0, width), work=work, meter=meter, tag=tag)
-        left, right = swap_with_neighbours(whole, path.ljust(width, b"\0"))
+        left, right = swap_with_neighbors(whole, path.ljust(width, b"\0"))
         first = [left is None or left[:end] != path[:end] for end in ends]
         last = [right is None or right[:end] != path[:end] for end in ends]
         ones = [1] * len(names)
@@ -80,7 +82,7 @@ class Levels:
             whole,
             np.array([first, ones], np.int32),
             np.array([last, ones], np.int32),
-            lambda a, b: np.where(b[0], b, a + b),  # a column a level: has its unit ended, and how many are counted
+            lambda a, b: np.where(b[0], b, a + b),  # one column per level: whether the unit has ended, and the count
             lambda a, b: np.where(a[0], a, a + b),
         )
         units = tuple(
@@ -89,8 +91,8 @@ class Levels:
                 int(before[1, i]) - 1,
                 int(before[1, i]) + int(after[1, i]) - 1,
                 whole.address,
-                NOBODY if first[i] else whole.left,
-                NOBODY if last[i] else whole.right,
+                NO_RANK if first[i] else whole.left,
+                NO_RANK if last[i] else whole.right,
                 whole.tag,
             )
             for i in range(len(names))
@@ -100,10 +102,11 @@ class Levels:
 
 @dataclass(frozen=True)
 class RedundancySet:
-    """One process's set as a chain, and which one of how many it is.
+    """The redundancy set of one process as a chain, its index, and the number of sets.
 
-    `lost` has, for each level, the most members that one unit's failure takes of a set. With `chain.shapes.Ring.of(chain)`
-    everybody has a neighbour to its right to keep a copy of its data: on another unit, where one is the most that is lost.
+    `lost` has, for each level, the largest number of members that a set loses if one unit fails. In a
+    `Ring` of the chain (`chain.derived_chains`) every process has a right neighbor that can store a copy of its data; the
+    neighbor is on another unit if `lost` is 1 for that level.
     """
 
     chain: Chain
@@ -113,36 +116,39 @@ class RedundancySet:
 
 
 def redundancy_set(levels: Levels, size: int, *, losses: int = 1, level: int = 0) -> RedundancySet:
-    """The own one of p // size sets, which have `size` members or more, and of which no two differ by more than one.
+    """Return this process's redundancy set: one of p // size sets of `size` or more members, which differ by at most 1.
 
-    Refused, on all ranks alike, if the failure of one unit of this level takes more than `losses` members of a set: then it
-    does so for any sets of this size. On smaller levels no unit takes more, and on larger ones `lost` says what they take.
+    Raises ValueError on all ranks if the failure of one unit of this level would affect more than `losses` members of a
+    set; no other assignment to sets of this size avoids that. The failure of a unit of a smaller level affects at most the
+    same number of members; see `lost` for larger levels.
     """
     whole, p = levels.whole, levels.whole.size
     if not 1 <= size <= p or losses < 1:
-        raise ValueError(f"redundancy_set: sets of {size} of {p} ranks, of which {losses} may be lost: there are none")
+        raise ValueError(
+            f"redundancy_set: size = {size} and losses = {losses} are invalid: size must be 1 to {p} (the number of ranks), "
+            "and losses at least 1"
+        )
     if not -len(levels.units) <= level < len(levels.units):
-        raise ValueError(f"redundancy_set: there is no level {level}, the ranks have named units of {len(levels.units)}")
+        raise ValueError(f"redundancy_set: level {level} does not exist: the number of levels is {len(levels.units)}")
     sets = p // size
     ranks = largest(whole, *(unit.size for unit in levels.units))
-    lost = tuple(-(-each // sets) for each in ranks)
+    lost = tuple(-(-count // sets) for count in ranks)
     if lost[level] > losses:
-        # Some member of a largest unit tells all others its name.
+        # A member of a largest unit broadcasts the unit's name for the message.
         (member,) = largest(whole, whole.rank if levels.units[level].size == ranks[level] else -1)
         name = unpack(bcast(whole, pack(whole, levels.names[level]), member))
-        fitting = p // -(-ranks[level] // losses)
+        possible = p // -(-ranks[level] // losses)
         raise ValueError(
-            f"redundancy_set: {name!r} has {ranks[level]} of {p} ranks, which make {sets} sets of {size} or more: with it "
-            f"one of these loses {lost[level]} members, not {losses}; sets of {fitting} could be made"
+            f"redundancy_set: {name!r} has {ranks[level]} of {p} ranks, so if it fails, one of the {sets} sets of {size} or "
+            f"more loses {lost[level]} members, but losses = {losses}; the largest possible size is {possible}"
         )
-    return RedundancySet(every(whole, sets), whole.rank % sets, sets, lost)
+    return RedundancySet(every_nth(whole, sets), whole.rank % sets, sets, lost)
 
 
-def _written(name: Name) -> bytes:
-    """A name as bytes that no other name begins with."""
+def _encode(name: Name) -> bytes:
+    """Return a name as bytes that are no prefix of another encoded name."""
     try:
         plain = as_bytes(name)
-    except DoesNotFit:
-        kinds = "a string, bytes or a whole number of 64 bits"
-        raise TypeError(f"Levels: a unit cannot have the name {name!r}, which should be {kinds}") from None
+    except UnsupportedCaseError:
+        raise TypeError(f"Levels: invalid unit name {name!r}: use a string, bytes or an integer of 64 bits") from None
     return bytes([kind_of(name).value]) + len(plain).to_bytes(4, "big") + plain

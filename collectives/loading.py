@@ -1,6 +1,6 @@
-"""Algorithms from outside: of a file that defines ALGORITHM, and of installed packages.
+"""Load user-defined algorithms: from a file that defines ALGORITHM, from a schedule file, and from installed packages.
 
-A package offers one by an entry point in the group `fakempi.algorithms`, whose value is `module:ALGORITHM`.
+A package provides an algorithm by an entry point `name = "module:ALGORITHM"` in the group `fakempi.algorithms`.
 """
 
 from __future__ import annotations
@@ -12,169 +12,189 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from collectives.bundled import DIRECTORY, bundled
 from collectives.catalogue.algorithm import Algorithm
-from collectives.ours import FOLDER, ours
+
+SCHEDULE_SUFFIXES = (".goal", ".json", ".xml")
+"""Suffixes of the files that `collectives.schedules` reads."""
 
 GROUP = "fakempi.algorithms"
-OUR_PACKAGES = (FOLDER.name, GROUP.partition(".")[0])
+OUR_PACKAGES = (DIRECTORY.name, GROUP.partition(".")[0])
 
 
 class LoadError(LookupError):
-    """A file or a package offers no algorithm; the message is one sentence that says why."""
+    """A file or a package provides no valid algorithm; the message gives the reason in one sentence."""
 
 
 _loaded: dict[Path, Algorithm] = {}
-_numbers = count()  # of executed files, so that two of one name are two modules
-_beside: dict[Path, dict[str, ModuleType]] = {}  # folder -> modules there that files have imported
-_origins: list[tuple[Algorithm, str]] = []  # where algorithms are from; they have no hash
+_numbers = count()  # module names contain a number, so that two files of the same name are two modules
+_directory_modules: dict[Path, dict[str, ModuleType]] = {}  # directory -> modules in it that algorithm files have imported
+_origins: list[tuple[Algorithm, str]] = []  # a list, because algorithms are not hashable
 _installed: list[Algorithm] | None = None
 
 
-def is_path(what: object) -> bool:
-    """Whether somebody who asks for an algorithm means a file, and not a name.
+def is_path(name: object) -> bool:
+    """Return whether `name` is a path to a file, and not the name of an algorithm.
 
-    >>> is_path("./knomial"), is_path("knomial.py"), is_path("knomial")
-    (True, True, False)
+    >>> is_path("./knomial"), is_path("knomial.py"), is_path("ring.goal"), is_path("knomial")
+    (True, True, True, False)
     """
-    if not isinstance(what, str):
-        return isinstance(what, os.PathLike)
-    return what.endswith(".py") or os.sep in what or (os.altsep or os.sep) in what
+    if not isinstance(name, str):
+        return isinstance(name, os.PathLike)
+    return name.endswith((".py", *SCHEDULE_SUFFIXES)) or os.sep in name or (os.altsep or os.sep) in name
 
 
 def load(path: str | os.PathLike[str]) -> Algorithm:
-    """The ALGORITHM that a file defines. The file is executed once, however often it is asked for.
+    """Return the ALGORITHM that a file defines. The file is executed once; later calls return the same object.
 
-    While it is executed, modules in its own folder can be imported; nobody else sees them.
+    During the execution, the file can import modules of its directory. These are then removed from sys.modules. For a
+    schedule file (.goal, .xml or .json), the algorithm executes the schedule, and has the name of the file.
     """
-    place = Path(os.path.expanduser(path)).resolve()
-    if place not in _loaded:
-        own = place.is_file() and FOLDER in place.parents
-        module = _imported(place) if own else _executed(str(path), place)
+    file = Path(os.path.expanduser(path)).resolve()
+    if file not in _loaded and file.suffix in SCHEDULE_SUFFIXES:
+        _loaded[file] = _schedule(str(path), file)
+        _origins.append((_loaded[file], str(path)))
+    if file not in _loaded:
+        is_bundled = file.is_file() and DIRECTORY in file.parents
+        module = _import(file) if is_bundled else _execute(str(path), file)
         if not hasattr(module, "ALGORITHM"):
             named = [name for name, value in vars(module).items() if isinstance(value, Algorithm)]
-            raise LoadError(f"{path} defines no ALGORITHM{f', but {named[0]}: rename that' if named else ''}.")
-        _loaded[place] = _checked(f"{path}: ALGORITHM", module.ALGORITHM, () if own else ours())
-        if not own:
-            _origins.append((_loaded[place], str(path)))
-    return _loaded[place]
+            advice = f": rename {named[0]} to ALGORITHM" if named else ""
+            raise LoadError(f"{path} defines no ALGORITHM{advice}.")
+        _loaded[file] = _check(f"{path}: ALGORITHM", module.ALGORITHM, () if is_bundled else bundled())
+        if not is_bundled:
+            _origins.append((_loaded[file], str(path)))
+    return _loaded[file]
+
+
+def _schedule(shown: str, file: Path) -> Algorithm:
+    """Return the algorithm of a schedule file."""
+    from collectives.schedules import InvalidScheduleError, formats  # few programs need it
+
+    try:
+        return replace(formats.load(file).algorithm(), name=file.name)
+    except InvalidScheduleError as error:
+        raise LoadError(f"{shown} cannot be loaded: {str(error).removeprefix(f'{file}: ')}.") from error
 
 
 def installed() -> Sequence[Algorithm]:
-    """What installed packages offer. They are looked for once; one that cannot be had is left out, with a warning."""
+    """Return the algorithms of installed packages; invalid ones are skipped with a warning. The search is done once."""
     global _installed
     if _installed is None:
-        from importlib.metadata import entry_points  # a third of what it takes to import collectives
+        from importlib.metadata import entry_points  # takes a third of the time to import collectives
 
-        _installed, left_out = [], []  # a package that looks at the catalogue while it is imported sees what there is so far
+        _installed, problems = [], []  # set before the loop: a package may read the catalogue while it is imported
         for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name)):
             try:
-                found = _checked(entry.value, _offered(entry), (*ours(), *_installed))
+                algorithm = _check(entry.value, _load_entry(entry), (*bundled(), *_installed))
             except LoadError as error:
-                left_out.append(f"{_package(entry)}: its algorithm {entry.name} is left out: {error}")
+                problems.append(f"{_package(entry)}: algorithm {entry.name} is skipped: {error}")
             else:
-                _installed.append(found)
-                _origins.append((found, _package(entry)))
-        for sentence in left_out:
-            warnings.warn(sentence, RuntimeWarning, stacklevel=3)
+                _installed.append(algorithm)
+                _origins.append((algorithm, _package(entry)))
+        for problem in problems:
+            warnings.warn(problem, RuntimeWarning, stacklevel=3)
     return _installed
 
 
 def origin(algorithm: Algorithm) -> str:
-    """Where an algorithm is from: a package with its version, or a file; empty if it is ours, or has not been loaded."""
-    return next((where for each, where in _origins if each is algorithm), "")
+    """Return the package and version, or the file, of a loaded algorithm; empty for all other algorithms."""
+    return next((where for known, where in _origins if known is algorithm), "")
 
 
 def _package(entry: Any) -> str:
     try:
         return f"{entry.dist.name} {entry.dist.version}"
-    except Exception:  # its metadata are broken
+    except Exception:  # broken metadata
         return "a package without a name"
 
 
-def _offered(entry: Any) -> Any:
+def _load_entry(entry: Any) -> Any:
     try:
         return entry.load()
     except (Exception, SystemExit) as error:
-        raise LoadError(f"{entry.value} cannot be loaded: {_in_words(error)}.") from error
+        raise LoadError(f"{entry.value} cannot be loaded: {_description(error)}.") from error
 
 
-def _imported(place: Path) -> ModuleType:
-    """A file of ours, as what it is in the catalogue."""
-    return importlib.import_module(".".join((FOLDER.name, *place.relative_to(FOLDER).with_suffix("").parts)))
+def _import(file: Path) -> ModuleType:
+    """Import a file of this package under its module name, so that its algorithm is the one in the catalogue."""
+    return importlib.import_module(".".join((DIRECTORY.name, *file.relative_to(DIRECTORY).with_suffix("").parts)))
 
 
-def _executed(shown: str, place: Path) -> ModuleType:
-    module = ModuleType(f"algorithm_{next(_numbers)}_{place.stem}")
-    module.__file__ = str(place)
-    sys.modules[module.__name__] = module  # where its card is looked for
+def _execute(shown: str, file: Path) -> ModuleType:
+    module = ModuleType(f"algorithm_{next(_numbers)}_{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # Algorithm.card finds the module's docstring there
     try:
-        with _modules_in(place.parent):
-            exec(compile(place.read_bytes(), place, "exec", dont_inherit=True), vars(module))
+        with _modules_in(file.parent):
+            exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException as error:
         del sys.modules[module.__name__]
         if not isinstance(error, (Exception, SystemExit)):
             raise
-        raise LoadError(f"{shown} cannot be loaded: {_in_words(error, place)}.") from error
+        raise LoadError(f"{shown} cannot be loaded: {_description(error, file)}.") from error
     return module
 
 
 @contextmanager
-def _modules_in(folder: Path) -> Iterator[None]:
-    """Meanwhile modules in the folder can be imported.
+def _modules_in(directory: Path) -> Iterator[None]:
+    """Make the modules of a directory importable within the context.
 
-    Then they are put away until the next file of the folder is executed: another file, or a script, may have `helpers` of
-    its own.
+    Afterwards they are removed from sys.modules until the next file of the directory is executed, because a file in another
+    directory, or a script, may import another module of the same name.
     """
     path, before = list(sys.path), dict(sys.modules)
-    sys.path.insert(0, str(folder))
-    sys.modules.update(_beside.setdefault(folder, {}))
+    sys.path.insert(0, str(directory))
+    sys.modules.update(_directory_modules.setdefault(directory, {}))
     try:
         yield
     finally:
         sys.path[:] = path
         for name, module in list(sys.modules.items()):
-            if before.get(name) is not module and _is_in(folder, name, module):
-                _beside[folder][name] = sys.modules.pop(name)
+            if before.get(name) is not module and _is_in(directory, name, module):
+                _directory_modules[directory][name] = sys.modules.pop(name)
                 if name in before:
                     sys.modules[name] = before[name]
 
 
-def _is_in(folder: Path, name: str, module: ModuleType) -> bool:
-    """Whether a module was found in the folder itself, and not in an environment below; we are not put away."""
+def _is_in(directory: Path, name: str, module: ModuleType) -> bool:
+    """Return whether a module is in the directory itself, not in an environment below it, and not in one of our packages."""
     parts, spec = name.split("."), getattr(module, "__spec__", None)
-    found = spec is not None and spec.has_location and str(spec.origin).startswith(str(folder.joinpath(*parts)))
-    return found and parts[0] not in OUR_PACKAGES
+    is_there = spec is not None and spec.has_location and str(spec.origin).startswith(str(directory.joinpath(*parts)))
+    return is_there and parts[0] not in OUR_PACKAGES
 
 
-def _in_words(error: BaseException, place: Path | None = None) -> str:
-    """What went wrong, and in which line of the file at that place."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
+def _description(error: BaseException, path: Path | None = None) -> str:
+    """Describe an error in one line, with the line number if it was raised in the file."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     where = f"line {lines[-1]}: " if lines else ""
     if isinstance(error, OSError) and error.strerror:
         return where + error.strerror.lower()
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        file = "" if error.filename == str(place) else f"{Path(error.filename).name} "
+        file = "" if error.filename == str(path) else f"{Path(error.filename).name} "
         return f"{where}{file}line {error.lineno}: {error.msg}"
-    words = " ".join(str(error).split()).rstrip(".")
-    return where + (words if isinstance(error, ImportError) else f"{type(error).__name__}: {words}".rstrip(": "))
+    message = " ".join(str(error).split()).rstrip(".")
+    return where + (message if isinstance(error, ImportError) else f"{type(error).__name__}: {message}".rstrip(": "))
 
 
-def _checked(shown: str, found: Any, others: Sequence[Algorithm]) -> Algorithm:
-    """An algorithm for something that there is, under a name that is still free."""
-    if not isinstance(found, Algorithm):
-        raise LoadError(f"{shown} is of type {type(found).__name__}, not an Algorithm.")
-    kind, operation, name = found.kind, found.operation, found.name
-    known = {(each.kind, each.operation) for each in ours()}
+def _check(shown: str, value: Any, others: Sequence[Algorithm]) -> Algorithm:
+    """Return an algorithm of a known operation whose name is unused. Raises LoadError otherwise."""
+    if not isinstance(value, Algorithm):
+        raise LoadError(f"{shown} is of type {type(value).__name__}, not an Algorithm.")
+    kind, operation, name = value.kind, value.operation, value.name
+    known = {(algorithm.kind, algorithm.operation) for algorithm in bundled()}
     if (kind, operation) not in known:
-        some = ", ".join(sorted(each for of, each in known if of == kind)) or "none"
-        raise LoadError(f"{shown} is for an operation {operation!r} of kind {kind!r}; of that kind there are {some}.")
-    for each in others:
-        if (each.kind, each.operation, each.name) == (kind, operation, name):
-            owner = origin(each) or "ours"
-            raise LoadError(f"{shown} is called {operation} {name}, as one of {owner} is: give it another name.")
-    return found
+        valid = ", ".join(sorted(other for other_kind, other in known if other_kind == kind))
+        operations = f"operations of this kind: {valid}" if valid else "there is no such kind"
+        raise LoadError(f"{shown} has the unknown operation {operation!r} of kind {kind!r}; {operations}.")
+    for algorithm in others:
+        if (algorithm.kind, algorithm.operation, algorithm.name) == (kind, operation, name):
+            owner = origin(algorithm) or "the catalogue"
+            raise LoadError(f"{shown} is named {operation} {name}, which exists in {owner}: choose another name.")
+    return value

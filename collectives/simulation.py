@@ -1,14 +1,15 @@
-"""An algorithm for the irregular problem, made from one for the regular problem on a cluster, by simulation.
+"""Derive an irregular allgatherv from a regular allgather on a cluster, by simulating virtual processes.
 
 The principle of Träff et al. (2008): an allgather of equal blocks on a cluster solves an irregular problem over the nodes.
-So read it the other way round. A process with m_i bytes is a node of max(1, ceil(m_i / B)) virtual processes with one block
-of B bytes each. It runs the regular algorithm for all of them; what they send to each other stays in its memory and costs
-nothing, and what they send to another node's is a message. That needs a regular algorithm in which one process of a node
-sends off it at a time, and one receives: a node is then as able as a process, with its one port.
+Conversely, a process with m_i bytes simulates a node of max(1, ceil(m_i / B)) virtual processes with one block of B bytes
+each. It runs the regular algorithm for all of them. Messages between its virtual processes stay in its memory and cost
+nothing; messages to virtual processes of another process are sent. The regular algorithm must let at most one process of
+a node send to other nodes at a time, and at most one receive, because a process has a single port.
 
-How it is done here: the algorithm's own text is run once for each virtual process of this node, on a buffer of block numbers
-and a communicator that notes the calls. The notes are then worked off together. That takes time and memory O(b b_i), for b_i
-virtual processes here and b in all: good for showing what an algorithm becomes, and for checking a direct text against it.
+Implementation: the algorithm runs once for each virtual process of this rank, on a buffer of block numbers and a
+communicator that records the calls. The recorded calls are then executed together. Time and memory are O(b b_i) for b_i
+virtual processes on this rank and b in total. This is useful to derive an algorithm, and to check a direct
+implementation against it; it is not fast.
 """
 
 from __future__ import annotations
@@ -18,28 +19,28 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_of, positive_blocks_only
-from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
-from collectives.shapes.pipeline import Pieces
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.patterns.pipeline import Pieces
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
-Side: TypeAlias = "tuple[int, Numbers] | None"
-"""The partner and the blocks of a send or a receive that is still to come."""
+Transfer: TypeAlias = "tuple[int, BlockNumbers] | None"
+"""The partner and the blocks of a send or a receive; None after it was executed."""
 
 
 def irregular(allgather: Algorithm) -> Algorithm:
-    """The allgatherv that a regular allgather on a cluster becomes; it takes `block_bytes`, and is not in the catalogue.
+    """Return the allgatherv that simulates a regular allgather on a cluster; its parameter is `block_bytes`.
 
     Parameters
     ----------
     allgather
-        Whatever moves equal blocks by messages that hang on no data.
+        An allgather of equal blocks whose messages do not depend on the data.
 
     Returns
     -------
     Algorithm
-        Called `simulated_` and the other's name.
+        Named `simulated_` and the name of `allgather`. It is not in the catalogue.
 
     Examples
     --------
@@ -64,8 +65,8 @@ def irregular(allgather: Algorithm) -> Algorithm:
         pieces = Pieces(counts, max(1, size // itemsize), range(p))
         owners = tuple(i for i in range(p) for _ in range(pieces.numbers.size(i)))
         mine = range(pieces.numbers.start(rank), pieces.numbers.start(rank + 1))
-        steps = {v: _noted(allgather, v, owners) for v in mine}
-        _work_off(comm, recvbuf, pieces, owners, steps, tag)
+        steps = {v: _recorded_steps(allgather, v, owners) for v in mine}
+        _execute(comm, recvbuf, pieces, owners, steps, tag)
 
     algorithm = Algorithm(
         operation="allgatherv",
@@ -78,8 +79,8 @@ def irregular(allgather: Algorithm) -> Algorithm:
     return algorithm
 
 
-class Numbers:
-    """A buffer of block numbers start .. stop-1; there is nothing in it."""
+class BlockNumbers:
+    """A buffer that represents the blocks start .. stop-1, without contents."""
 
     itemsize = 1
 
@@ -87,23 +88,23 @@ class Numbers:
         self.start, self.stop = start, stop
         self.size = self.nbytes = stop - start
 
-    def __getitem__(self, part: slice) -> Numbers:
+    def __getitem__(self, part: slice) -> BlockNumbers:
         start, stop, _ = part.indices(self.size)
-        return Numbers(self.start + start, self.start + max(start, stop))
+        return BlockNumbers(self.start + start, self.start + max(start, stop))
 
     def __setitem__(self, part: slice, value: Any) -> NoReturn:
-        raise DoesNotFit("an allgather that moves blocks within its memory cannot be simulated")
+        raise UnsupportedCaseError("an allgather that moves blocks within its memory cannot be simulated")
 
     def empty(self, size: int) -> NoReturn:
-        raise DoesNotFit("an allgather that needs scratch memory cannot be simulated")
+        raise UnsupportedCaseError("an allgather that needs scratch memory cannot be simulated")
 
 
-class Notes:
-    """A communicator that sends nothing and notes what it was asked for."""
+class CallRecorder:
+    """A communicator that records calls and sends nothing."""
 
     def __init__(self, rank: int, size: int) -> None:
         self._rank, self._size = rank, size
-        self.steps: deque[list[Side]] = deque()
+        self.steps: deque[list[Transfer]] = deque()
 
     def Get_rank(self) -> int:
         return self._rank
@@ -121,34 +122,34 @@ class Notes:
         self.steps.append([(dest, sendbuf), (source, recvbuf)])
 
     def Isend(self, buf: Any, dest: int, tag: int, /) -> NoReturn:
-        raise DoesNotFit("an allgather that has several messages under way cannot be simulated")
+        raise UnsupportedCaseError("an allgather with nonblocking messages cannot be simulated")
 
     Irecv = Isend
 
 
-def _noted(allgather: Algorithm, v: int, owners: tuple[int, ...]) -> deque[list[Side]]:
-    """The calls of virtual process v, in order."""
-    notes = Notes(v, len(owners))
-    aware = {"nodes": owners} if "nodes" in allgather.parameters else {}
-    allgather.run(notes, None, Numbers(0, len(owners)), **aware)
-    return notes.steps
+def _recorded_steps(allgather: Algorithm, v: int, owners: tuple[int, ...]) -> deque[list[Transfer]]:
+    """Return the calls of virtual process v, in order."""
+    recorder = CallRecorder(v, len(owners))
+    nodes = {"nodes": owners} if "nodes" in allgather.parameters else {}
+    allgather.run(recorder, None, BlockNumbers(0, len(owners)), **nodes)
+    return recorder.steps
 
 
-def _work_off(
-    comm: Comm, buf: Buffer, pieces: Pieces, owners: Sequence[int], steps: dict[int, deque[list[Side]]], tag: int
+def _execute(
+    comm: Comm, buf: Buffer, pieces: Pieces, owners: Sequence[int], steps: dict[int, deque[list[Transfer]]], tag: int
 ) -> None:
-    """Do what the own virtual processes have to do, until none has anything left."""
+    """Execute the recorded calls of this rank's virtual processes."""
     while True:
-        _pass_on_within(steps)
+        _complete_local(steps)
         heads = [(v, queue[0]) for v, queue in steps.items() if queue]
         if not heads:
             return
         sends = [step for _, step in heads if step[0] and step[0][0] not in steps]
         receives = [step for _, step in heads if step[1] and step[1][0] not in steps]
         if len(sends) > 1 or len(receives) > 1:
-            raise DoesNotFit(
-                f"process {comm.Get_rank()} would have {len(sends)} sends and {len(receives)} receives at a time: the "
-                "allgather must let one process of a node send off it, and one receive"
+            raise UnsupportedCaseError(
+                f"rank {comm.Get_rank()} would have {len(sends)} sends and {len(receives)} receives at the same time: the "
+                "allgather must let at most one process of a node send to other nodes, and at most one receive"
             )
         dest, outgoing = _message(sends, 0, buf, pieces, owners)
         source, incoming = _message(receives, 1, buf, pieces, owners)
@@ -156,29 +157,29 @@ def _work_off(
 
 
 def _message(
-    steps: list[list[Side]], which: int, buf: Buffer, pieces: Pieces, owners: Sequence[int]
+    steps: list[list[Transfer]], direction: int, buf: Buffer, pieces: Pieces, owners: Sequence[int]
 ) -> tuple[int, Any]:
-    """The real process and the real memory of a send (0) or a receive (1), which then counts as done."""
-    side = steps[0][which] if steps else None
-    if side is None:
+    """Return the rank and the buffer of the next send (0) or receive (1), and mark it as executed."""
+    transfer = steps[0][direction] if steps else None
+    if transfer is None:
         return 0, None
-    steps[0][which] = None
-    partner, blocks = side
+    steps[0][direction] = None
+    partner, blocks = transfer
     first, last = pieces.where(blocks.start), pieces.where(blocks.stop - 1)
     return owners[partner], buf[first.start : last.stop]
 
 
-def _pass_on_within(steps: dict[int, deque[list[Side]]]) -> None:
-    """Messages between virtual processes of this node: both ends are ready, and the block is there already."""
-    look = list(steps)
-    while look:
-        v = look.pop()
+def _complete_local(steps: dict[int, deque[list[Transfer]]]) -> None:
+    """Complete matching sends and receives between virtual processes of this rank; the data are in its memory already."""
+    unchecked = list(steps)
+    while unchecked:
+        v = unchecked.pop()
         while steps[v] and steps[v][0] == [None, None]:
             steps[v].popleft()
         if not steps[v]:
             continue
-        for which, side in enumerate(steps[v][0]):
-            other = steps.get(side[0]) if side else None
-            if side and other and (back := other[0][1 - which]) and back[0] == v:
-                steps[v][0][which] = other[0][1 - which] = None
-                look += [v, side[0]]
+        for direction, transfer in enumerate(steps[v][0]):
+            other = steps.get(transfer[0]) if transfer else None
+            if transfer and other and (matching := other[0][1 - direction]) and matching[0] == v:
+                steps[v][0][direction] = other[0][1 - direction] = None
+                unchecked += [v, transfer[0]]

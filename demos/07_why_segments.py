@@ -1,15 +1,15 @@
-"""Why blocks are cut: without segments, an allgather between groups can be as slow as you like (Kang et al. 2018, 2019).
+"""Show why blocks must be cut: without segments an inter-group allgather can be arbitrarily slow (Kang et al. 2018, 2019).
 
     python demos/07_why_segments.py
 
-Group A grows, group B stays at 4 ranks with long blocks. Everybody in A must receive B's four blocks: the lower bound M
-does not change. Without segments b_j gives its whole block to each of its p/q partners in turn, so its port is busy for
-p/q blocks. With segments it gives each partner a part, and A passes the parts on by itself.
+Group A grows; group B stays at 4 ranks with long blocks. Every rank of A must receive B's four blocks, so the lower bound M
+does not change. Without segments b_j sends its whole block to each of its p/q partners in turn, so its port is busy for
+p/q blocks. With segments it sends each partner a part, and the ranks of A forward the parts among themselves.
 """
 
 from rich.padding import Padding
 from rich.table import Table
-from screen import asked, console
+from screen import arguments, console
 
 import fakempi
 from collectives import find
@@ -22,7 +22,7 @@ NAMES = {"unsegmented": "unsegmented", "two_stage": "two stages", "full_duplex":
 
 
 def time(name, p):
-    """The modelled time in bytes: no start-ups, one byte a unit of time, payloads without contents."""
+    """The modeled time: no start-ups, one unit of time per byte, phantom buffers."""
 
     def main(comm):
         in_a = comm.Get_rank() < p
@@ -34,7 +34,7 @@ def time(name, p):
     return fakempi.run(main, p + Q, cost=Hockney(t_s=0, t_w=1, eager_limit=0)).time
 
 
-asked(__doc__)
+arguments(__doc__)
 screen = console()
 bound = Q * K_B
 curves = {label: [(c, time(name, c * Q) / bound) for c in RATIOS] for name, label in NAMES.items()}
@@ -47,7 +47,7 @@ screen.print(
         y_log=True,
         x_label="p/q, with q = 4, blocks of 8 bytes in A and 1,024 in B",
         y_label="time / M",
-        title="What segments are for",
+        title="Effect of segments",
     )
 )
 table = Table(box=None, header_style="bold", padding=(0, 3, 0, 0))
@@ -58,6 +58,6 @@ for label, points in curves.items():
     table.add_row(label, *(f"{ratio:.2f}" for _, ratio in points), style="green" if label == "full duplex" else "")
 screen.print(Padding(table, (1, 0)))
 screen.print(
-    "Unsegmented: (p/q + q - 1) / q, without bound. The others stay within one block of B, M + k_B (Theorem 1). Times are "
-    "the emulator's, every message of them."
+    "Unsegmented: (p/q + q - 1) / q, which is unbounded. The others stay within one block of B, M + k_B (Theorem 1). All "
+    "times are from emulated runs."
 )

@@ -1,24 +1,24 @@
-"""Silva & Silva (1999): collectives between two groups beside those of one; Table 1, Figs. 4 and 5, eight processes.
+"""Reproduce Table 1 and Figs. 4 and 5 of Silva & Silva (1999): collectives between two groups compared with one group.
 
     python demos/09_silva_1999.py
 
-The same calls as in the paper, rooted ones 1 + 7 processes, the others 4 + 4, and their twins in one group of 8. The paper
-gives Table 1 and one mean in numbers; Figs. 4 and 5 are pictures, of which the text says who is faster.
+The calls are those of the paper: operations with a root on 1 + 7 processes, the others on 4 + 4, and the same operations in
+one group of 8. The paper gives Table 1 and one mean as numbers; for Figs. 4 and 5 its text only says which is faster.
 """
 
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
-from screen import asked, console
+from screen import arguments, console
 
 import fakempi
 from collectives import find
-from collectives.between.groups import Part
+from collectives.inter_patterns.groups import RootRole
 from fakempi import MPI, Hockney
 from fakempi.view.numbers import short_binary
 from fakempi.view.plot import plot
 
-# Eight workstations, 100 Mbit/s switch. 8e-8 s a byte is that rate; 200 us to start and 1e-8 s to add a byte are estimates.
+# Eight workstations, 100 Mbit/s switch: 8e-8 s per byte. The start-up of 200 us and 1e-8 s to add a byte are estimates.
 NETWORK = Hockney(t_s=200e-6, t_w=8e-8, eager_limit=0, compute_per_byte=1e-8)
 # Two Pentium Pros with one memory: 20 us and 100 MB/s are estimates.
 MEMORY = Hockney(t_s=20e-6, t_w=1e-8, eager_limit=0)
@@ -30,7 +30,7 @@ SIZES = [2**n for n in range(8, 22)]
 
 
 def between(p, cost, call):
-    """call(inter, local, in_a) on groups of p and 8 - p processes."""
+    """Run call(inter, local, in_a) on groups of p and 8 - p processes."""
 
     def main(comm):
         in_a = comm.Get_rank() < p
@@ -45,7 +45,7 @@ def reduce_between(size):
         algorithm = find("reduce", "wmpi", kind="inter")
         data = fakempi.phantom(size)
         algorithm.run(
-            inter, local, None if in_a else data, data if in_a else None, op=MPI.SUM, root=Part.ROOT if in_a else 0
+            inter, local, None if in_a else data, data if in_a else None, op=MPI.SUM, root=RootRole.ROOT if in_a else 0
         )
 
     return between(1, NETWORK, call)
@@ -102,20 +102,21 @@ def table_1(screen):
     one, two = reduce_scatter_within(TWO_MB), reduce_scatter_between(TWO_MB)
     screen.print(Rule("Table 1 · Reduce_scatter of 2 MB, 4 + 4 processes, and 8 in one group"))
     table = Table(box=None, header_style="bold", padding=(0, 3, 0, 0))
-    for name in ("process", "paper, s", "to one group", "modelled, s", "to one group"):
+    for name in ("process", "paper, s", "/ one group", "modeled, s", "/ one group"):
         table.add_column(name, justify="right")
-    for rank, (measured, modelled) in enumerate(zip(TABLE_1, two.clocks, strict=True)):
-        ratios = f"{measured / INTRA_MEAN:.3f}", f"{modelled / mean(one.clocks):.3f}"
+    for rank, (measured, modeled) in enumerate(zip(TABLE_1, two.clocks, strict=True)):
+        ratios = f"{measured / INTRA_MEAN:.3f}", f"{modeled / mean(one.clocks):.3f}"
         leader = "bold" if rank in (0, 4) else ""
-        table.add_row(str(rank), f"{measured / 1e6:.3f}", ratios[0], f"{modelled:.3f}", ratios[1], style=leader)
+        table.add_row(str(rank), f"{measured / 1e6:.3f}", ratios[0], f"{modeled:.3f}", ratios[1], style=leader)
     ratios = f"{mean(TABLE_1) / INTRA_MEAN:.3f}", f"{mean(two.clocks) / mean(one.clocks):.3f}"
     table.add_section()
     table.add_row("mean", f"{mean(TABLE_1) / 1e6:.3f}", ratios[0], f"{mean(two.clocks):.3f}", ratios[1], style="green")
     table.add_row("one group, mean", f"{INTRA_MEAN / 1e6:.3f}", "1.000", f"{mean(one.clocks):.3f}", "1.000")
     screen.print(Padding(table, (0, 0, 1, 0)))
     screen.print(
-        "Half of the processes reduce each operand, and the leaders scatter straight across: 3 passes over 2 MB, not "
-        "3 7/8. The leaders, 0 and 4, are done last in both. Times are lower here: only the wire and the adding cost."
+        "Half of the processes reduce each operand, and the leaders scatter directly to the other group: 3 passes over 2 "
+        "MB instead of 3 7/8. The leaders, 0 and 4, are among the last in both. Modeled times are lower, because only "
+        "transfers and additions have a cost."
     )
 
 
@@ -135,9 +136,9 @@ def figure_4(screen):
         screen,
         "Fig. 4 · Reduce on 8 processes, mean of all",
         {"between groups, 1 + 7": two, "in one group of 8": one},
-        f"Paper: about as long on average; numbers not in the text. Modelled: {min(ratios):.3f} to {max(ratios):.3f} "
-        "times as long, all of it at the root and the leader, which make one hop more. Who only sends takes exactly as "
-        "long, as the paper says.",
+        f"Paper: about the same on average; no numbers in the text. Modeled: {min(ratios):.3f} to {max(ratios):.3f} "
+        "times as long, because the root and the leader make one more hop. Processes that only send take exactly the "
+        "same time, as the paper says.",
     )
 
 
@@ -145,7 +146,7 @@ def figure_5(screen):
     one, two = ([(size, call(size)) for size in SIZES] for call in (allgather_within, allgather_between))
 
     def shared(run):
-        """All copies of the run on two processors, neither of them ever idle."""
+        """Time of all copies of the run on two processors that are never idle."""
         return 1e3 * (run.messages * MEMORY.t_s + run.bytes * MEMORY.t_w) / 2
 
     figure(
@@ -155,31 +156,31 @@ def figure_5(screen):
             "between groups, 4 + 4": [(size, shared(run)) for size, run in two],
             "in one group of 8, ring": [(size, shared(run)) for size, run in one],
         },
-        "Paper: between groups well below; numbers not in the text. Modelled, between groups to one group:",
+        "Paper: between groups well below one group; no numbers in the text. Modeled ratio, between groups / one group:",
     )
     table = Table(box=None, header_style="bold", padding=(0, 3, 0, 0))
     table.add_column("bytes")
     some = range(0, len(SIZES), 3)
     for at in some:
         table.add_column(f"{short_binary(SIZES[at])}B", justify="right")
-    for name, measure in (("a port for every process", ms), ("two processors do all copies", shared)):
+    for name, measure in (("one port per process", ms), ("two processors make all copies", shared)):
         table.add_row(name, *(f"{measure(two[at][1]) / measure(one[at][1]):.2f}" for at in some))
     screen.print(Padding(table, (1, 0)))
     screen.print(
-        "With a port for every process the ring wins for long blocks: eight copies at a time cost it no more than one. "
-        f"But two processors did all the copying. The leaders' way has {two[0][1].messages} messages with 32 blocks in "
-        f"all, the ring {one[0][1].messages} with 56: below at every size, as the paper reports."
+        "With one port per process the ring is faster for long blocks: eight simultaneous copies cost no more than one. But "
+        f"two processors made all copies. The algorithm with leaders sends {two[0][1].messages} messages with 32 blocks, "
+        f"the ring {one[0][1].messages} with 56, so it is faster at every size, as the paper reports."
     )
 
 
 if __name__ == "__main__":
-    asked(__doc__)
+    arguments(__doc__)
     screen = console()
     table_1(screen)
     figure_4(screen)
     figure_5(screen)
     screen.print(
-        "\nLinks: switch 200 us and 100 Mbit/s, adding 1e-8 s a byte; memory 20 us and 100 MB/s. But for the 100 Mbit/s "
-        "these are estimates, so only shapes and ratios compare. Every message is simulated; the times of two processors "
-        "come from the runs' messages and bytes."
+        "\nCosts: switch 200 us and 100 Mbit/s, addition 1e-8 s per byte; memory 20 us and 100 MB/s. Except for the 100 "
+        "Mbit/s these are estimates, so compare only shapes and ratios. Every message is emulated; the times of two "
+        "processors are computed from the messages and bytes of the runs."
     )

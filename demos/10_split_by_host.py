@@ -1,36 +1,37 @@
-"""4,096 ranks find out who shares their host, by its name alone, and nobody ever holds a list of all of them.
+"""Split 4,096 ranks by host name, without any rank ever holding a list of all ranks.
 
     python demos/10_split_by_host.py              a minute
     python demos/10_split_by_host.py --quick      128 ranks, in a second
 
-Each rank gives the name of its host and gets a place in a chain: its rank, the group's size, and its two neighbours. That
-is enough to send messages along it. Moody, Ahn and de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, 2011.
+Each rank passes the name of its host and gets a place in a chain: its rank, the size of the group, and its two neighbors,
+which is enough to send messages along the chain. See Moody, Ahn and de Supinski, Exascale Algorithms for Generalized
+MPI_Comm_split, 2011.
 """
 
 import sys
 
 from rich.table import Table
-from screen import asked, console
+from screen import arguments, console
 
 import collectives
-from collectives.chain import Meter
+from collectives.chain import ItemMeter
 from fakempi import MPI, Hockney, TwoLevel, compute, run
-from fakempi.checks.ranks import ranks_in_words
+from fakempi.core.reports.ranks import ranks_text
 from fakempi.view.numbers import seconds
 
 HOSTS = [f"rack{rack}-node{node:02}" for rack in range(2) for node in range(8)]
-WAYS = {
-    "gather_scatter": "sorting in one place",
-    "bitonic": "sorting, bitonic",
-    "hash": "hash",
+ALGORITHMS = {
+    "gather_scatter": "sort on one rank",
+    "bitonic": "bitonic sort",
+    "hash": "hash tables",
 }
 
 
-def split(comm, way):
-    """The name of this rank's host, its place in the chain of those with the same one, and the most that it held."""
-    meter = Meter()
+def split(comm, algorithm_name):
+    """Split by host name; return the name, the place in the chain, and the largest number of items held."""
+    meter = ItemMeter()
     name = MPI.Get_processor_name()
-    algorithm = collectives.find("split", way, kind="split")
+    algorithm = collectives.find("split", algorithm_name, kind="split")
     chain = algorithm.run(comm, name, meter=meter, work=lambda items: compute(items * 50e-9))
     return name, chain.rank, chain.size, chain.right, meter.peak
 
@@ -49,38 +50,38 @@ def groups_of(places):
 
 def main():
     screen = console()
-    ranks = 128 if "--quick" in asked(__doc__, "--quick") else 4096
-    hosts = [HOSTS[rank // 4 % len(HOSTS)] for rank in range(ranks)]  # four by four, round and round
+    ranks = 128 if "--quick" in arguments(__doc__, "--quick") else 4096
+    hosts = [HOSTS[rank // 4 % len(HOSTS)] for rank in range(ranks)]  # four ranks per host, cyclically
     cost = TwoLevel(placement=hosts, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 3.2e-10), network_ports=4)
     runs = {}
-    for number, way in enumerate(WAYS, 1):
+    for number, algorithm in enumerate(ALGORITHMS, 1):
         if sys.stderr.isatty():
-            sys.stderr.write(f"splitting {ranks:,} ranks, {number} of {len(WAYS)}: {WAYS[way]}\n")
-        runs[way] = run(split, ranks, way, cost=cost, progress=True)  # a line on a terminal, nothing elsewhere
-    found = {way: sorted(groups_of(done.returns)) for way, done in runs.items()}
-    assert found["bitonic"] == found["hash"] == found["gather_scatter"]
+            sys.stderr.write(f"splitting {ranks:,} ranks, {number} of {len(ALGORITHMS)}: {ALGORITHMS[algorithm]}\n")
+        runs[algorithm] = run(split, ranks, algorithm, cost=cost, progress=True)  # shown on a terminal only
+    groups = {algorithm: sorted(groups_of(result.returns)) for algorithm, result in runs.items()}
+    assert groups["bitonic"] == groups["hash"] == groups["gather_scatter"]
 
     table = Table(title=f"{ranks:,} ranks by host name: {len(HOSTS)} groups", title_justify="left")
     table.add_column("host")
     table.add_column("size", justify="right")
     table.add_column("ranks", no_wrap=True)
-    for name, members in found["hash"]:
-        table.add_row(name, str(len(members)), ranks_in_words(members, most=4).removeprefix("ranks "))
+    for name, members in groups["hash"]:
+        table.add_row(name, str(len(members)), ranks_text(members, maximum=4).removeprefix("ranks "))
     screen.print(table)
 
-    table = Table(title="What it takes, in the model", title_justify="left")
-    table.add_column("by")
-    for title in ("time", "messages", "bytes each", "held at most"):
+    table = Table(title="Modeled cost", title_justify="left")
+    table.add_column("algorithm")
+    for title in ("time", "messages", "bytes each", "items held"):
         table.add_column(title, justify="right")
-    least = min(done.time for done in runs.values())
-    for way, done in runs.items():
-        held = max(place[4] for place in done.returns)
-        time = f"[bold green]{seconds(done.time)}[/]" if done.time == least else seconds(done.time)
-        each = f"{done.bytes / done.messages:.0f}"
-        table.add_row(WAYS[way], time, f"{done.messages:,}", each, f"{held:,} items")
+    shortest = min(result.time for result in runs.values())
+    for algorithm, result in runs.items():
+        held = max(place[4] for place in result.returns)
+        time = f"[bold green]{seconds(result.time)}[/]" if result.time == shortest else seconds(result.time)
+        bytes_each = f"{result.bytes / result.messages:.0f}"
+        table.add_row(ALGORITHMS[algorithm], time, f"{result.messages:,}", bytes_each, f"{held:,}")
     screen.print(table)
-    screen.print("An item is a name with its rank and address, or an entry of the hash's tables.")
-    screen.print("To compare or move one is charged with 50 ns.")
+    screen.print("An item is a name with its rank and address, or an entry of a hash table.")
+    screen.print("Comparing or moving an item takes 50 ns.")
 
 
 if __name__ == "__main__":

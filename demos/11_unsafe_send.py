@@ -1,10 +1,10 @@
-"""Everybody sends before anybody receives. Whether that ends is a matter of buffering, which MPI leaves open.
+"""Run a program in which every rank sends before it receives. It ends only if sends are buffered, which MPI leaves open.
 
     python demos/11_unsafe_send.py
 
-A program that relies on buffers works on one machine, or with small messages, and hangs on the next. Here the buffering is
-a number in the cost model, `eager_limit`, so the same program is run without any, with as much as most MPI libraries have,
-and with no end of it. The last part does the same to a whole test suite; it needs pytest.
+A program that relies on buffering works on one machine, or with small messages, and deadlocks on another. In fakempi
+buffering is a parameter of the cost model, `eager_limit`: the same program runs without buffering, with the limit of most
+MPI libraries, and with unlimited buffering. The last part does the same to a whole test suite; it needs pytest.
 """
 
 import os
@@ -15,16 +15,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from screen import asked
+from screen import arguments
 
 import fakempi
 from fakempi import Hockney
 
-BUFFERINGS = {"zero": 0, "eager": 65536, "infinite": 1 << 62}  # bytes up to which a send does not wait for its receive
+BUFFERINGS = {"zero": 0, "eager": 65536, "infinite": 1 << 62}  # bytes: longer sends wait for their receive
 
 
 def unsafe(comm, count):
-    """Everybody sends to the right, then receives from the left."""
+    """Send to the right, then receive from the left."""
     mine, other = np.full(count, float(comm.rank)), np.empty(count)
     comm.Send(mine, dest=(comm.rank + 1) % comm.size)
     comm.Recv(other, source=(comm.rank - 1) % comm.size)
@@ -40,7 +40,7 @@ SUITE = """\
 import pytest
 
 @pytest.mark.mpi(ranks=[2, 64])
-def test_everybody_hears_from_the_left(comm):
+def test_every_rank_receives_from_the_left(comm):
     comm.send(comm.rank, dest=(comm.rank + 1) % comm.size)
     assert comm.recv() == (comm.rank - 1) % comm.size
 """
@@ -60,9 +60,9 @@ def main():
                     cells.append("DEADLOCK")
                     reports[count, limit] = deadlock
             print(f"{words:<16} of {8 * count:>6,} bytes" + " " * 11 + "".join(f"  {cell:<9}" for cell in cells).rstrip())
-    print(f"\nThe report of {8 * 10_000:,} bytes under eager buffering, which most MPI libraries have:")
+    print(f"\nThe report for {8 * 10_000:,} bytes with eager buffering, as in most MPI libraries:")
     print(reports[10_000, BUFFERINGS["eager"]])
-    print("\nA test that relies on buffers passes until they are taken away, from all tests of a suite by one option:\n")
+    print("\nA test that relies on buffering passes until one option turns buffering off for all tests:\n")
     print(SUITE)
     for name in ("eager", "zero"):
         print(f"$ pytest --mpi-buffering={name}")
@@ -70,17 +70,17 @@ def main():
 
 
 def outcomes(buffering):
-    """What pytest says of each test in the end."""
-    with TemporaryDirectory() as folder:
-        Path(folder, "test_left.py").write_text(SUITE)
+    """The line of pytest's summary for each test."""
+    with TemporaryDirectory() as directory:
+        Path(directory, "test_left.py").write_text(SUITE)
         ended = subprocess.run(
-            [sys.executable, "-m", "pytest", "-rA", "-p", "fakempi.pytest_plugin", f"--mpi-buffering={buffering}"],
-            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # it is there by its name, as no other is
-            cwd=folder, capture_output=True, text=True, check=False,
+            [sys.executable, "-m", "pytest", "-rA", "-p", "fakempi.apps.pytest_plugin", f"--mpi-buffering={buffering}"],
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # load this plugin by name and no others
+            cwd=directory, capture_output=True, text=True, check=False,
         )  # fmt: skip
     return re.findall(r"^(?:PASSED|FAILED|ERROR).*?(?= - |$)", ended.stdout, re.MULTILINE) or [ended.stderr]
 
 
 if __name__ == "__main__":
-    asked(__doc__)
+    arguments(__doc__)
     main()

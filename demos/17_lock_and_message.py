@@ -1,32 +1,32 @@
-"""A lock and a message that wait for each other: a server thread on every rank, and one line in the wrong place.
+"""Detect a deadlock of a lock and a message: every rank has a server thread, and one line is in the wrong place.
 
     python demos/17_lock_and_message.py
 """
 
 from threading import Lock, Thread
 
-from screen import asked
+from screen import arguments
 
 import fakempi
 
-QUESTION, ANSWER = 1, 2
+REQUEST, REPLY = 1, 2
 
 
 def serve(comm, counts, lock):
-    """A thread of every rank: tells its count to whoever asks, until nobody does any more."""
-    while (asker := comm.recv(tag=QUESTION)) is not None:
+    """Server thread of a rank: send its count to each rank that requests it, until it receives None."""
+    while (client := comm.recv(tag=REQUEST)) is not None:
         with lock:
-            comm.send(counts[0], dest=asker, tag=ANSWER)
+            comm.send(counts[0], dest=client, tag=REPLY)
 
 
-def ask(comm, other):
-    """Another rank's count."""
-    comm.send(comm.Get_rank(), dest=other, tag=QUESTION)
-    return comm.recv(source=other, tag=ANSWER)
+def query(comm, other):
+    """Request the count of another rank."""
+    comm.send(comm.Get_rank(), dest=other, tag=REQUEST)
+    return comm.recv(source=other, tag=REPLY)
 
 
 def add_up(comm, careful):
-    """Everybody counts, and asks all others: when it has given the lock back, or while it has it in its hands."""
+    """Increment the count and query all other ranks: after releasing the lock (careful), or while holding it."""
     rank, lock, counts = comm.Get_rank(), Lock(), [comm.Get_rank()]
     others = [other for other in range(comm.Get_size()) if other != rank]
     server = Thread(target=serve, args=(comm, counts, lock), name="server")
@@ -34,20 +34,20 @@ def add_up(comm, careful):
     with lock:
         counts[0] += 1
         if not careful:
-            answers = [ask(comm, other) for other in others]
+            replies = [query(comm, other) for other in others]
     if careful:
-        answers = [ask(comm, other) for other in others]
+        replies = [query(comm, other) for other in others]
     comm.Barrier()
-    comm.send(None, dest=rank, tag=QUESTION)
+    comm.send(None, dest=rank, tag=REQUEST)
     server.join()
-    return counts[0] + sum(answers)
+    return counts[0] + sum(replies)
 
 
-asked(__doc__)
-print("the lock is given back before anybody asks")
+arguments(__doc__)
+print("the lock is released before the queries")
 print(fakempi.run(add_up, 4, True).returns)
 
-print("\nthe lock is held until all have answered")
+print("\nthe lock is held during the queries")
 try:
     fakempi.run(add_up, 4, False)
 except fakempi.DeadlockError as deadlock:

@@ -1,9 +1,9 @@
-"""The eight settings of Kang et al. (2019) in the model: who has what, and how long each algorithm takes.
+"""Model the eight settings of Kang et al. (2019): the blocks of each rank, and the time of each algorithm.
 
-One rank a node: times are the algorithms' claims, which the tests hold equal to the emulator's. Many ranks a node: claims
-know nothing of nodes, so the emulator runs, but a ring of 1,600 is 2.5 million messages a time. There the ring's hops are
-taken from their recurrence, all ranks of a round in one numpy line (`ShortRings`), and everything else is simulated.
-tests/demos/test_kang_model.py compares that with running every message.
+With one rank per node, times are the algorithms' claims, which the tests compare with the emulator. With many ranks per
+node, claims do not apply, because they ignore nodes; but a ring of 1,600 ranks has 2.5 million messages. So the hops of
+rings are computed from their recurrence, all ranks of a round in one numpy expression (`ShortRings`), and everything else
+is emulated. tests/demos/test_kang_model.py compares the result with runs of every message.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from short_rings import ShortRings
 
 import fakempi
 from collectives import Algorithm, Case, find
-from collectives.catalogue.schedule import Schedule
+from collectives.catalogue.schedule import Rounds
 from collectives.tools.numbers import ceil_div
 from fakempi import CostModel, Hockney, TwoLevel, presets
 
 PUBLISHED = {1: 7.00, 2: 4.84, 3: 4.21, 4: 6.68, 5: 7.00, 6: 7.00, 7: 4.84, 8: 4.84}
 SIZES = tuple(2**n for n in range(16, 24))  # 64 KB to 8 MB, of the largest block, per node
 ITEM = 4  # the paper's datatype is MPI_INT
-LEAST_BLOCK = 65536  # of the blocked ring
+LEAST_BLOCK = 65536  # minimum block size of the blocked ring
 
 
 class Cluster(NamedTuple):
-    """So many nodes with so many ranks each; inside a node links are slower than the network (Cori), or as fast."""
+    """Number of nodes and ranks per node; links inside a node are slower than the network (Cori), or as fast (even)."""
 
     nodes: int
     ranks_per_node: int
@@ -65,10 +65,10 @@ def operation(number: int) -> str:
 
 
 def algorithms(number: int, ranks_per_node: int) -> tuple[str, ...]:
-    """The curves of a setting in Figs. 4 and 5. Two more in Fig. 5 are how MPICH gathers, by the paper and by its source.
+    """The curves of a setting in Figs. 4 and 5; Fig. 5 also has MPICH's gather, according to the paper and to its source.
 
-    The latter, MPIR_Allgatherv_inter_remote_gather_local_bcast, is `wmpi` with MPICH's broadcast. On nodes of 32 ranks its
-    messages wait in queues of 1,600, which takes 9 s a point: left out.
+    The gather of the source, MPIR_Allgatherv_inter_remote_gather_local_bcast, is `wmpi` with MPICH's broadcast. It is
+    omitted on nodes of 32 ranks, where its messages wait in queues of 1,600 and a point takes 9 s.
     """
     old, new = "root_gathering_mpich", "full_duplex"
     if number < 5:
@@ -77,7 +77,7 @@ def algorithms(number: int, ranks_per_node: int) -> tuple[str, ...]:
 
 
 def setting(number: int, ranks: int, largest: int) -> Case:
-    """A setting on so many ranks, in halves or 25 : 7, with a largest block of so many bytes."""
+    """A setting with this number of ranks, in halves or 25 : 7, and this size of the largest block in bytes."""
     half, p, q, k = ranks // 2, ranks * 25 // 32, ranks * 7 // 32, largest // ITEM
 
     def rising(n: int) -> tuple[int, ...]:
@@ -98,16 +98,16 @@ def setting(number: int, ranks: int, largest: int) -> Case:
 
 
 def block_bytes(largest: int) -> int:
-    """Thirds and fourths of a block come out even in twelfths; but not under 64 KB, for every block has its start-up."""
+    """A twelfth of the largest block, which divides thirds and fourths; at least 64 KB, because each has a start-up."""
     return max(LEAST_BLOCK, ceil_div(largest, 12 * ITEM) * ITEM)
 
 
 def seconds(job: Job) -> float:
-    """The modelled time of one call."""
+    """The modeled time of one call."""
     algorithm = find(operation(job.number), job.algorithm, kind="inter")
     largest = job.size // job.cluster.ranks_per_node
     case = setting(job.number, job.cluster.ranks, largest)
-    ring = "blocked_ring" if job.number in (2, 3, 4) else "ring"  # received parts differ by a third, or by an element
+    ring = "blocked_ring" if job.number in (2, 3, 4) else "ring"  # 2 to 4: parts differ by up to a third
     if job.cluster.ranks_per_node > 1:
         rings = ShortRings(case.p, job.cluster.cost, block_bytes(largest))
         return simulate(algorithm, case, job.cluster.cost, short(rings, algorithm, ring))
@@ -118,7 +118,7 @@ def seconds(job: Job) -> float:
 
 
 def to_bound(number: int, ranks: int, gathering: str) -> float:
-    """Full duplex to the lower bound M without start-ups, one rank a node; by what gathers in the groups."""
+    """Time of full duplex / lower bound M, without start-ups, with one rank per node and this allgatherv in the groups."""
     algorithm = find("allgather", "full_duplex", kind="inter")
     case = setting(number, ranks, 48 * ITEM)
     found = find("allgatherv", gathering)
@@ -129,7 +129,7 @@ def to_bound(number: int, ranks: int, gathering: str) -> float:
 
 
 def plain(algorithm: Algorithm, ring: str, longest: int) -> dict[str, Any]:
-    """Parameters: the gathering within the groups by rings, every message of them."""
+    """Parameters for allgathers within the groups by rings, with every message."""
     if algorithm.name.startswith("root"):
         return {"first": True}
     if algorithm.name == "wmpi":
@@ -139,7 +139,7 @@ def plain(algorithm: Algorithm, ring: str, longest: int) -> dict[str, Any]:
 
 
 def short(rings: ShortRings, algorithm: Algorithm, ring: str) -> dict[str, Any]:
-    """Parameters: the same with rings in short form."""
+    """The same parameters with computed rings."""
     if algorithm.name == "root_gathering_ring":
         return {"first": True, "bcast": rings.bcast(), "gatherv": rings.gatherv()}
     if algorithm.name.startswith("root"):
@@ -148,7 +148,7 @@ def short(rings: ShortRings, algorithm: Algorithm, ring: str) -> dict[str, Any]:
 
 
 class SlowHop(Hockney):
-    """One link between neighbours of either group takes h times as long for a byte; it is in the way of rings alone."""
+    """One link between neighbors in each group takes h times as long per byte; only rings use it."""
 
     def __init__(self, p: int, h: float, link: Hockney) -> None:
         super().__init__(link.t_s, link.t_w, eager_limit=0)
@@ -161,7 +161,7 @@ class SlowHop(Hockney):
 
 
 def with_slow_hop(ranks: int, h: float, name: str, gathering: str = "ring") -> float:
-    """The time of setting 5 at 8 MB a node where one hop of the groups' rings is slow; every message is emulated."""
+    """The time of setting 5 at 8 MB per node with one slow hop in each group's ring; every message is emulated."""
     algorithm, case = find("allgatherv", name, kind="inter"), setting(5, ranks, SIZES[-1])
     within = {operation: find(operation, gathering) for operation in ("allgather", "allgatherv")}
     parameters = within if name == "full_duplex" else plain(algorithm, gathering, 0)
@@ -169,21 +169,21 @@ def with_slow_hop(ranks: int, h: float, name: str, gathering: str = "ring") -> f
 
 
 def with_blocks(blocked_ring: Algorithm, longest: int) -> Algorithm:
-    """The blocked ring with blocks of so many bytes."""
+    """The blocked ring with this block size in bytes."""
 
     def run(*args: Any, **options: Any) -> None:
         blocked_ring.run(*args, block_bytes=longest, **options)
 
-    def schedule(case: Case) -> Schedule | None:
+    def schedule(case: Case) -> Rounds | None:
         return blocked_ring.plan(replace(case, parameters={"block_bytes": longest}))
 
     return replace(blocked_ring, run=run, schedule=schedule)
 
 
 def simulate(algorithm: Algorithm, case: Case, cost: CostModel, parameters: dict[str, Any]) -> float:
-    """The time of a call on the emulator: A is ranks 0 .. p-1, B the others; payloads without contents."""
+    """The time of a call on the emulator, with phantom buffers: A has ranks 0 .. p-1, B the others."""
 
-    groups = [(group.layout, group.counts) for group in case.groups]  # made once: a layout is as long as its counts
+    groups = [(group.layout, group.counts) for group in case.groups]  # created once, because layouts are long
 
     def main(comm: Any) -> None:
         in_a = comm.Get_rank() < case.p
@@ -192,7 +192,7 @@ def simulate(algorithm: Algorithm, case: Case, cost: CostModel, parameters: dict
         inter = local.Create_intercomm(0, comm, case.p if in_a else 0)
         mine = fakempi.phantom(own.size(local.Get_rank()) * ITEM, ITEM)
         recvbuf = fakempi.phantom(other.size(0, other.p) * ITEM, ITEM)
-        said = {**parameters, "first": in_a} if "first" in parameters else parameters
-        algorithm.run(inter, local, mine, recvbuf, *(() if counts is None else (counts,)), **said)
+        arguments = {**parameters, "first": in_a} if "first" in parameters else parameters
+        algorithm.run(inter, local, mine, recvbuf, *(() if counts is None else (counts,)), **arguments)
 
     return float(fakempi.run(main, case.ranks, cost=cost).time)

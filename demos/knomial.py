@@ -1,6 +1,6 @@
-"""Bcast by k-nomial tree: whoever has the message hands it to k-1 others, in ever smaller parts of the group.
+"""Bcast by k-nomial tree: a rank that has the message sends it to k-1 others, in smaller and smaller parts of the group.
 
-Places are ranks counted from the root. For w = k^j, from the largest below p down to 1, a place that is a multiple of k w
+Places are ranks relative to the root. For w = k^j, from the largest below p down to 1, a place that is a multiple of k w
 sends to the places w, 2 w, ... (k-1) w above it, one after the other.
 
     p = 4, k = 4    start    1st    2nd    3rd
@@ -10,9 +10,9 @@ sends to the places w, 2 w, ... (k-1) w above it, one after the other.
     rank 3          .        .      .      x
 
 Rounds   at most (k-1) ceil(log_k p)    Sent per rank   m to each child    Scratch   none
-Time     at most (k-1) ceil(log_k p) (t_s + m t_w); exact by the schedule
+Time     at most (k-1) ceil(log_k p) (t_s + m t_w); the exact time is computed from the schedule
 Fits     any p; k > 1
-Best     where starting a message costs more on a longer path than on a wider one
+Best     short messages where a rank can send several messages at once; with one port, k = 2 has the fewest rounds
 Source   folklore
 """
 
@@ -26,8 +26,8 @@ from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm
 
 
-def bcast_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: int = 0) -> None:
-    """Send the root's message to all."""
+def bcast_my_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: int = 0) -> None:
+    """Broadcast the root's message."""
     p = comm.Get_size()
     ALGORITHM.check(Case(p, parameters={"k": k}))
     place = (comm.Get_rank() - root) % p
@@ -40,11 +40,11 @@ def bcast_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: in
 
 
 def widths(p: int, k: int) -> list[int]:
-    """Powers of k below p, the largest first."""
-    found = [1]
-    while found[-1] * k < p:
-        found.append(found[-1] * k)
-    return found[::-1]
+    """Powers of k below p, largest first."""
+    powers = [1]
+    while powers[-1] * k < p:
+        powers.append(powers[-1] * k)
+    return powers[::-1]
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -61,5 +61,5 @@ def fits(case: Case) -> str | None:
 
 
 ALGORITHM = Algorithm(
-    operation="bcast", name="knomial", run=bcast_knomial, schedule=schedule, fits=fits, parameters={"k": 4}
+    operation="bcast", name="my_knomial", run=bcast_my_knomial, schedule=schedule, fits=fits, parameters={"k": 4}
 )

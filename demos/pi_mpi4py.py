@@ -1,4 +1,4 @@
-"""Pi by numerical integration: every rank takes every size-th strip. An ordinary mpi4py program, which knows no emulator."""
+"""Compute pi by numerical integration; every rank takes every size-th strip. An ordinary mpi4py program."""
 
 import sys
 

@@ -1,12 +1,14 @@
-"""Rings on clusters without their messages: a ring of 1,600 ranks is 2.5 million of them, or 1,599 lines of numpy.
+"""Compute rings on clusters without their messages: 1,599 numpy expressions replace the 2.5 million messages of 1,600 ranks.
 
-Where the ranks of a ring fill their nodes in order, one rank a node sends off its node and one receives from off it. So
-nobody queues for the network, and the clocks of all ranks follow from those of the round before: a hop begins when both
-its ends have come to the round. `ShortRings` makes algorithms of that. Their ranks come together (making a communicator
-is free in modelled time), the first to go on works out when everybody will be done, and each computes until then.
+If the ranks of a ring fill their nodes in order, one rank per node sends to another node and one receives from another. So
+no message queues for the network, and the clocks of all ranks follow from those of the previous round: a hop begins when
+both its ends have reached the round. `ShortRings` provides algorithms that use this: the ranks synchronize (creating a
+communicator takes no modeled time), the first rank that continues computes the end times of all ranks, and each rank
+advances its clock to its end time.
 
-All other parts of an algorithm run as ever, in the same run. The ends are exact as long as no other message crosses the
-ring's; tests/demos/test_kang_model.py compares them with runs of every message.
+All other parts of an algorithm run as usual, in the same run. The end times are exact as long as no other message crosses
+those of the ring; tests/demos/test_kang_model.py compares them with runs of every message. The code compares clocks of
+different ranks, which start together on the emulator only.
 """
 
 from __future__ import annotations
@@ -21,23 +23,23 @@ import numpy.typing as npt
 
 import fakempi
 from collectives import Algorithm, find
-from collectives.between.groups import Subset
-from collectives.shapes.binomial import scatter_pieces
+from collectives.patterns.binomial import scatter_pieces
 from collectives.tools.blocks import Layout
-from collectives.tools.unbuffered import Unbuffered
+from collectives.tools.subset import Subset
+from collectives.tools.unbuffered import SynchronousComm
 from fakempi import MPI, TwoLevel
 
 Bytes = npt.NDArray[np.int64]
 
 
 def ring(sizes: Bytes) -> Iterator[Bytes]:
-    """What each rank sends to its right, round by round: in round k rank r block r-k."""
+    """Bytes that each rank sends to its right, round by round: in round k rank r sends block r-k."""
     for k in range(len(sizes) - 1):
         yield np.roll(sizes, k)
 
 
 def blocked_ring(sizes: Bytes, longest: int) -> Iterator[Bytes]:
-    """The same for `blocked_ring`: rank r's last block, then the ones before it, until its right neighbour has all."""
+    """The same for `blocked_ring`: rank r sends its last block, then those before it, until its right neighbor has all."""
     blocks = [min(longest, size - at) for size in sizes.tolist() for at in range(0, size or 1, longest)]
     numbers = np.maximum(1, -(-sizes // longest))
     stops, total = np.cumsum(numbers), len(blocks)
@@ -48,14 +50,14 @@ def blocked_ring(sizes: Bytes, longest: int) -> Iterator[Bytes]:
 
 
 def ring_gather(sizes: Bytes) -> Iterator[Bytes]:
-    """What each rank sends to its left on the way to rank 0: in round k rank r block r+k, if there is one."""
+    """Bytes that each rank sends to its left on the way to rank 0: in round k rank r sends block r+k, if there is one."""
     ranks = np.arange(len(sizes))
     for k in range(len(sizes) - 1):
         yield np.where((ranks > 0) & (ranks + k < len(sizes)), np.roll(sizes, -k), 0)
 
 
 class ShortRings:
-    """Rings within two groups, A of p ranks and B of the others, on the nodes of a cost model. For one run."""
+    """Rings within two groups, A with the first p ranks and B with the others, on the nodes of a cost model. For one run."""
 
     def __init__(self, p: int, cost: TwoLevel, block_bytes: int) -> None:
         if cost.node(p - 1) == cost.node(p):
@@ -63,12 +65,12 @@ class ShortRings:
                 f"ranks {p - 1} and {p} are in different groups on one node, {cost.node(p)}: their rings would queue"
             )
         self.cost, self.block_bytes = cost, block_bytes
-        self.turns: Counter[int] = Counter()  # rings that a process has been in
+        self.count: Counter[int] = Counter()  # number of rings that a process has taken part in
         self.entered: dict[tuple[int, ...], dict[int, float]] = defaultdict(dict)
         self.ends: dict[tuple[int, ...], list[float]] = {}
 
     def allgather(self) -> Algorithm:
-        """In place of `ring`; across nodes, where ranks of a node would queue, the ring itself."""
+        """Replacement of `ring`; across nodes, where ranks of a node would queue, the ring itself."""
         plain = find("allgather", "ring")
 
         def run(comm: Any, sendbuf: None, recvbuf: Any, *, tag: int = 0) -> None:
@@ -80,7 +82,7 @@ class ShortRings:
         return replace(plain, run=run)
 
     def allgatherv(self, name: str) -> Algorithm:
-        """In place of `ring` or `blocked_ring`."""
+        """Replacement of `ring` or `blocked_ring`."""
         plain = find("allgatherv", name)
         options = {"block_bytes": self.block_bytes} if name == "blocked_ring" else {}
 
@@ -98,7 +100,7 @@ class ShortRings:
         return replace(plain, run=run)
 
     def bcast(self) -> Algorithm:
-        """In place of `scatter_ring_allgather`, from root 0: the scatter as it is, then the ring."""
+        """Replacement of `scatter_ring_allgather` from root 0: the scatter unchanged, then the ring."""
 
         def run(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
             pieces = Layout.nearly_equal(buf.size, comm.Get_size())
@@ -112,7 +114,7 @@ class ShortRings:
         return replace(find("bcast", "scatter_ring_allgather"), run=run)
 
     def gatherv(self) -> Algorithm:
-        """In place of `ring`, to root 0."""
+        """Replacement of `ring` to root 0."""
 
         def run(comm: Any, sendbuf: Any, recvbuf: Any, counts: Sequence[int], *, root: int = 0, tag: int = 0) -> None:
             self.pass_around(comm, lambda: ring_gather(np.array(counts, np.int64) * sendbuf.itemsize), step=-1)
@@ -120,23 +122,23 @@ class ShortRings:
         return replace(find("gatherv", "ring"), run=run)
 
     def pass_around(self, comm: Any, rounds: Callable[[], Iterable[Bytes]], step: int = 1) -> None:
-        """Let the running rank come out of a ring when it would; -1 is a ring to the left."""
+        """Advance the clock of the running rank to the end of the ring; step -1 is a ring to the left."""
         process, rank = MPI.COMM_WORLD.Get_rank(), comm.Get_rank()
         first = process - rank
-        key = (first, self.turns[process])
-        self.turns[process] += 1
+        key = (first, self.count[process])
+        self.count[process] += 1
         self.entered[key][rank] = MPI.Wtime()
-        (comm._comm if isinstance(comm, (Subset, Unbuffered)) else comm).Split(0, 0).Free()
+        (comm._comm if isinstance(comm, (Subset, SynchronousComm)) else comm).Split(0, 0).Free()
         if key not in self.ends:
             entered = self.entered.pop(key)
             clocks = np.array([entered[r] for r in range(len(entered))])
-            self.ends[key] = self.done(first, clocks, rounds(), step).tolist()
+            self.ends[key] = self.end_times(first, clocks, rounds(), step).tolist()
         fakempi.compute(self.ends[key][rank] - MPI.Wtime())
 
-    def done(
+    def end_times(
         self, first: int, clocks: npt.NDArray[np.float64], rounds: Iterable[Bytes], step: int
     ) -> npt.NDArray[np.float64]:
-        """When processes first, first+1, ... are done, if they begin at these clocks; each sends to the one a step on."""
+        """End times of processes first, first+1, ... that begin at these clocks; each sends to the process `step` away."""
         nodes = np.array([self.cost.node(first + r) for r in range(len(clocks))])
         inside = nodes == np.roll(nodes, -step)
         t_s = np.where(inside, self.cost.intra.t_s, self.cost.inter.t_s)
@@ -149,5 +151,5 @@ class ShortRings:
 
 
 def stride(comm: Any) -> int:
-    """How far apart the ranks of a communicator are."""
+    """Distance between consecutive ranks of a communicator."""
     return comm._ranks.step if isinstance(comm, Subset) else 1

@@ -1,6 +1,6 @@
-"""The mpi4py-shaped namespace: names only. `from fakempi import MPI` in place of `from mpi4py import MPI`.
+"""The names of `mpi4py.MPI`: use `from fakempi import MPI` in place of `from mpi4py import MPI`.
 
-COMM_WORLD and COMM_SELF are the running rank's own; bound before any rank runs, they stand for it later.
+COMM_WORLD and COMM_SELF are those of the running rank, even if a program binds the names before any rank runs.
 """
 
 # mypy: implicit-reexport
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.error_classes import (  # isort: skip
+from fakempi.errors.classes import (  # isort: skip
     ERR_ABI, ERR_ACCESS, ERR_AMODE, ERR_ARG, ERR_ASSERT, ERR_BAD_FILE, ERR_BASE, ERR_BUFFER, ERR_COMM, ERR_CONVERSION,
     ERR_COUNT, ERR_DIMS, ERR_DISP, ERR_DUP_DATAREP, ERR_ERRHANDLER, ERR_FILE, ERR_FILE_EXISTS, ERR_FILE_IN_USE,
     ERR_GROUP, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE, ERR_INTERN, ERR_IN_STATUS, ERR_IO, ERR_KEYVAL,
@@ -166,10 +166,7 @@ from fakempi.mpi.base.errhandler import (
 )  # fmt: skip
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
-from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer
-from fakempi.mpi.buffers.objects import Pickle, pickle
-from fakempi.mpi.buffers.places import (
+from fakempi.mpi.buffers.address_constants import (
     BOTTOM,
     BUFFER_AUTOMATIC,
     IN_PLACE,
@@ -177,6 +174,9 @@ from fakempi.mpi.buffers.places import (
     BufferAutomaticType,
     InPlaceType,
 )  # fmt: skip
+from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
+from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer
+from fakempi.mpi.buffers.objects import Pickle, pickle
 from fakempi.mpi.comms.comm import COMM_NULL, Comm
 from fakempi.mpi.comms.group import GROUP_EMPTY, GROUP_NULL, Group
 from fakempi.mpi.comms.intercomm import Intercomm

@@ -1,17 +1,26 @@
-"""fakempi runs MPI programs without MPI: thousands of virtual ranks in one process, in modelled time.
+"""fakempi runs MPI programs without MPI: thousands of virtual ranks in one process, in modeled time.
 
-kernel/       time and tasks                    wire/    envelopes, mailboxes, ports, cost models
-mpi/          what a rank's program touches     checks/  what is wrong with a program
-trace/        what happened, view/ pictures     world    builds all of it, starts the ranks: `run`
-MPI           the mpi4py-shaped namespace       errors   every exception of ours
-watch/        how far a run is, and time-outs   own_models  cost models from files
-choices/      what MPI leaves open, steered     exploring/  all schedules: `explore`
+core/         kernel (tasks and time), network (mailboxes, ports, cost models), hooks, reports, `run`
+mpi/          the MPI calls of a rank's program
+MPI           the mpi4py-shaped namespace
+extensions/   features that observe or change a run: fused collectives, CPU time, time limits, threads, buffer checks
+isolation/    an unmodified script on every rank as if it were a process
+processes/    the same, with an operating-system process for each rank
+modelcheck/   all schedules of a program: `explore`
+tuning/       choice of the algorithm of a collective call
+machines/     cost models from measurements, and the accuracy of their predictions
+trace/        the events of a run, as columns
+view/         pictures of a run: terminal, HTML page, SVG
+apps/         command line, pytest plugin, notebook, course, terminal viewer
+compare       public names of the comparison of algorithms
+errors/       every exception
 
     >>> import fakempi
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
     [0, 1, 4, 9]
 
-PYTEST_DONT_REWRITE: pytest warns of a plugin's package that is there before it, as this one is in `fakempi run -m pytest`.
+The word PYTEST_DONT_REWRITE in this docstring stops a warning of pytest: this package is imported before pytest in
+`fakempi run -m pytest`, too early for pytest to rewrite its assertions.
 """
 
 from __future__ import annotations
@@ -20,95 +29,103 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-# Where each public name lives. They are imported when first used, so that `import fakempi` costs next to nothing.
-_HOMES = {
+# Public name -> module that defines it. Modules are imported on first use, so that `import fakempi` is fast.
+_MODULES = {
     "MPI": "fakempi.MPI",
-    "Run": "fakempi.world",
-    "run": "fakempi.world",
-    "explore": "fakempi.exploring.explore",
+    "compare": "fakempi.compare",
+    "strategies": "fakempi.apps.strategies",
+    "Run": "fakempi.core.run_result",
+    "run": "fakempi.core.world",
+    "explore": "fakempi.modelcheck.search.explore",
+    "Exploration": "fakempi.modelcheck.search.exploration",
+    "Trace": "fakempi.trace.record",
     "ScheduleError": "fakempi.errors",
-    "OutcomesDiffer": "fakempi.errors",
-    "load": "fakempi.traces",
+    "OutcomesDifferError": "fakempi.errors",
+    "load": "fakempi.view.loading",
     "compute": "fakempi.mpi.base.environment",
-    "die": "fakempi.mpi.failures.death",
+    "die": "fakempi.mpi.failures.kill",
     "phantom": "fakempi.mpi.buffers.phantom",
     "region": "fakempi.mpi.base.region",
-    "CostModel": "fakempi.wire.cost",
-    "Dragonfly": "fakempi.wire.models.dragonfly",
-    "FatTree": "fakempi.wire.models.fat_tree",
-    "FileServer": "fakempi.wire.files",
-    "Free": "fakempi.wire.models.free",
-    "Hockney": "fakempi.wire.models.hockney",
-    "Link": "fakempi.wire.cost",
-    "LogGP": "fakempi.wire.models.loggp",
-    "Torus": "fakempi.wire.models.torus",
-    "TwoGroups": "fakempi.wire.models.two_groups",
-    "TwoLevel": "fakempi.wire.models.two_level",
-    "presets": "fakempi.wire.models.presets",
+    "CostModel": "fakempi.core.network.cost",
+    "Dragonfly": "fakempi.core.network.models.dragonfly",
+    "FatTree": "fakempi.core.network.models.fat_tree",
+    "FileServer": "fakempi.core.network.files",
+    "ZeroCost": "fakempi.core.network.models.zero_cost",
+    "Hockney": "fakempi.core.network.models.hockney",
+    "Link": "fakempi.core.network.cost",
+    "LogGP": "fakempi.core.network.models.loggp",
+    "Torus": "fakempi.core.network.models.torus",
+    "TwoGroups": "fakempi.core.network.models.two_groups",
+    "TwoLevel": "fakempi.core.network.models.two_level",
+    "presets": "fakempi.core.network.models.presets",
     "DeadlockError": "fakempi.errors",
-    "Finding": "fakempi.checks.findings",
+    "Finding": "fakempi.core.reports.findings",
     "FindingsError": "fakempi.errors",
     "InternalError": "fakempi.errors",
     "LivelockError": "fakempi.errors",
     "MPIFindingWarning": "fakempi.errors",
     "RankError": "fakempi.errors",
     "RunError": "fakempi.errors",
-    "RunTimeout": "fakempi.errors",
+    "RunTimeoutError": "fakempi.errors",
     "TraceError": "fakempi.errors",
 }
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = sorted([*_MODULES, "__version__"])
 
 if TYPE_CHECKING:
     from fakempi import MPI as MPI
-    from fakempi.checks.findings import Finding as Finding
+    from fakempi import compare as compare
+    from fakempi.apps import strategies as strategies
+    from fakempi.core.network.cost import CostModel as CostModel
+    from fakempi.core.network.cost import Link as Link
+    from fakempi.core.network.files import FileServer as FileServer
+    from fakempi.core.network.models import presets as presets
+    from fakempi.core.network.models.dragonfly import Dragonfly as Dragonfly
+    from fakempi.core.network.models.fat_tree import FatTree as FatTree
+    from fakempi.core.network.models.hockney import Hockney as Hockney
+    from fakempi.core.network.models.loggp import LogGP as LogGP
+    from fakempi.core.network.models.torus import Torus as Torus
+    from fakempi.core.network.models.two_groups import TwoGroups as TwoGroups
+    from fakempi.core.network.models.two_level import TwoLevel as TwoLevel
+    from fakempi.core.network.models.zero_cost import ZeroCost as ZeroCost
+    from fakempi.core.reports.findings import Finding as Finding
+    from fakempi.core.run_result import Run as Run
+    from fakempi.core.world import run as run
     from fakempi.errors import DeadlockError as DeadlockError
     from fakempi.errors import FindingsError as FindingsError
     from fakempi.errors import InternalError as InternalError
     from fakempi.errors import LivelockError as LivelockError
     from fakempi.errors import MPIFindingWarning as MPIFindingWarning
-    from fakempi.errors import OutcomesDiffer as OutcomesDiffer
+    from fakempi.errors import OutcomesDifferError as OutcomesDifferError
     from fakempi.errors import RankError as RankError
     from fakempi.errors import RunError as RunError
-    from fakempi.errors import RunTimeout as RunTimeout
+    from fakempi.errors import RunTimeoutError as RunTimeoutError
     from fakempi.errors import ScheduleError as ScheduleError
     from fakempi.errors import TraceError as TraceError
-    from fakempi.exploring.explore import explore as explore
+    from fakempi.modelcheck.search.exploration import Exploration as Exploration
+    from fakempi.modelcheck.search.explore import explore as explore
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region
     from fakempi.mpi.buffers.phantom import phantom as phantom
-    from fakempi.mpi.failures.death import die as die
-    from fakempi.traces import load as load
-    from fakempi.wire.cost import CostModel as CostModel
-    from fakempi.wire.cost import Link as Link
-    from fakempi.wire.files import FileServer as FileServer
-    from fakempi.wire.models import presets as presets
-    from fakempi.wire.models.dragonfly import Dragonfly as Dragonfly
-    from fakempi.wire.models.fat_tree import FatTree as FatTree
-    from fakempi.wire.models.free import Free as Free
-    from fakempi.wire.models.hockney import Hockney as Hockney
-    from fakempi.wire.models.loggp import LogGP as LogGP
-    from fakempi.wire.models.torus import Torus as Torus
-    from fakempi.wire.models.two_groups import TwoGroups as TwoGroups
-    from fakempi.wire.models.two_level import TwoLevel as TwoLevel
-    from fakempi.world import Run as Run
-    from fakempi.world import run as run
+    from fakempi.mpi.failures.kill import die as die
+    from fakempi.trace.record import Trace as Trace
+    from fakempi.view.loading import load as load
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'fakempi' has no attribute {name!r}")
-    import_module("fakempi.own_collectives").keep_apart()
-    home = import_module(_HOMES[name])
-    value = home if home.__name__ in (f"fakempi.{name}", f"fakempi.wire.models.{name}") else getattr(home, name)
+    import_module("fakempi.core.collectives_package").load_despite_shadowing()
+    module = import_module(_MODULES[name])
+    value = module if module.__name__.endswith(f".{name}") and not hasattr(module, name) else getattr(module, name)
     globals()[name] = value
     return value
 
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext fakempi` in a notebook: the cell magic `%%mpi`."""
-    from fakempi.notebook import load
+    from fakempi.apps.notebook import load
 
     load(shell)
 

@@ -1,4 +1,4 @@
-"""Threads that a test has left behind. How many there are says nothing: those of other tests may end at any time."""
+"""Threads that a test has left behind. Their total is not meaningful: threads of other tests may end at any time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 
 def new_threads(before: list[threading.Thread]) -> list[threading.Thread]:
-    """Those that were not there before, and are not on their last steps."""
+    """Threads that are new, and are not about to end."""
     new = [thread for thread in threading.enumerate() if thread not in before]
     for thread in new:
         thread.join(10)

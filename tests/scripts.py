@@ -1,4 +1,4 @@
-"""The scripts of benchmarks/, which are no package, as modules."""
+"""The scripts of benchmarks/, which is no package, as modules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 def imported(*names: str) -> dict[str, Any]:
-    """Scripts by name. Nobody else is to find them, since one is called trace."""
+    """Import scripts by name. Other code must not find them, because one is called trace."""
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))

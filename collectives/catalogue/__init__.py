@@ -1,9 +1,13 @@
-"""What an algorithm is: its name, its text, and its claims, which can be run.
+"""An algorithm's name, code and executable claims.
 
-algorithm       Algorithm and Claims: what a file defines
+algorithm       Algorithm and Claims: the objects that an algorithm's module defines
 case            one use of an algorithm: ranks, bytes, counts, root ...
-card            the labelled lines of a docstring
-schedule        who sends how much to whom, round by round, and the exact time of that
-closed_forms    rounds and times that many share
-composite       the claims of algorithms made of others
+card            the labeled lines of an algorithm's docstring
+bits            what the bits of a floating-point sum depend on
+schedule        transfers round by round, and their exact time
+array_round     a round as arrays, for schedules of many ranks
+closed_forms    closed forms of rounds and time that several algorithms share
+composite       the claims of algorithms composed of others
+concurrent      the same for parts on groups of ranks, in phases
+bound           an algorithm with other default parameters
 """

@@ -1,4 +1,7 @@
-"""An algorithm with parameters of its own choice, to be a part of another one, which hands it none."""
+"""Copies of an algorithm with other default parameters.
+
+A composed algorithm calls its parts without parameters; such a copy is a part with parameters other than the defaults.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,22 @@ T = TypeVar("T")
 
 
 def bound(algorithm: Algorithm, parameters: Mapping[str, Any]) -> Algorithm:
-    """The same algorithm, with other defaults: in its text, and in all that it claims.
+    """Return a copy of an algorithm whose code and claims use `parameters` as defaults.
 
     >>> from collectives import find
-    >>> cut = bound(find("bcast", "chain"), {"segment_bytes": 10})
-    >>> cut, cut.rounds(Case(4, 100)), find("bcast", "chain").rounds(Case(4, 100))
+    >>> segmented = bound(find("bcast", "chain"), {"segment_bytes": 10})
+    >>> segmented, segmented.rounds(Case(4, 100)), find("bcast", "chain").rounds(Case(4, 100))
     (<intra bcast chain>, 12, 3)
     """
     if not parameters:
         return algorithm
 
-    def told(claim: Callable[..., T]) -> Callable[..., T]:
+    def with_parameters(claim: Callable[..., T]) -> Callable[..., T]:
         @wraps(claim)
-        def of_case(case: Case, *rest: Any) -> T:
+        def with_defaults(case: Case, *rest: Any) -> T:
             return claim(replace(case, parameters={**parameters, **case.parameters}), *rest)
 
-        return of_case
+        return with_defaults
 
     @wraps(algorithm.run)
     def run(*args: Any, **options: Any) -> Any:
@@ -38,13 +41,13 @@ def bound(algorithm: Algorithm, parameters: Mapping[str, Any]) -> Algorithm:
     return replace(
         algorithm,
         run=run,
-        schedule=algorithm.schedule and told(algorithm.schedule),
-        scratch=told(algorithm.scratch),
-        fits=told(algorithm.fits),
-        closed_rounds=algorithm.closed_rounds and told(algorithm.closed_rounds),
-        closed_sent=algorithm.closed_sent and told(algorithm.closed_sent),
-        closed_time=algorithm.closed_time and told(algorithm.closed_time),
-        closed_combined=told(algorithm.closed_combined),
+        schedule=algorithm.schedule and with_parameters(algorithm.schedule),
+        scratch=with_parameters(algorithm.scratch),
+        fits=with_parameters(algorithm.fits),
+        closed_rounds=algorithm.closed_rounds and with_parameters(algorithm.closed_rounds),
+        closed_sent=algorithm.closed_sent and with_parameters(algorithm.closed_sent),
+        closed_time=algorithm.closed_time and with_parameters(algorithm.closed_time),
+        closed_combined=with_parameters(algorithm.closed_combined),
         parameters={**algorithm.parameters, **parameters},
-        holds=algorithm.holds and told(algorithm.holds),
+        holds=algorithm.holds and with_parameters(algorithm.holds),
     )

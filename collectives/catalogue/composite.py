@@ -1,4 +1,4 @@
-"""Algorithms made of others, one after the other: claims from the claims of the parts."""
+"""Algorithms composed of others, one after the other: their claims from the claims of the parts."""
 
 from __future__ import annotations
 
@@ -7,62 +7,62 @@ from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims, no_scratch
-from collectives.catalogue.schedule import Schedule, Seconds
+from collectives.catalogue.schedule import Rounds, Seconds
 
-Part: TypeAlias = tuple[Algorithm, Case]
+AlgorithmCase: TypeAlias = tuple[Algorithm, Case]
 T = TypeVar("T")
 
 
-def first_misfit(parts: Sequence[Part]) -> str | None:
-    """Why the parts cannot serve their cases: the first reason, with the part's name."""
+def first_unsupported(parts: Sequence[AlgorithmCase]) -> str | None:
+    """Reason why the parts do not support their cases: the first one, with the part's name; None if all fit."""
     for algorithm, case in parts:
         if reason := algorithm.fits(case):
             return f"{algorithm.operation} {algorithm.name}: {reason}"
     return None
 
 
-def chain_schedules(parts: Sequence[Part]) -> Schedule | None:
-    """One schedule after the other; a rank begins the next part when it has ended the one before."""
-    plans = _known(algorithm.plan(case) for algorithm, case in parts)
+def chain_schedules(parts: Sequence[AlgorithmCase]) -> Rounds | None:
+    """The schedules one after the other; a rank begins the next part when it has finished the previous one."""
+    plans = _all_or_none(algorithm.plan(case) for algorithm, case in parts)
     return None if plans is None else chain.from_iterable(plans)
 
 
-def one_after_the_other(
-    parts: Callable[[Case], Sequence[Part]], besides: Callable[[Case, int], int] = no_scratch
+def sequential_claims(
+    parts: Callable[[Case], Sequence[AlgorithmCase]], extra_scratch: Callable[[Case, int], int] = no_scratch
 ) -> Claims:
-    """The claims of parts that follow each other, where every message of a part waits for the last of the part before.
+    """The claims of consecutive parts where every message of a part depends on the last message of the previous part.
 
-    So it is where rank 0 is the last to end a part and the first to begin the next, as in a reduce and a broadcast.
-    `besides` is what scratch memory the algorithm takes besides that of its parts.
+    This holds if rank 0 finishes a part last and begins the next one first, as in a reduce followed by a broadcast.
+    `extra_scratch` is the scratch memory of the algorithm in addition to that of its parts.
     """
 
     def scratch(case: Case, rank: int) -> int:
-        return sum(algorithm.scratch(part, rank) for algorithm, part in parts(case)) + besides(case, rank)
+        return sum(algorithm.scratch(part, rank) for algorithm, part in parts(case)) + extra_scratch(case, rank)
 
     def rounds(case: Case) -> int | None:
-        known = _known(algorithm.rounds(part) for algorithm, part in parts(case))
+        known = _all_or_none(algorithm.rounds(part) for algorithm, part in parts(case))
         return None if known is None else sum(known)
 
     def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-        known: list[Seconds] | None = _known(algorithm.time(part, t_s, t_w) for algorithm, part in parts(case))
+        known: list[Seconds] | None = _all_or_none(algorithm.time(part, t_s, t_w) for algorithm, part in parts(case))
         return None if known is None else sum(known)
 
     def combined(case: Case) -> int | None:
-        known = _known(algorithm.closed_combined(part) for algorithm, part in parts(case))
+        known = _all_or_none(algorithm.closed_combined(part) for algorithm, part in parts(case))
         return None if known is None else sum(known)
 
     return Claims(
         schedule=lambda case: chain_schedules(parts(case)),
         scratch=scratch,
-        fits=lambda case: first_misfit(parts(case)),
+        fits=lambda case: first_unsupported(parts(case)),
         closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,
     )
 
 
-def _known(claims: Iterable[T | None]) -> list[T] | None:
-    """The claims of all parts, if each makes one."""
-    found = list(claims)
-    known = [claim for claim in found if claim is not None]
-    return known if len(known) == len(found) else None
+def _all_or_none(claims: Iterable[T | None]) -> list[T] | None:
+    """The claims of all parts, or None if one part makes no claim."""
+    values = list(claims)
+    known = [claim for claim in values if claim is not None]
+    return known if len(known) == len(values) else None

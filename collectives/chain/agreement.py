@@ -1,4 +1,4 @@
-"""What two groups, each of them a chain, find out about each other: agree among themselves, let two speak, and tell all."""
+"""Agreement within a group and between two groups, each of which is a chain: numbers, and exchanges of the two leaders."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ import numpy as np
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.chain.chain import Chain
 from collectives.chain.collect import bcast, largest
-from collectives.chain.paper import scanning, telling
+from collectives.chain.schedules import bcast_rounds, scan_rounds
 
 NUMBER = 8
 """Bytes of a number, and of a process's address."""
 
-Way: TypeAlias = tuple[Any, int, int]
-"""How a speaker reaches the other group's: communicator, rank and tag. Nobody else needs it."""
+Route: TypeAlias = tuple[Any, int, int]
+"""Communicator, rank and tag with which a leader reaches the other leader. Other ranks ignore it."""
 
 
 def agree(chain: Chain, number: int) -> int:
-    """The largest number that anybody proposes."""
+    """Return the largest number that any rank proposes."""
     return largest(chain, number)[0]
 
 
-def exchanged(chain: Chain, words: Sequence[int], heard: int, *, speaker: int, way: Way) -> list[int]:
-    """`heard` numbers from the other group's speaker, on all ranks; `words` of the own speaker go there."""
-    news = np.zeros(heard, np.int64)
-    if chain.rank == speaker:
-        comm, other, tag = way
-        comm.Sendrecv(np.array(words, np.int64), other, tag, news, other, tag)
-    return [int(one) for one in bcast(chain, news, speaker)]
+def exchange_with_other_group(chain: Chain, numbers: Sequence[int], count: int, *, leader: int, route: Route) -> list[int]:
+    """Send the leader's `numbers` to the other group, and return `count` numbers of its leader on all ranks."""
+    received = np.zeros(count, np.int64)
+    if chain.rank == leader:
+        comm, other, tag = route
+        comm.Sendrecv(np.array(numbers, np.int64), other, tag, received, other, tag)
+    return [int(number) for number in bcast(chain, received, leader)]
 
 
-# -- on paper: group A has the ranks from 0 on, group B those after them; the first of each speaks --------------------
+# -- schedules: group A has ranks 0 .. p-1, group B has ranks p .. p+q-1; rank 0 of each group is its leader ----------
 
 
-def agreeing(p: int, q: int) -> Iterator[Round]:
-    """Both groups agree on a number each."""
-    return _side_by_side(scanning(p, NUMBER), scanning(q, NUMBER), p)
+def agreement_rounds(p: int, q: int) -> Iterator[Round]:
+    """Rounds in which both groups agree on a number each."""
+    return _in_parallel(scan_rounds(p, NUMBER), scan_rounds(q, NUMBER), p)
 
 
-def exchanging(p: int, q: int, from_a: int, from_b: int) -> Iterator[Round]:
-    """The speakers exchange so many numbers, and tell the others."""
+def exchange_rounds(p: int, q: int, from_a: int, from_b: int) -> Iterator[Round]:
+    """Rounds in which the leaders exchange numbers and broadcast them in their groups."""
     yield [Transfer(0, p, NUMBER * from_a), Transfer(p, 0, NUMBER * from_b)]
-    yield from _side_by_side(telling(p, NUMBER * from_b), telling(q, NUMBER * from_a), p)
+    yield from _in_parallel(bcast_rounds(p, NUMBER * from_b), bcast_rounds(q, NUMBER * from_a), p)
 
 
-def _side_by_side(a: Iterator[Round], b: Iterator[Round], p: int) -> Iterator[Round]:
-    for ours, theirs in zip_longest(a, b, fillvalue=()):
-        yield [*ours, *(Transfer(p + each.source, p + each.dest, each.nbytes) for each in theirs)]
+def _in_parallel(a: Iterator[Round], b: Iterator[Round], p: int) -> Iterator[Round]:
+    for of_a, of_b in zip_longest(a, b, fillvalue=()):
+        yield [*of_a, *(Transfer(p + transfer.source, p + transfer.dest, transfer.nbytes) for transfer in of_b)]

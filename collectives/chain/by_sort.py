@@ -1,4 +1,4 @@
-"""Splits that sort: an item of everybody, a sort, and what `regroup` makes of it; or everybody sees all items."""
+"""Splits that sort items: in parallel on the chain, or on every process after an allgather of all items."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.chain.chain import NOBODY, Chain, chain_of
-from collectives.chain.items import Compares, Format, Widths, agree, left_out, owner
-from collectives.chain.meter import Meter, Work
+from collectives.chain.chain import NO_RANK, Chain, chain_of
+from collectives.chain.items import Compares, ItemFormat, Widths, agree_on_format, is_undefined, owner
+from collectives.chain.meter import ItemMeter, WorkCallback
 from collectives.chain.regroup import regroup
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
@@ -22,36 +22,38 @@ def split_by_sort(
     *,
     compare: Compares,
     widths: Widths,
-    work: Work,
-    meter: Meter,
+    work: WorkCallback,
+    meter: ItemMeter,
     tag: int,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     chain = chain_of(group, tag)
-    form = agree(chain, color, key, compare, widths)
+    form = agree_on_format(chain, color, key, compare, widths)
     item = form.write(color, key, chain.rank, chain.address)
-    found = sort(chain, item, order=form.order, work=work, meter=meter)
-    return regroup(chain, found, form, color, meter)
+    sorted_item = sort(chain, item, order=form.order, work=work, meter=meter)
+    return regroup(chain, sorted_item, form, color, meter)
 
 
 def holds_by_sort(sort: Algorithm, case: Case) -> int:
-    """`holds` of a split by a sort: what the sort holds, and `regroup` holds 3 items after it."""
+    """`holds` of a split by a sort: the maximum of the sort's claim and the 3 items of `regroup`."""
     return max(3, sort.held(case) or 0)
 
 
-def look_up(chain: Chain, items: Sequence[bytes], item: bytes, form: Format, color: Any, work: Work) -> Chain | None:
-    """The same for one that sees all items: take those of the own group, sort them, and look at the neighbours."""
+def group_among_all_items(
+    chain: Chain, items: Sequence[bytes], item: bytes, form: ItemFormat, color: Any, work: WorkCallback
+) -> Chain | None:
+    """Return the chain of the processes with this color, found by selecting and sorting the group's items locally."""
     end = 1 + form.color.nbytes
     if form.color.compare is None:
-        group = [each for each in items if each.startswith(item[:end])]
+        group = [other for other in items if other.startswith(item[:end])]
     else:
-        group = [each for each in items if form.together(each, item)]
+        group = [other for other in items if form.same_group(other, item)]
     group.sort(key=form.order)
     if work is not None:
         work(len(items) + len(group) * ceil_log2(len(group)))
-    if left_out(color):
+    if is_undefined(color):
         return None
     rank, size = group.index(item), len(group)
-    left = owner(group[rank - 1]) if rank else NOBODY
-    right = owner(group[rank + 1]) if rank + 1 < size else NOBODY
+    left = owner(group[rank - 1]) if rank else NO_RANK
+    right = owner(group[rank + 1]) if rank + 1 < size else NO_RANK
     return Chain(chain.comm, rank, size, chain.address, left, right, chain.tag)

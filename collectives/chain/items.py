@@ -1,11 +1,10 @@
-"""Colour, key, rank and address of a process as one item: a few bytes, as many on all ranks, whose order is theirs.
+"""Items: color, key, rank and address of a process, encoded as bytes. All items have the same length.
 
-An item is compared byte by byte, which is one call whatever it is made of: whole numbers are written with their most
-significant byte first, counted from the smallest; strings and bytes are filled up to the longest, then comes their
-length. Data with a comparison function of its own are pickled, and compared by it. A process without a colour has an
-item too, behind all others.
+One comparison of bytes compares color, key and rank. An integer is stored as its distance from the smallest 64-bit integer,
+most significant byte first. Strings and bytes are padded to the longest length, and their own length follows. Values with a
+comparison function are pickled; the function compares the unpickled values. Items of processes without a color sort last.
 
-    | 0 or 1 | colour | key | rank | address |
+    | 0 or 1 | color | key | rank | address |
 """
 
 from __future__ import annotations
@@ -19,85 +18,85 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import DoesNotFit
+from collectives.catalogue.algorithm import UnsupportedCaseError
 from collectives.chain.chain import Chain
 from collectives.chain.scan import allreduce
 
 UNDEFINED: Final = -32766
-"""The colour of a process that is to be in no group: MPI.UNDEFINED, in MPI's ABI, in MPICH and in Open MPI."""
+"""The color of a process that is in no group: MPI.UNDEFINED of MPI's ABI, MPICH and Open MPI."""
 
 Compare: TypeAlias = Callable[[Any, Any], int]
-"""Negative, zero or positive if the first comes before, is the same as, or comes after the second."""
+"""Returns a negative number, zero or a positive number if the first argument is less, equal or greater, respectively."""
 
 Compares: TypeAlias = Compare | tuple[Compare | None, Compare | None] | None
-"""One for colours and keys, or one for each; None is the order of the data's own."""
+"""A comparison function for colors and keys, or one for each; None is the natural order."""
 
 Widths: TypeAlias = tuple[int, int] | None
-"""Of colours and keys: 0 for whole numbers, otherwise bytes of the longest string. None: one allreduce finds out."""
+"""Widths of colors and keys: 0 for integers, otherwise the length of the longest string. None: an allreduce finds them."""
 
-Order: TypeAlias = Callable[[bytes], Any] | None
-"""What items are sorted by; None for their bytes."""
+SortKey: TypeAlias = Callable[[bytes], Any] | None
+"""The sort key of items; None to compare their bytes."""
 
-RANK = 8
-"""Bytes of rank and address at an item's end."""
+RANK_BYTES = 8
+"""Number of bytes of rank and address, at the end of an item."""
 
 
-class Kind(Enum):
-    """What colours, or keys, are on all ranks."""
+class ValueKind(Enum):
+    """The type of the colors, or of the keys, of all ranks."""
 
     NONE = 0
-    WHOLE = 1
-    TEXT = 2
+    INTEGER = 1
+    STRING = 2
     BYTES = 3
     PICKLED = 4
 
 
 class Field(NamedTuple):
-    """How colours, or keys, are written."""
+    """The encoding of colors, or of keys."""
 
-    kind: Kind
+    kind: ValueKind
     width: int
     compare: Compare | None
 
     @property
     def nbytes(self) -> int:
-        """What it takes in an item."""
-        return {Kind.NONE: 0, Kind.WHOLE: 8, Kind.PICKLED: self.width}.get(self.kind, self.width + 4)
+        """Bytes of the field in an item."""
+        return {ValueKind.NONE: 0, ValueKind.INTEGER: 8, ValueKind.PICKLED: self.width}.get(self.kind, self.width + 4)
 
     def write(self, value: Any) -> bytes:
-        """A value as bytes; None as zeros."""
+        """Encode a value as bytes; None becomes zeros."""
         if value is None:
             return bytes(self.nbytes)
-        plain = as_bytes(value, self.compare)
-        if len(plain) > (8 if self.kind is Kind.WHOLE else self.width):
-            raise DoesNotFit(f"{value!r} has {len(plain)} bytes, but the longest was to have {self.width}")
-        if self.kind is Kind.WHOLE or self.kind is Kind.PICKLED:
-            return plain.ljust(self.nbytes, b"\0")
-        return plain.ljust(self.width, b"\0") + len(plain).to_bytes(4, "big")
+        encoded = as_bytes(value, self.compare)
+        if len(encoded) > (8 if self.kind is ValueKind.INTEGER else self.width):
+            raise UnsupportedCaseError(f"{value!r} has {len(encoded)} bytes, but widths= specifies at most {self.width}")
+        if self.kind is ValueKind.INTEGER or self.kind is ValueKind.PICKLED:
+            return encoded.ljust(self.nbytes, b"\0")
+        return encoded.ljust(self.width, b"\0") + len(encoded).to_bytes(4, "big")
 
 
-class Format(NamedTuple):
-    """How items are written and compared, on all ranks alike."""
+class ItemFormat(NamedTuple):
+    """The encoding of items, equal on all ranks."""
 
     color: Field
     key: Field
 
     @property
     def nbytes(self) -> int:
-        """The length of an item."""
-        return 1 + self.color.nbytes + self.key.nbytes + RANK
+        """Bytes of an item."""
+        return 1 + self.color.nbytes + self.key.nbytes + RANK_BYTES
 
     def write(self, color: Any, key: Any, rank: int, address: int) -> bytes:
-        """The item of a process; of one that is left out neither colour nor key matters."""
-        mark = b"\0"
-        if left_out(color):
-            mark, color, key = b"\1", None, None
-        place = rank.to_bytes(4, "big") + address.to_bytes(4, "big")
-        return mark + self.color.write(color) + self.key.write(key) + place
+        """Return the item of a process; color and key are ignored if the color is UNDEFINED."""
+        flag = b"\0"
+        if is_undefined(color):
+            flag, color, key = b"\1", None, None
+        rank_and_address = rank.to_bytes(4, "big") + address.to_bytes(4, "big")
+        return flag + self.color.write(color) + self.key.write(key) + rank_and_address
 
     @property
-    def order(self) -> Order:
-        """What to sort items by."""
+    def order(self) -> SortKey:
+        """The sort key of items; None to compare their bytes."""
         if self.color.compare is None and self.key.compare is None:
             return None
         start, end = 1 + self.color.nbytes, 1 + self.color.nbytes + self.key.nbytes
@@ -105,13 +104,13 @@ class Format(NamedTuple):
 
         def order(item: bytes) -> Any:
             if item[0]:
-                return (1, item[-RANK:-4])
-            return (0, *(part(item) for part in parts), item[-RANK:-4])
+                return (1, item[-RANK_BYTES:-4])
+            return (0, *(part(item) for part in parts), item[-RANK_BYTES:-4])
 
         return order
 
-    def together(self, a: bytes, b: bytes) -> bool:
-        """Whether two items are of one group."""
+    def same_group(self, a: bytes, b: bytes) -> bool:
+        """Return whether two items have equal colors."""
         end = 1 + self.color.nbytes
         if a[:end] == b[:end] or a[0] or b[0] or self.color.compare is None:
             return a[:end] == b[:end]
@@ -119,17 +118,17 @@ class Format(NamedTuple):
 
 
 def owner(item: bytes) -> int:
-    """The address of the process whose item it is."""
+    """Return the address of the process whose item this is."""
     return int.from_bytes(item[-4:], "big")
 
 
-def left_out(color: Any) -> bool:
-    """Whether a process is to be in no group."""
+def is_undefined(color: Any) -> bool:
+    """Return whether a color is UNDEFINED."""
     return isinstance(color, (int, np.integer)) and color == UNDEFINED
 
 
 def as_bytes(value: Any, compare: Compare | None = None) -> bytes:
-    """A colour or key alone; equal ones have equal bytes unless a function compares them."""
+    """Return a color or key as bytes; equal values have equal bytes unless there is a comparison function."""
     if compare is not None:
         return pickle.dumps(value)
     if isinstance(value, str):
@@ -139,62 +138,63 @@ def as_bytes(value: Any, compare: Compare | None = None) -> bytes:
     try:
         number = operator.index(value)
     except TypeError:
-        kinds = "a whole number, a string nor bytes"
-        raise DoesNotFit(f"{value!r} is neither {kinds}; give it with a comparison function") from None
+        problem = f"{value!r} is not an integer, a string or bytes; pass a comparison function, compare="
+        raise UnsupportedCaseError(problem) from None
     if not -(1 << 63) <= number < 1 << 63:
-        raise DoesNotFit(f"{number} does not fit in 64 bits; give it with a comparison function")
+        raise UnsupportedCaseError(f"{number} does not fit in 64 bits; pass a comparison function, compare=")
     return (number + (1 << 63)).to_bytes(8, "big")
 
 
 def compares(compare: Compares) -> tuple[Compare | None, Compare | None]:
-    """One for colours and one for keys."""
+    """Return the comparison functions of colors and of keys."""
     return compare if isinstance(compare, tuple) else (compare, compare)
 
 
-def agree(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: Widths = None) -> Format:
-    """The format of everybody's items; without `widths` by one allreduce, which finds out who has something else."""
-    functions, out = compares(compare), left_out(color)
-    color = None if out else color
+def agree_on_format(chain: Chain, color: Any, key: Any, compare: Compares = None, widths: Widths = None) -> ItemFormat:
+    """Return the format of the items of all ranks. Without `widths`, one allreduce determines it and detects mixed types."""
+    functions, undefined = compares(compare), is_undefined(color)
+    color = None if undefined else color
     kinds = [kind_of(value, function) for value, function in zip((color, key), functions, strict=True)]
     if widths is not None:
-        if Kind.PICKLED in kinds:
-            raise DoesNotFit("widths are for whole numbers, strings and bytes; what is compared by a function is pickled")
-        found = [Kind.TEXT if width and kind is not Kind.NONE else kind for kind, width in zip(kinds, widths, strict=True)]
-        if out:
-            found[0] = Kind.TEXT if widths[0] else Kind.WHOLE
-        return Format(Field(found[0], widths[0], None), Field(found[1], widths[1], None))
-    if out:
-        kinds, key = [Kind.NONE, Kind.NONE], None  # it has nothing to say of either
+        if ValueKind.PICKLED in kinds:
+            raise UnsupportedCaseError("widths apply to integers, strings and bytes, and keys with compare= are pickled")
+        agreed = [
+            ValueKind.STRING if width and kind is not ValueKind.NONE else kind
+            for kind, width in zip(kinds, widths, strict=True)
+        ]
+        if undefined:
+            agreed[0] = ValueKind.STRING if widths[0] else ValueKind.INTEGER
+        return ItemFormat(Field(agreed[0], widths[0], None), Field(agreed[1], widths[1], None))
+    if undefined:
+        kinds, key = [ValueKind.NONE, ValueKind.NONE], None
     lengths = [
-        0 if kind is Kind.NONE else len(as_bytes(value, function))
+        0 if kind is ValueKind.NONE else len(as_bytes(value, function))
         for kind, value, function in zip(kinds, (color, key), functions, strict=True)
     ]
-    least = [9, 9] if out else [kind.value for kind in kinds]
-    news = np.array([kinds[0].value, kinds[1].value, *lengths, -least[0], -least[1]], np.int64)
-    first, second, width, key_width, *negated = (int(one) for one in allreduce(chain, news, np.maximum))
-    for what, most, negative in (("colours", first, negated[0]), ("keys", second, negated[1])):
-        if -negative not in (most, 9):
-            names = [Kind(one).name.lower() for one in (-negative, most)]
-            raise TypeError(f"split: some {what} are {names[0]} and some are {names[1]}; they must be of one kind")
-    return Format(Field(Kind(first), width, functions[0]), Field(Kind(second), key_width, functions[1]))
+    least = [9, 9] if undefined else [kind.value for kind in kinds]  # 9: no color; -9 is less than the others' values
+    summary = np.array([kinds[0].value, kinds[1].value, *lengths, -least[0], -least[1]], np.int64)
+    first, second, width, key_width, *negated = (int(number) for number in allreduce(chain, summary, np.maximum))
+    for name, greatest, negative in (("colors", first, negated[0]), ("keys", second, negated[1])):
+        if -negative not in (greatest, 9):
+            kinds_found = " and ".join(ValueKind(number).name.lower() for number in (-negative, greatest))
+            raise TypeError(f"split: the {name} have the types {kinds_found}; all ranks must pass the same type")
+    return ItemFormat(Field(ValueKind(first), width, functions[0]), Field(ValueKind(second), key_width, functions[1]))
 
 
-def kind_of(value: Any, compare: Compare | None = None) -> Kind:
-    """What a colour or key is."""
+def kind_of(value: Any, compare: Compare | None = None) -> ValueKind:
+    """Return the kind of a color or key."""
     if value is None:
-        return Kind.NONE
+        return ValueKind.NONE
     if compare is not None:
-        return Kind.PICKLED
+        return ValueKind.PICKLED
     if isinstance(value, str):
-        return Kind.TEXT
-    if isinstance(value, bytes):
-        return Kind.BYTES
-    return Kind.WHOLE
+        return ValueKind.STRING
+    return ValueKind.BYTES if isinstance(value, bytes) else ValueKind.INTEGER
 
 
 def _part(field: Field, start: int, end: int) -> Callable[[bytes], Any]:
-    """A field of an item, as something that can be sorted by."""
-    if field.compare is None or field.kind is Kind.NONE:
+    """Return the function that extracts the sort key of a field from an item."""
+    if field.compare is None or field.kind is ValueKind.NONE:
         return lambda item: item[start:end]
     key = cmp_to_key(field.compare)
     return lambda item: key(pickle.loads(item[start:end]))

@@ -1,4 +1,4 @@
-"""Items that are gathered up a tree and kept in order on the way."""
+"""Items that are merged in sorted order on the way up a tree."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ from typing import Any
 
 import numpy as np
 
-from collectives.chain.items import Order
-from collectives.chain.meter import Meter, Work
-from collectives.chain.tree import Branch
+from collectives.chain.items import SortKey
+from collectives.chain.meter import ItemMeter, WorkCallback
+from collectives.chain.tree import Subtree
 
 
-class Gathered:
-    """The items of a process and of all below it that have sent theirs, in order."""
+class GatheredItems:
+    """The items of a process and of its subtrees received so far, sorted."""
 
-    def __init__(self, item: bytes, order: Order, work: Work, meter: Meter) -> None:
+    def __init__(self, item: bytes, order: SortKey, work: WorkCallback, meter: ItemMeter) -> None:
         self.items = [item]
         self.width, self.order, self.work, self.meter = len(item), order, work, meter
         meter.take(1)
 
-    def give(self) -> Any:
-        """All of them as an array of bytes."""
+    def payload(self) -> Any:
+        """Return all items as one array of bytes."""
         return np.frombuffer(b"".join(self.items), np.uint8)
 
-    def take(self, child: Branch, block: Any) -> None:
-        """Merge a child's, which are in order."""
+    def add_child(self, child: Subtree, block: Any) -> None:
+        """Merge the sorted items of a child."""
         self.meter.take(child.size)
-        self.items = merged(self.items, cut(block, self.width), order=self.order, work=self.work)
+        self.items = merge(self.items, split_items(block, self.width), order=self.order, work=self.work)
 
-    def forget(self) -> None:
-        """Let go of them."""
+    def release(self) -> None:
+        """Report the release of the items to the meter."""
         self.meter.drop(len(self.items))
 
 
-def cut(block: Any, width: int) -> list[bytes]:
-    """The items of an array of bytes."""
+def split_items(block: Any, width: int) -> list[bytes]:
+    """Return the items of an array of bytes."""
     data = block.tobytes()
     return [data[start : start + width] for start in range(0, len(data), width)]
 
 
-def merged(*runs: list[bytes], order: Order, work: Work) -> list[bytes]:
-    """Items in order, of runs in order: Python's sort finds the runs, and a merge of two takes linear time.
+def merge(*runs: list[bytes], order: SortKey, work: WorkCallback) -> list[bytes]:
+    """Return the items of sorted runs, sorted. Python's sort detects the runs and merges two of them in linear time.
 
-    `work` is told of as many moves as merging them two by two takes.
+    `work` is called with the number of moves of pairwise merging.
     """
     items = sorted((item for run in runs for item in run), key=order)
     if work is not None:

@@ -1,9 +1,9 @@
-"""How much a process holds at once: algorithms on chains tell a meter, and their claims are held against it.
+"""Counter of the items that a process holds. Algorithms on chains update it, and verification compares it with claims.
 
-What counts is one unit whatever its width: a colour, key, rank and address together are an item; an address is one; an
-entry of a table of bins is one. The own item counts, and so does the buffer for somebody else's. Where an algorithm
-holds many items, their copies in a message on its way are not counted a second time. What they do with items they tell
-a function, `Work`.
+One unit is one item of any size: a color, key, rank and address together; an address; or an entry of a table of bins. The
+process's own item counts as one, and a buffer for the item of another process counts as one. If an algorithm holds many
+items, their copies in messages are not counted. Algorithms report comparisons and moves of items to a function of type
+`WorkCallback`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-Work: TypeAlias = Callable[[int], object] | None
-"""Told of comparisons and moves of items as they are made, so that the emulator can charge for them."""
+WorkCallback: TypeAlias = Callable[[int], object] | None
+"""Called with a number of comparisons or moves of items, so that the emulator can charge their cost; None: not reported."""
 
 
-class Meter:
-    """The number of items held now, and the most that were.
+class ItemMeter:
+    """The number of items held now, and its maximum.
 
-    >>> meter = Meter()
+    >>> meter = ItemMeter()
     >>> meter.take(3); meter.drop(2); meter.take(1)
     >>> meter.held, meter.peak
     (2, 3)
@@ -31,26 +31,26 @@ class Meter:
         self.peak = 0
 
     def take(self, count: int) -> None:
-        """So many more are held."""
+        """Record `count` more items."""
         self.held += count
         if self.held > self.peak:
             self.peak = self.held
 
     def drop(self, count: int) -> None:
-        """So many are let go."""
+        """Record the release of `count` items."""
         self.held -= count
 
 
-class Unread(Meter):
-    """A meter that nobody reads."""
+class NullMeter(ItemMeter):
+    """A meter that records nothing."""
 
     __slots__ = ()
 
     def take(self, count: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def drop(self, count: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-UNREAD = Unread()
+NO_METER = NullMeter()

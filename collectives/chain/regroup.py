@@ -1,4 +1,4 @@
-"""After a sort: where groups begin and end, who is whose neighbour, and a message back to each item's owner."""
+"""Find the groups in a chain of sorted items, and send rank, size and neighbors to the owner of each item."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from collectives.chain.chain import NOBODY, Chain
-from collectives.chain.items import Format, left_out, owner
-from collectives.chain.meter import Meter
+from collectives.chain.chain import NO_RANK, Chain
+from collectives.chain.items import ItemFormat, is_undefined, owner
+from collectives.chain.meter import ItemMeter
 from collectives.chain.scan import double_scan
 
 
-def regroup(chain: Chain, item: bytes, form: Format, color: Any, meter: Meter) -> Chain | None:
-    """The chain of the own group, given the item that the sort has brought here; None for one without a colour."""
+def regroup(chain: Chain, item: bytes, form: ItemFormat, color: Any, meter: ItemMeter) -> Chain | None:
+    """Return the chain of this process's group, given the item at this position; None if the color is UNDEFINED."""
     meter.take(3)
-    left, right = swap_with_neighbours(chain, item)
-    first = left is None or not form.together(left, item)
-    last = right is None or not form.together(item, right)
-    left_address = NOBODY if first or left is None else owner(left)
-    right_address = NOBODY if last or right is None else owner(right)
+    left, right = swap_with_neighbors(chain, item)
+    first = left is None or not form.same_group(left, item)
+    last = right is None or not form.same_group(item, right)
+    left_address = NO_RANK if first or left is None else owner(left)
+    right_address = NO_RANK if last or right is None else owner(right)
     before, after = count_in_segments(chain, first, last)
-    news = np.array([before - 1, before + after - 1, left_address, right_address], np.int32)
-    rank, size, left_address, right_address = (int(one) for one in send_back(chain, owner(item), news))
+    view = np.array([before - 1, before + after - 1, left_address, right_address], np.int32)
+    rank, size, left_address, right_address = (int(number) for number in send_to_owner(chain, owner(item), view))
     meter.drop(3)
-    if left_out(color):
+    if is_undefined(color):
         return None
     return Chain(chain.comm, rank, size, chain.address, left_address, right_address, chain.tag)
 
 
-def swap_with_neighbours(chain: Chain, item: bytes) -> tuple[bytes | None, bytes | None]:
-    """The neighbours' items."""
+def swap_with_neighbors(chain: Chain, item: bytes) -> tuple[bytes | None, bytes | None]:
+    """Return the items of the left and the right neighbor."""
     comm, tag, left, right = chain.comm, chain.tag, chain.left, chain.right
     mine = np.frombuffer(item, np.uint8)
     from_left, from_right = np.empty(len(item), np.uint8), np.empty(len(item), np.uint8)
@@ -47,10 +47,11 @@ def swap_with_neighbours(chain: Chain, item: bytes) -> tuple[bytes | None, bytes
 
 
 def count_in_segments(chain: Chain, first: bool, last: bool) -> tuple[int, int]:
-    """How many of the own segment are up to this rank and how many are from this rank on: `segmented_double_scan` of ones.
+    """Return the number of members of this segment up to this rank, and the number from this rank on.
 
-    The first number of each pair says whether the segment's end has been reached. Every split that sorts comes by here,
-    and this takes half as long.
+    The result equals that of a `segmented_double_scan` of ones, but takes half the time. Every split that is based on
+    sorting calls this function, so the time matters. The scanned values are pairs (whether the values so far include the end
+    of the segment, number of members).
     """
     before, after = double_scan(
         chain,
@@ -62,16 +63,16 @@ def count_in_segments(chain: Chain, first: bool, last: bool) -> tuple[int, int]:
     return int(before[1]), int(after[1])
 
 
-def send_back(chain: Chain, dest: int, news: Any) -> Any:
-    """Send `news` to one process, and get some from the one that has news for this one, whoever that is.
+def send_to_owner(chain: Chain, dest: int, view: Any) -> Any:
+    """Send `view` to one process, and return the one that this process receives from an unknown process.
 
-    It has a tag of its own, the next one: the neighbours' next messages may come before it.
+    The tag is `chain.tag + 1`, so that the receive from any source cannot match a neighbor's next message.
     """
     if dest == chain.address:
-        return news
-    comm: Any = chain.comm  # a receive that does not name its sender is not in the protocol: it is needed only here
-    request = comm.Isend(news, dest, chain.tag + 1)
-    got = np.empty_like(news)
-    comm.Recv(got, tag=chain.tag + 1)
+        return view
+    comm: Any = chain.comm  # the protocol has no receive from any source, which is needed only here
+    request = comm.Isend(view, dest, chain.tag + 1)
+    received = np.empty_like(view)
+    comm.Recv(received, tag=chain.tag + 1)
     request.Wait()
-    return got
+    return received

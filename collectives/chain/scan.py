@@ -1,19 +1,19 @@
-"""The double scan: from left to right and from right to left at once, in ceil(log2 N) rounds.
+"""The double scan: scans from left to right and from right to left at the same time, in ceil(log2 N) rounds.
 
-In round i everybody exchanges with the processes 2^i to its left and 2^i to its right, which at first are its neighbours.
-It sends to the right what it has gathered from the left, together with its left partner's address, who will be the
-right partner's partner in the next round; and the other way round. A round is two exchanges, one for each direction, since a
-process has one port: 2 ceil(log2 N) messages one after the other. Who has run out of partners on both sides is done,
-so nobody needs to know N.
+In round i every process exchanges messages with the processes at distance 2^i to its left and right; in round 0 these are
+its neighbors. To the right it sends its result from the left, together with the address of its left partner, which will be
+the left partner of its right partner in the next round; to the left it sends the counterparts. A round has two exchanges,
+one per direction, because a process has one port: 2 ceil(log2 N) messages in sequence. A process without partners on both
+sides is finished, so no process needs to know N.
 
     N = 4     round 0       round 1
     rank 0    0             0
-    rank 1    01            01            what has come from the left, and the own
+    rank 1    01            01            the result from the left, including the process itself
     rank 2    12            012
     rank 3    23            0123
 
-Values are numpy arrays of one shape and type on all ranks; `combine(a, b)` gets a from the lower ranks and returns a
-new array. For anything else there is `objects`.
+Values are numpy arrays of one shape and type on all ranks. `combine(a, b)` returns a new array; a is from the lower
+ranks. Module `objects` has scans of other values.
 """
 
 from __future__ import annotations
@@ -29,50 +29,51 @@ from collectives.tools.protocol import Op
 Array: TypeAlias = Any
 Combine: TypeAlias = Callable[[Array, Array], Array]
 HEADER = 8
-"""Bytes before the value in each message: an address, as wide as the widest number so that the value is aligned."""
+"""Bytes before the value in each message: an address in 8 bytes, so that the value is aligned."""
 
 
-class Letter:
-    """A message of an address and a value. The value is an array within the message: what is written there is sent."""
+class ScanMessage:
+    """A message of an address and a value. Both are views of `buffer`, so writing to them changes the message."""
 
-    __slots__ = ("address", "message", "value")
+    __slots__ = ("address", "buffer", "value")
 
     def __init__(self, like: Array) -> None:
-        self.message: Array = np.empty(HEADER + like.nbytes, np.uint8)
-        self.address: Array = self.message[:HEADER].view(np.int64)
-        self.value: Array = self.message[HEADER:].view(like.dtype).reshape(like.shape)
+        self.buffer: Array = np.empty(HEADER + like.nbytes, np.uint8)
+        self.address: Array = self.buffer[:HEADER].view(np.int64)
+        self.value: Array = self.buffer[HEADER:].view(like.dtype).reshape(like.shape)
 
     @classmethod
-    def with_value(cls, value: Array) -> Letter:
-        """One that is ready to be sent."""
-        letter = cls(value)
-        letter.value[...] = value
-        return letter
+    def with_value(cls, value: Array) -> ScanMessage:
+        """Return a message with a copy of `value`."""
+        message = cls(value)
+        message.value[...] = value
+        return message
 
 
-def walk(
+def run_rounds(
     chain: Chain,
-    to_right: Letter,
-    to_left: Letter,
-    heard_left: Callable[[Array], object] | None,
-    heard_right: Callable[[Array], object] | None,
-    met: Callable[[int, int], object] | None = None,
+    to_right: ScanMessage,
+    to_left: ScanMessage,
+    on_left: Callable[[Array], object] | None,
+    on_right: Callable[[Array], object] | None,
+    on_partners: Callable[[int, int], object] | None = None,
 ) -> None:
-    """The rounds of a double scan.
+    """Run the rounds of a double scan.
 
-    `heard_left(value)` gets what comes from the left and writes into `to_right.value` what is to be sent in the next round.
-    The value that it gets is overwritten then. Without it nobody looks. `met(left, right)` is told who the partners are.
+    `on_left(value)` receives the value from the left and updates `to_right.value`, which the next round sends; the received
+    array is overwritten in the next round. `on_right` is the counterpart. If one is None, received values are ignored.
+    `on_partners(left, right)` receives the addresses of the partners before each round.
     """
     comm, tag, left, right = chain.comm, chain.tag, chain.left, chain.right
-    from_left, from_right = Letter(to_right.value), Letter(to_left.value)
-    # At hand, since a name of this function is found faster than an attribute.
-    out_right, their_left, out_left, their_right = to_right.message, to_right.address, to_left.message, to_left.address
-    into_left, next_left, left_news = from_left.message, from_left.address, from_left.value
-    into_right, next_right, right_news = from_right.message, from_right.address, from_right.value
+    from_left, from_right = ScanMessage(to_right.value), ScanMessage(to_left.value)
+    # Local variables, because attribute access is slower.
+    out_right, their_left, out_left, their_right = to_right.buffer, to_right.address, to_left.buffer, to_left.address
+    into_left, next_left, left_value = from_left.buffer, from_left.address, from_left.value
+    into_right, next_right, right_value = from_right.buffer, from_right.address, from_right.value
     exchange = comm.Sendrecv
     while left >= 0 or right >= 0:
-        if met is not None:
-            met(left, right)
+        if on_partners is not None:
+            on_partners(left, right)
         their_left[0], their_right[0] = left, right
         if left < 0:
             comm.Send(out_right, right, tag)
@@ -84,60 +85,60 @@ def walk(
             exchange(out_right, right, tag, into_left, left, tag)
             exchange(out_left, left, tag, into_right, right, tag)
         if left >= 0:
-            if heard_left is not None:
-                heard_left(left_news)
+            if on_left is not None:
+                on_left(left_value)
             left = int(next_left[0])
         if right >= 0:
-            if heard_right is not None:
-                heard_right(right_news)
+            if on_right is not None:
+                on_right(right_value)
             right = int(next_right[0])
 
 
 def double_scan(
     chain: Chain, rightward: Array, leftward: Array, combine: Combine, combine_leftward: Combine | None = None
 ) -> tuple[Array, Array]:
-    """Both inclusive scans: `rightward` of all up to this rank, `leftward` of this rank and all after it."""
+    """Return both inclusive scans: `rightward` of all up to this rank, `leftward` of this rank and all after it."""
     combine_leftward = combine_leftward or combine
-    to_right, to_left = Letter.with_value(rightward), Letter.with_value(leftward)
+    to_right, to_left = ScanMessage.with_value(rightward), ScanMessage.with_value(leftward)
     before, after = to_right.value, to_left.value
 
-    def heard_left(value: Array) -> None:
+    def on_left(value: Array) -> None:
         before[...] = combine(value, before)
 
-    def heard_right(value: Array) -> None:
+    def on_right(value: Array) -> None:
         after[...] = combine_leftward(after, value)
 
-    walk(chain, to_right, to_left, heard_left, heard_right)
+    run_rounds(chain, to_right, to_left, on_left, on_right)
     return before, after
 
 
 def double_exclusive_scan(
     chain: Chain, rightward: Array, leftward: Array, combine: Combine
 ) -> tuple[Array | None, Array | None]:
-    """The same without the own value; None for the first rank's left side and the last rank's right side."""
-    to_right, to_left = Letter.with_value(rightward), Letter.with_value(leftward)
+    """Return both exclusive scans; None for the first rank's left side and the last rank's right side."""
+    to_right, to_left = ScanMessage.with_value(rightward), ScanMessage.with_value(leftward)
     with_own, own_with = to_right.value, to_left.value
     before: Array | None = None
     after: Array | None = None
 
-    def heard_left(value: Array) -> None:
+    def on_left(value: Array) -> None:
         nonlocal before
         before = value.copy() if before is None else combine(value, before)
         with_own[...] = combine(value, with_own)
 
-    def heard_right(value: Array) -> None:
+    def on_right(value: Array) -> None:
         nonlocal after
         after = value.copy() if after is None else combine(after, value)
         own_with[...] = combine(own_with, value)
 
-    walk(chain, to_right, to_left, heard_left, heard_right)
+    run_rounds(chain, to_right, to_left, on_left, on_right)
     return before, after
 
 
 def segmented_double_scan(
     chain: Chain, value: Array, combine: Combine, *, first: bool, last: bool
 ) -> tuple[Array, Array]:
-    """Both inclusive scans of `value`, each within its segment; `first` and `last` say where a segment begins and ends."""
+    """Return both inclusive scans of `value` within segments; `first` and `last` mark the ends of a segment."""
     closed = np.zeros(HEADER, np.uint8)
     content = value.reshape(-1).view(np.uint8)
 
@@ -167,7 +168,7 @@ def segmented_double_scan(
 
 
 def allreduce(chain: Chain, value: Array, combine: Combine) -> Array:
-    """All values combined in order of rank, on every rank."""
+    """Return all values combined in rank order, on every rank."""
     before, after = double_exclusive_scan(chain, value, value, combine)
     total = value if before is None else combine(before, value)
     total = total if after is None else combine(total, after)
@@ -175,7 +176,7 @@ def allreduce(chain: Chain, value: Array, combine: Combine) -> Array:
 
 
 def by_op(op: Op) -> Combine:
-    """An op of MPI's as a function of two arrays."""
+    """Return an MPI op as a function of two arrays."""
 
     def combine(a: Array, b: Array) -> Array:
         result = b.copy()

@@ -1,1 +1,1 @@
-"""Collectives between two groups: everybody gets what the other group has."""
+"""Algorithms between two groups: every rank receives data of the other group; one subpackage per operation."""

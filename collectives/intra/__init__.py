@@ -1,1 +1,1 @@
-"""Algorithms within one group: one folder per operation, one file per algorithm."""
+"""Algorithms within one group: one subpackage per operation, one module per algorithm."""

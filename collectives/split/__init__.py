@@ -1,11 +1,22 @@
-"""Generalized Comm_split on chains: colour and key of any data; each algorithm gives everybody the chain of its group.
+"""Generalized Comm_split: colors and keys of any type; each algorithm returns the chain of the process's group.
 
-`run(group, color, key, *, compare=None, ..., tag=0)`. `group` is a communicator or a chain. `color` None keeps everybody
-together, `key` None keeps the order of ranks; all say so or nobody. A process whose colour is `UNDEFINED`, which is
-MPI.UNDEFINED, takes part and gets None; to leave some out and keep the others together, give those one colour. Colours
-and keys are whole numbers of 64 bits, strings or bytes; or anything that can be pickled, with a comparison function. All
-have colours of one kind and keys of one kind. Whoever says how long these are (`widths`) gives a key if others do, left
-out or not. Messages have `tag` and the one after it.
+`run(group, color, key, *, compare=None, ..., tag=0)`: `group` is a communicator or a chain. With `color=None` on all ranks
+there is one group; with `key=None` on all ranks, groups are in rank order. A process with the color `UNDEFINED`
+(MPI.UNDEFINED) participates and gets None; to exclude some processes from a single group, pass one color on the others.
+Colors and keys are 64-bit integers, strings or bytes, or any picklable objects with a comparison function. All colors have
+one type, and all keys have one type. If `widths` are passed, all ranks or no rank pass a key, including ranks with the
+color UNDEFINED. Messages use `tag` and `tag + 1`.
+
+allgather_group    an allgather on the chain, local selection and sort
+allgather_mpi      an allgather on the communicator, local selection and sort
+best               chooses one of the others
+bitonic            Batcher's bitonic sort
+cheng              Cheng's sort with exact splitters on every M-th process
+gather_scatter     gather to one process, merge and scatter
+hash               repeated splits by bits of a hash
+hash64             hash, and an allgather on chains of fewer than 64 processes
+radix              repeated splits by bits of integers
+sack_gropp         Sack and Gropp's parallel sort on a fixed number of processes
 """
 
 from collectives.chain.items import UNDEFINED, Compare, Compares, Widths

@@ -1,10 +1,10 @@
-"""Split by allgather on the chain: everybody gets all items, picks those of its colour and sorts them.
+"""Split by allgather on the chain: every process gets all items, selects those of its color and sorts them.
 
-    p = 4, colours b a b a     everybody: b0 a1 b2 a3; ranks 0 and 2 keep b0 b2, the others a1 a3
+    p = 4, colors b a b a     all ranks: b0 a1 b2 a3; ranks 0 and 2 keep b0 b2, the others a1 a3
 
 Rounds   2 ceil(log2 p)    Sent per rank   at most (p-1) m and headers    Scratch   p items
-Time     by the schedule's recurrence; if widths are given; about 2 ceil(log2 p) t_s + p m t_w; sorting comes on top
-Fits     any p; colours and keys of any data
+Time     computed from the schedule; requires `widths`; about 2 ceil(log2 p) t_s + p m t_w, without the sorting
+Fits     any p; colors and keys of any data
 Best     few processes
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.chain.by_sort import look_up
+from collectives.chain.by_sort import group_among_all_items
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.collect import allgather
-from collectives.chain.items import Compares, Widths, agree
-from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.chain.paper import all_items, flooding_claims
+from collectives.chain.items import Compares, Widths, agree_on_format
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
+from collectives.chain.schedules import allgather_claims, holds_all_items
 from collectives.tools.protocol import Comm
 
 
@@ -32,26 +32,26 @@ def split_allgather_group(
     *,
     compare: Compares = None,
     widths: Widths = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     chain = chain_of(group, tag)
-    form = agree(chain, color, key, compare, widths)
+    form = agree_on_format(chain, color, key, compare, widths)
     item = form.write(color, key, chain.rank, chain.address)
     meter.take(chain.size)
     items = [row.tobytes() for row in allgather(chain, np.frombuffer(item, np.uint8))]
-    found = look_up(chain, items, item, form, color, work)
+    own_group = group_among_all_items(chain, items, item, form, color, work)
     meter.drop(chain.size)
-    return found
+    return own_group
 
 
 ALGORITHM = Algorithm(
     operation="split",
     name="allgather_group",
     run=split_allgather_group,
-    holds=all_items,
+    holds=holds_all_items,
     kind="split",
-    **flooding_claims(),
+    **allgather_claims(),
 )

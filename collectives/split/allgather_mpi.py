@@ -1,13 +1,13 @@
-"""Split by an allgather of the communicator: everybody gets all items, picks those of its colour and sorts them.
+"""Split by an allgather of the communicator: every process gets all items, selects those of its color and sorts them.
 
-The paper's stands for what MPI libraries do, with their own allgather. Here it is one of the catalogue's, which need
-not find its partners by passing on addresses.
+In the paper this is the method of MPI libraries, with their allgather. Here the allgather is one of the catalogue; it
+needs no addresses in its messages.
 
-    p = 4, colours b a b a     everybody: b0 a1 b2 a3; ranks 0 and 2 keep b0 b2, the others a1 a3
+    p = 4, colors b a b a     all ranks: b0 a1 b2 a3; ranks 0 and 2 keep b0 b2, the others a1 a3
 
 Rounds   the allgather's    Sent per rank   the allgather's    Scratch   p items
-Time     the allgather's; if widths are given; picking and sorting come on top
-Fits     as the allgather; a communicator, not a chain; colours and keys of any data
+Time     the allgather's; requires `widths`; without selecting and sorting
+Fits     any p; cases that the allgather supports; a communicator, not a chain; colors and keys of any data
 Best     few processes
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
-from collectives.catalogue.schedule import Schedule, Seconds
-from collectives.chain.by_sort import look_up
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.schedule import Rounds, Seconds
+from collectives.chain.by_sort import group_among_all_items
 from collectives.chain.chain import Chain
-from collectives.chain.items import Compares, Widths, agree
-from collectives.chain.merging import cut
-from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.chain.paper import all_items
+from collectives.chain.items import Compares, Widths, agree_on_format
+from collectives.chain.merging import split_items
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
+from collectives.chain.schedules import holds_all_items
 from collectives.intra.allgather import bruck
 from collectives.tools.protocol import Comm
 
@@ -38,35 +38,35 @@ def split_allgather_mpi(
     allgather: Algorithm = bruck.ALGORITHM,
     compare: Compares = None,
     widths: Widths = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     if isinstance(group, Chain):
-        raise DoesNotFit("split allgather_mpi: an allgather of a communicator needs one, and a chain is none")
+        raise UnsupportedCaseError("split allgather_mpi needs a communicator, not a chain; use split allgather_group")
     chain = Chain.of(group, tag)
-    form = agree(chain, color, key, compare, widths)
+    form = agree_on_format(chain, color, key, compare, widths)
     ALGORITHM.check(Case(chain.size, form.nbytes, parameters={"allgather": allgather}))
     item = form.write(color, key, chain.rank, chain.address)
     meter.take(chain.size)
     table = np.empty(chain.size * form.nbytes, np.uint8)
     allgather.run(group, np.frombuffer(item, np.uint8), table, tag=tag)
-    found = look_up(chain, cut(table, form.nbytes), item, form, color, work)
+    own_group = group_among_all_items(chain, split_items(table, form.nbytes), item, form, color, work)
     meter.drop(chain.size)
-    return found
+    return own_group
 
 
 def _allgather(case: Case) -> Algorithm:
-    found: Algorithm = ALGORITHM.parameter(case, "allgather")
-    return found
+    algorithm: Algorithm = ALGORITHM.parameter(case, "allgather")
+    return algorithm
 
 
 def fits(case: Case) -> str | None:
     return _allgather(case).fits(Case(case.p, case.m))
 
 
-def schedule(case: Case) -> Schedule | None:
+def schedule(case: Case) -> Rounds | None:
     return _allgather(case).plan(Case(case.p, case.m))
 
 
@@ -86,7 +86,7 @@ ALGORITHM = Algorithm(
     fits=fits,
     closed_rounds=closed_rounds,
     closed_time=closed_time,
-    holds=all_items,
+    holds=holds_all_items,
     parameters={"allgather": bruck.ALGORITHM},
     kind="split",
 )

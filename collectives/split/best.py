@@ -1,15 +1,16 @@
-"""Split by whichever algorithm should be the best, by the number of processes and of groups, and whether there are keys.
+"""Split by an algorithm that is chosen by the number of processes and of groups, and by the presence of keys.
 
-Neither colour nor key: nothing to do. Few processes: everybody gets all items, by an allgather. Some more that are put in
-order and not split: one of them does, by a tree. Many, without keys: hash, and hash64 if there are about as many groups as
-processes. Many, with keys or colours that a function compares: bitonic. Everybody decides alike, without a message.
+No color and no key: no communication. Few processes: an allgather. A medium number of processes with keys but without
+colors: gather and scatter by a tree. Many processes without keys: hash, or hash64 if the number of groups is close to the
+number of processes. Many processes with keys, or with colors that have a comparison function: bitonic. All processes choose
+the same algorithm without a message.
 
-    p = 4     an allgather; p = 400 with keys and without colours: a tree; p = 65536: hash, and with keys bitonic
+    p = 4     an allgather; p = 400 with keys and without colors: a tree; p = 65536: hash, and with keys bitonic
 
-Rounds   the chosen one's    Sent per rank   the chosen one's    Scratch   the chosen one's
-Time     the chosen one's
-Fits     any p; colours and keys of any data
-Best     if in doubt
+Rounds   of the chosen algorithm    Sent per rank   of the chosen algorithm    Scratch   of the chosen algorithm
+Time     of the chosen algorithm
+Fits     any p; colors and keys of any data
+Best     the default
 Source   the rule is that of section 4 of Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split,
          EuroMPI 2011
 """
@@ -20,21 +21,28 @@ from dataclasses import replace
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Schedule, Seconds
+from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.split import allgather_group, allgather_mpi, bitonic, gather_scatter, hash, hash64
 from collectives.tools.protocol import Comm
 
 REORDERED, SORTED, UNSORTED = (160, 640), (512, 512), (384, 384)
-"""Processes up to which everybody gets all items, and up to which one does: keys alone, keys and colours, no keys.
+"""The largest numbers of processes for an allgather, and for a gather and scatter ("tree"); then follow bitonic or hash.
 
-In modelled us on Dawn and on Sierra, 80 cycles an item (benchmarks/moody_cases.py). Keys alone, so that everybody sorts all,
-128 processes: allgather 122 and 49, tree 132 and 62; 512: tree 260 and 102, bitonic 236 and 162; 1,024: 409 and 143, 277 and
-194. Keys and four colours, 512: allgather 191 and 106, tree 281 and 106, bitonic 237 and 162; 1,024: 382 and 209, 452 and
-151, 278 and 197. No keys, 256: allgather 95 and 49, tree 180 and 79, hash 127 and 70; 512: 181 and 91, 262 and 104, 146 and
-82. On a chain, where an allgather has to find its partners, it takes 1.2 to 1.5 times as long as on a communicator: fewer.
+The limits are based on these modeled times in µs on Dawn / on Sierra, with 80 cycles per item (benchmarks/moody_cases.py):
+
+REORDERED: only keys           128 processes    allgather 122 / 49     tree 132 / 62
+                               512 processes                           tree 260 / 102    bitonic 236 / 162
+                               1,024 processes                         tree 409 / 143    bitonic 277 / 194
+SORTED: keys, four colors      512 processes    allgather 191 / 106    tree 281 / 106    bitonic 237 / 162
+                               1,024 processes  allgather 382 / 209    tree 452 / 151    bitonic 278 / 197
+UNSORTED: colors without keys  256 processes    allgather 95 / 49      tree 180 / 79     hash 127 / 70
+                               512 processes    allgather 181 / 91     tree 262 / 104    hash 146 / 82
+
+On a chain an allgather also sends addresses and takes 1.2 to 1.5 times as long as on a communicator, so the limits are lower
+there.
 """
 
 
@@ -45,26 +53,26 @@ def choose(
     reorder: bool = False,
     compared: bool = False,
     chain: bool = False,
-    few: int | None = None,
+    max_items: int | None = None,
 ) -> Algorithm:
-    """The algorithm for so many processes and groups (None: unknown).
+    """Return the algorithm for `size` processes and `groups` groups (None: unknown).
 
-    `compared` if a function compares colours, `chain` if there is no communicator of these processes, `few` if nobody
-    has room for more items than that.
+    `reorder`: there are keys. `compared`: a function compares colors. `chain`: there is no communicator of these
+    processes. `max_items`: the largest number of items that a process can store.
 
     >>> [choose(100), choose(100, chain=True), choose(1000, reorder=True)]
     [<split allgather_mpi>, <split allgather_group>, <split bitonic>]
     >>> [choose(5000), choose(5000, groups=5000), choose(5000, reorder=True)]
     [<split hash>, <split hash64>, <split bitonic>]
     """
-    everybody, one = UNSORTED if not (reorder or compared) else REORDERED if groups == 1 else SORTED
-    if few is not None:
-        everybody, one = min(everybody, few), min(one, few)
+    for_allgather, for_tree = UNSORTED if not (reorder or compared) else REORDERED if groups == 1 else SORTED
+    if max_items is not None:
+        for_allgather, for_tree = min(for_allgather, max_items), min(for_tree, max_items)
     if chain:
-        everybody, one = everybody * 2 // 3, one * 2 // 3
-    if size <= everybody:
+        for_allgather, for_tree = for_allgather * 2 // 3, for_tree * 2 // 3
+    if size <= for_allgather:
         return allgather_group.ALGORITHM if chain else allgather_mpi.ALGORITHM
-    if size <= one:
+    if size <= for_tree:
         return gather_scatter.ALGORITHM
     if reorder or compared:
         return bitonic.ALGORITHM
@@ -77,37 +85,38 @@ def split_best(
     key: Any = None,
     *,
     groups: int | None = None,
-    few: int | None = None,
+    max_items: int | None = None,
     compare: Compares = None,
     widths: Widths = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
 
-    `groups` is about how many there will be, if that is known, and the same on all ranks; likewise `few`, the most items
-    that anybody has room for.
+    `groups` is the approximate number of groups, if known, and `max_items` the largest number of items that a process can
+    store; both are equal on all ranks.
     """
     chain, is_chain = chain_of(group, tag), isinstance(group, Chain)
     if color is None and key is None:
         return chain
     compared = color is not None and compares(compare)[0] is not None
     groups = 1 if color is None else groups
-    chosen = choose(chain.size, groups=groups, reorder=key is not None, compared=compared, chain=is_chain, few=few)
-    found: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-    return found
+    reorder = key is not None
+    chosen = choose(chain.size, groups=groups, reorder=reorder, compared=compared, chain=is_chain, max_items=max_items)
+    result: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
+    return result
 
 
 def _chosen(case: Case) -> tuple[Algorithm, Case]:
-    """With `case.parameters["reorder"]` and `["compared"]` where these are so."""
-    facts = ("groups", "reorder", "compared", "few")
-    known = {name: value for name, value in case.parameters.items() if name in facts}
+    """Return the algorithm for a case and its case; the parameters may contain `reorder` and `compared`."""
+    names = ("groups", "reorder", "compared", "max_items")
+    known = {name: value for name, value in case.parameters.items() if name in names}
     kept = {name: value for name, value in case.parameters.items() if name == "reorder"}
     return choose(case.p, **known), replace(case, parameters=kept)
 
 
-def schedule(case: Case) -> Schedule | None:
+def schedule(case: Case) -> Rounds | None:
     chosen, its_case = _chosen(case)
     return chosen.plan(its_case)
 
@@ -135,6 +144,6 @@ ALGORITHM = Algorithm(
     closed_rounds=closed_rounds,
     closed_time=closed_time,
     holds=holds,
-    parameters={"groups": None, "few": None},
+    parameters={"groups": None, "max_items": None},
     kind="split",
 )

@@ -1,13 +1,14 @@
-"""Split by Cheng's sort on every M-th process: M items to each, a sort among them with exact splitters, and back.
+"""Split by Cheng's sort on every M-th process: gather M items to each, sort with exact splitters, scatter.
 
-As the split by bitonic sort, with another sort.
+The steps after the sort are the same as in the split by bitonic sort.
 
-    p = 4, M = 2, colours b a b a     1 -> 0: a1 b0; 3 -> 2: a3 b2; sorted: a1 a3 at 0, b0 b2 at 2; groups: 1 -> 3 and 0 -> 2
+    p = 4, M = 2, colors b a b a     1 -> 0: a1 b0; 3 -> 2: a3 b2; sorted: a1 a3 at 0, b0 b2 at 2; groups: 1 -> 3 and 0 -> 2
 
-Rounds   data decide    Sent per rank   data decide    Scratch   2 M + 4 p / M items
-Time     no closed form; turns until the splitters are found depend on the data; O(P log p + log^2 p + M log P), P = p / M
-Fits     any p; any M > 0; colours and keys of any data
-Best     around a thousand processes; few sorters: on the model of Dawn p / M = 2 at 1,024, 8 at 4,096, 32 at 65,536
+Rounds   depend on data    Sent per rank   depends on data    Scratch   2 M + 4 p / M items
+Time     no closed form; the number of iterations to find the splitters depends on the data; O(P log p + log^2 p + M log
+         P), P = p / M
+Fits     any p; any M > 0; colors and keys of any data
+Best     about 1,000 processes; few sorters: on the model of Dawn p / M = 2 for 1,024, 8 for 4,096, 32 for 65,536
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011; Cheng, Edelman,
          Gilbert, Shah, A Novel Parallel Sorting Algorithm for Contemporary Architectures, 2006
 """
@@ -21,7 +22,7 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.chain.sort import cheng
 from collectives.chain.splitters import ALLTOALL
 from collectives.tools.protocol import Comm
@@ -36,11 +37,11 @@ def split_cheng(
     alltoall: Algorithm = ALLTOALL,
     compare: Compares = None,
     widths: Widths = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     cheng.ALGORITHM.check(Case(1, parameters={"M": M}))
     sort = partial(cheng.sort_cheng, M=M, alltoall=alltoall)
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)

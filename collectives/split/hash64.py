@@ -1,12 +1,14 @@
-"""Split by hash until a chain has fewer than 64 processes, which then tell each other all they have.
+"""Split by hash until a chain has fewer than 64 processes; then use an allgather.
 
-As the split by hash, but short chains are not split any further: an allgather on the chain finishes it.
+Chains of at least 64 processes are split as in the split by hash. In a shorter chain, the processes exchange all colors and
+keys by an allgather, and each selects its group.
 
-    p = 4, colours b a b a     fewer than 64 at once: everybody gets b0 a1 b2 a3 and picks its group
+    p = 4, colors b a b a     fewer than 64: all ranks get b0 a1 b2 a3 and select their group
 
-Rounds   2 ceil(log2 p) a turn    Sent per rank   8 + 8 2^bits a message    Scratch   O(1); as bitonic with keys
-Time     no closed form; iterations depend on the colours
-Fits     any p; colours of whole numbers, strings or bytes; keys of any data
+Rounds   2 ceil(log2 p) per iteration    Sent per rank   8 + 8 2^bits per message
+         Scratch   O(1); with keys, that of split bitonic
+Time     no closed form; the number of iterations depends on the colors
+Fits     any p; colors that are integers, strings or bytes; keys of any data
 Best     a split without keys into many groups
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -18,8 +20,8 @@ from typing import Any
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
-from collectives.chain.items import Compares, Widths, left_out
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.items import Compares, Widths, is_undefined
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.split import allgather_group, bitonic
 from collectives.tools.protocol import Comm
 
@@ -33,14 +35,14 @@ def split_hash64(
     widths: Widths = None,
     bits: int = 3,
     threshold: int = 64,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
 
-    There are 2^bits bins, until a chain has fewer than `threshold` processes. `compare` is for keys: colours that
-    are alike must be so in every byte.
+    Chains of at least `threshold` processes are split into 2^bits bins, shorter ones by an allgather. `compare` applies to
+    keys only: colors are equal if their bytes are equal.
     """
     chain: Chain | None
     chain, functions = check_hash(ALGORITHM, group, color, compare, bits, tag)
@@ -48,10 +50,10 @@ def split_hash64(
     if color is not None:
         chain, finished = split_by_hash(chain, color, bits, threshold, meter)
     if chain is None or chain.size == 1 or (finished and key is None):
-        return None if left_out(color) else chain
+        return None if is_undefined(color) else chain
     finish = bitonic if chain.size >= threshold else allgather_group
     rest = None if finished else color
-    return finish.ALGORITHM.run(  # type: ignore[no-any-return]
+    return finish.ALGORITHM.run(  # type: ignore[no-any-return]  # algorithms are functions of any type
         chain, rest, key, compare=functions, widths=widths, work=work, meter=meter
     )
 

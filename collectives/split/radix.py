@@ -1,13 +1,13 @@
-"""Split by radix: split the chain on the colours' bits, from the top, then sort each group by its keys' bits.
+"""Split by radix: split the chain by the bits of the colors, from the highest, then sort each group by radix.
 
-Processes move, not items: after the last bits of the colour a chain has one colour and is a group. Keys are sorted
-within it by `chain.sort.radix`, which joins the parts again; without keys there is nothing to join.
+The processes are sorted, not items: after the last bits of the colors, every chain is a group. `chain.sort.radix` sorts
+each group by key, which ends with a join of its parts; without keys this step is omitted.
 
-    p = 4, colours 1 0 1 0, keys 5 5 3 6     the chains 1 -> 3 and 0 -> 2; by key 1 -> 3 and 2 -> 0
+    p = 4, colors 1 0 1 0, keys 5 5 3 6     the chains 1 -> 3 and 0 -> 2; by key 1 -> 3 and 2 -> 0
 
-Rounds   at most (2 a + 4 b) ceil(log2 p)    Sent per rank   8 + 8 2^digit a message    Scratch   O(1)
-Time     no closed form; a, b digits of colour and key; chains of one are done; proportional to log p for fixed width
-Fits     any p; whole numbers
+Rounds   at most (2 a + 4 b) ceil(log2 p)    Sent per rank   8 + 8 2^digit per message    Scratch   O(1)
+Time     no closed form; a, b digits of color and key; chains of 1 stop early; proportional to log p for fixed width
+Fits     any p; integers
 Best     very many processes and short numbers
 Source   Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case, DoesNotFit
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import Chain, chain_of
-from collectives.chain.items import Compares, Widths, compares, left_out
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.items import Compares, Widths, compares, is_undefined
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.chain.scan import allreduce
 from collectives.chain.sort import radix
 from collectives.tools.protocol import Comm
@@ -40,34 +40,34 @@ def split_radix(
     widths: Widths = None,
     bits: tuple[int, int] | None = None,
     digit: int = 4,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour.
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
 
-    `bits` of colours and keys, with their sign, say how many steps there are; without, one allreduce finds their range.
-    `widths` is what the other splits take: here it can say (0, 0) and no more.
+    `bits` are the numbers of bits of colors and keys, including the sign; by default one allreduce finds their ranges.
+    `widths` exists for compatibility with the other splits and must be None or (0, 0).
     """
     chain = chain_of(group, tag)
     if widths is not None and any(widths):
-        raise DoesNotFit(f"split radix: widths {widths} are for strings, and this is for whole numbers")
+        raise UnsupportedCaseError(f"split radix sorts integers: widths must be None or (0, 0), not {widths}")
     if compares(compare) != (None, None):
-        raise DoesNotFit("split radix: whole numbers have their own order, and a comparison function another")
+        raise UnsupportedCaseError("split radix sorts integers in their natural order: compare= is not supported")
     radix.ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
-    known = (None, None) if left_out(color) else (color, key)
-    numbers = [None if one is None else _whole(one) for one in known]
+    values = (None, None) if is_undefined(color) else (color, key)
+    numbers = [None if value is None else _checked_integer(value) for value in values]
     if bits is None:
         lows, lengths = _ranges(chain, numbers)
     else:
-        lows, lengths = [-(1 << each - 1) if each else 0 for each in bits], list(bits)
-    # Who has no colour has none of the bins; a scan in which all others have one bin lets it out.
+        lows, lengths = [-(1 << width - 1) if width else 0 for width in bits], list(bits)
+    # A process with the color UNDEFINED has no bin, so it leaves in the first scan, even if all others have the same bin.
     shift, leaving = lengths[0] if color is not None else 0, color is not None
-    place = None if numbers[0] is None else _checked(numbers[0] - lows[0], lengths[0], color)
+    offset = None if numbers[0] is None else _checked(numbers[0] - lows[0], lengths[0], color)
     while leaving or shift > 0:
         low = max(0, shift - digit)
-        own = None if place is None else place >> low & (1 << shift - low) - 1
-        part, _ = split_by_bin(chain, own, 1 << digit, meter)
+        bin_number = None if offset is None else offset >> low & (1 << shift - low) - 1
+        part, _ = split_by_bin(chain, bin_number, 1 << digit, meter)
         if part is None:
             return None
         chain, shift, leaving = part, low, False
@@ -79,28 +79,28 @@ def split_radix(
     return radix.sort_radix(chain, number, bits=lengths[1], digit=digit, meter=meter)
 
 
-def _whole(value: Any) -> int:
+def _checked_integer(value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise DoesNotFit(f"split radix: {value!r} is not a whole number") from None
+        raise UnsupportedCaseError(f"split radix: {value!r} is not an integer") from None
     if not LOWEST <= number < -LOWEST:
-        raise DoesNotFit(f"split radix: {number} does not fit in 64 bits")
+        raise UnsupportedCaseError(f"split radix: {number} does not fit in 64 bits")
     return number
 
 
 def _checked(number: int, width: int, value: Any) -> int:
     if not 0 <= number < 1 << width:
-        raise DoesNotFit(f"split radix: {value!r} does not fit in the {width} bits that were given")
+        raise UnsupportedCaseError(f"split radix: {value!r} does not fit in the {width} bits of bits=")
     return number
 
 
 def _ranges(chain: Chain, numbers: list[int | None]) -> tuple[list[int], list[int]]:
-    """The smallest colour and key, and the bits that their distances from the largest take."""
-    # The complement of a number, not its negative: there is one for every number of 64 bits.
-    news = [LOWEST if one is None else each for one in numbers for each in ((one, ~one) if one is not None else (0, 0))]
-    found = [int(one) for one in allreduce(chain, np.array(news, np.int64), np.maximum)]
-    highs, lows = found[::2], [~one for one in found[1::2]]
+    """Return the smallest color and key, and the numbers of bits of their ranges."""
+    # The complement of a number instead of its negative, which does not exist for the smallest 64-bit integer.
+    pairs = [(LOWEST, LOWEST) if number is None else (number, ~number) for number in numbers]
+    reduced = [int(number) for number in allreduce(chain, np.array(pairs, np.int64).reshape(-1), np.maximum)]
+    highs, lows = reduced[::2], [~number for number in reduced[1::2]]
     return lows, [max(0, high - low).bit_length() for high, low in zip(highs, lows, strict=True)]
 
 

@@ -1,15 +1,16 @@
-"""Split by Sack and Gropp's scheme: a fixed number of processes sort in parallel what was merged on its way to them.
+"""Split by Sack and Gropp's scheme: a fixed number of processes sort in parallel, after merging items on the way to them.
 
-Their three means: tables are merged while they are built, up a tree; some processes sort the whole in parallel; and nobody
-keeps more than its own part of the result, here its chain. The sort is Cheng's; given is the number of sorters, not of
-items at each. By default it is the square root of p, which makes their items as many as themselves.
+Their three ideas: merge tables on the way up a tree; sort in parallel on some processes; store on each process only its
+part of the result, here its chain. The sort is Cheng's, with a given number of sorters instead of items per sorter. The
+default is the square root of p, so that the number of sorters equals the number of items per sorter.
 
-    p = 4, 2 sorters, colours b a b a     1 -> 0: a1 b0; 3 -> 2: a3 b2; sorted: a1 a3 at 0, b0 b2 at 2; then as split bitonic
+    p = 4, 2 sorters, colors b a b a     1 -> 0: a1 b0; 3 -> 2: a3 b2; sorted: a1 a3 at 0, b0 b2 at 2; the rest: see bitonic
 
-Rounds   data decide    Sent per rank   data decide    Scratch   2 p / P + 4 P items
-Time     no closed form; turns until the splitters are found depend on the data; O(P log p + log^2 p + p / P log P)
-Fits     any p; P > 0 sorters; colours and keys of any data
-Best     where no process has room for p items; not fast: on the model of Dawn 2.2 ms at 1,024, bitonic 1.3
+Rounds   depend on data    Sent per rank   depends on data    Scratch   2 p / P + 4 P items
+Time     no closed form; the number of iterations to find the splitters depends on the data; O(P log p + log^2 p + p / P
+         log P)
+Fits     any p; P > 0 sorters; colors and keys of any data
+Best     if no process can store p items; not fast: on the model of Dawn 2.1 ms for 1,024, bitonic 0.3 ms
 Source   Sack, Gropp, A Scalable MPI_Comm_split Algorithm for Exascale Computing, EuroMPI 2010,
          doi:10.1007/978-3-642-15646-5_1
 """
@@ -25,7 +26,7 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.chain.sort import cheng
 from collectives.chain.splitters import ALLTOALL
 from collectives.tools.numbers import ceil_div
@@ -41,11 +42,11 @@ def split_sack_gropp(
     alltoall: Algorithm = ALLTOALL,
     compare: Compares = None,
     widths: Widths = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
     tag: int = 0,
 ) -> Chain | None:
-    """The chain of those with this colour, in order of key and then rank; None for a process without a colour."""
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     chain = chain_of(group, tag)
     case = Case(chain.size, parameters={"sorters": sorters})
     ALGORITHM.check(case)
@@ -59,7 +60,7 @@ def fits(case: Case) -> str | None:
 
 
 def _items(case: Case) -> int:
-    """How many items a sorter gets."""
+    """Return the number of items per sorter."""
     return ceil_div(case.p, ALGORITHM.parameter(case, "sorters") or max(1, isqrt(case.p)))
 
 

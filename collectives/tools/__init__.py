@@ -1,9 +1,12 @@
-"""What the text of an algorithm calls: start here to write one.
+"""The modules that an algorithm's code calls: start here to write an algorithm.
 
-protocol    what it may ask of the communicator and the operation that it is handed
+protocol    the methods that an algorithm may call on its communicator and reduction operation
 messages    send, receive and exchange blocks
-blocks      how a buffer is cut into blocks, and where scratch memory comes from
-numbers     logarithms and bits, exact
+blocks      layouts of blocks in a buffer, and scratch memory
+numbers     exact logarithms and bit operations
+plurals     numbers with nouns, for messages
 nodes       ranks that share a node
-unbuffered  a communicator on which every send waits for its receive
+subset      some ranks of a communicator as a communicator
+costs       costs of sending that differ between ranks
+unbuffered  a communicator whose sends are all synchronous
 """

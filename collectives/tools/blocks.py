@@ -1,7 +1,7 @@
-"""How a buffer is cut into blocks, and where scratch memory comes from.
+"""Layouts of blocks in a buffer, and scratch memory.
 
-Buffers are one-dimensional numpy arrays or phantoms (see `protocol.Buffer`), so nothing here looks at contents:
-blocks are slices, copies are slice assignments, scratch memory is asked for by example.
+Buffers are one-dimensional numpy arrays or phantoms (see `protocol.Buffer`), so no function here reads contents: blocks
+are slices, copies are slice assignments, and `scratch` allocates memory of the same kind as a given buffer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collectives.tools.protocol import Buffer
 
 
 class Layout:
-    """p blocks, contiguous and in order: where each starts, in elements.
+    """p contiguous blocks in order: the start of each block, in elements.
 
     >>> layout = Layout.nearly_equal(10, 4)
     >>> [layout.start(i) for i in range(5)], layout.size(1), layout.size(1, 3)
@@ -36,7 +36,7 @@ class Layout:
 
     @classmethod
     def nearly_equal(cls, size: int, p: int) -> Layout:
-        """Blocks that differ by at most one element, the larger ones first. O(1) memory, whatever p."""
+        """Blocks that differ by at most one element, the larger ones first. O(1) memory for any p."""
         return cls(p, size // p, size % p, None)
 
     @classmethod
@@ -53,14 +53,14 @@ class Layout:
 
     @classmethod
     def of_ranks(cls, counts: Sequence[int] | None, p: int) -> Layout:
-        """Blocks of the given sizes, one for each of p ranks."""
+        """Blocks of the given sizes, one for each of p ranks; ValueError if their number is not p."""
         if counts is None or len(counts) != p:
             given = "none" if counts is None else str(len(counts))
-            raise ValueError(f"counts must say the block size of each of the {p} ranks, but there are {given}")
+            raise ValueError(f"counts must contain one block size for each of the {p} ranks, but there are {given}")
         return cls.of(counts)
 
     def start(self, i: int) -> int:
-        """Where block i begins; start(p) is the end of the last one."""
+        """Start of block i; start(p) is the end of the last block."""
         if self._starts is not None:
             return self._starts[i]
         return i * self._small + (i if i < self._larger else self._larger)
@@ -68,11 +68,11 @@ class Layout:
     def size(self, i: int, stop: int | None = None) -> int:
         """Elements of block i, or of blocks i .. stop-1 together."""
         stop = i + 1 if stop is None else stop
-        equal = not self._larger and self._starts is None  # most are, and texts ask all the time
+        equal = not self._larger and self._starts is None  # the most frequent case; the method is called in every round
         return (stop - i) * self._small if equal else self.start(stop) - self.start(i)
 
     def at(self, element: int) -> int:
-        """The block that an element is in.
+        """Number of the block that contains an element.
 
         >>> [Layout.nearly_equal(10, 4).at(element) for element in range(10)]
         [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
@@ -102,67 +102,68 @@ class Layout:
         return buf[self.start(i) : self.start(i + 1 if stop is None else stop)]
 
     def put(self, buf: Buffer, i: int, contents: Buffer | None) -> None:
-        """Copy `contents` to block i of `buf`; None means that it is there already (in place)."""
-        self.check_room(buf)
+        """Copy `contents` to block i of `buf`; None means that the block is already there (in place)."""
+        self.check_size(buf)
         if contents is None:
             return
         if contents.size != self.size(i):
-            raise ValueError(f"rank {i} sends {contents.size} elements but its block has room for {self.size(i)}")
+            raise ValueError(f"rank {i} sends {contents.size} elements but its block has {self.size(i)}")
         buf[self.start(i) : self.start(i + 1)] = contents
 
     def take(self, buf: Buffer, i: int, into: Buffer | None) -> None:
-        """Copy block i of `buf` to `into`; None means that it stays where it is (in place)."""
-        self.check_room(buf)
+        """Copy block i of `buf` to `into`; None means that the block stays in `buf` (in place)."""
+        self.check_size(buf)
         if into is None:
             return
         if into.size != self.size(i):
             raise ValueError(f"rank {i} receives {self.size(i)} elements but its buffer holds {into.size}")
         into[0 : into.size] = self.block(buf, i)
 
-    def check_room(self, buf: Buffer) -> None:
-        """Refuse a buffer that is too short for all blocks."""
+    def check_size(self, buf: Buffer) -> None:
+        """Raise ValueError if a buffer is too short for all blocks."""
         if buf.size < self.start(self.p):
-            raise ValueError(f"a buffer of {buf.size} elements cannot hold blocks of {self.start(self.p)} in all")
+            raise ValueError(f"a buffer of {buf.size} elements is too small for all blocks, {self.start(self.p)} elements")
 
 
 Cut: TypeAlias = Callable[[Buffer, int], Layout]
-"""A root's buffer in a block for each of so many ranks; only the root asks, since the others need not know."""
+"""Function (buffer, p) -> layout of the root's buffer; only the root calls it, since others may not know the layout."""
 
 scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_meter", default=None)
-"""Who is told how many bytes `scratch` hands out; a rank has its own, on greenlets as on threads."""
+"""Callback that receives the bytes of each `scratch` allocation; one per rank, on greenlets and on threads."""
 
 
 def scratch(like: Buffer, size: int) -> Any:
-    """Memory for `size` elements of the kind that `like` holds."""
-    tell = scratch_meter.get()
-    if tell is not None:
-        tell(size * like.itemsize)
+    """Allocate memory for `size` elements of the type that `like` holds."""
+    record = scratch_meter.get()
+    if record is not None:
+        record(size * like.itemsize)
     if isinstance(like, np.ndarray):
         return np.empty(size, like.dtype)
-    return like.empty(size)  # type: ignore[attr-defined]  # a phantom: only it knows how to make another
+    return like.empty(size)  # type: ignore[attr-defined]  # a phantom
 
 
 def copy_of(buf: Buffer) -> Any:
-    """The contents in scratch memory."""
+    """Copy of a buffer in scratch memory."""
     copy = scratch(buf, buf.size)
     copy[0 : buf.size] = buf
     return copy
 
 
 def load(recvbuf: Buffer, sendbuf: Buffer | None) -> None:
-    """Copy the whole `sendbuf` to `recvbuf`; None means that its contents are there already (in place)."""
+    """Copy the whole `sendbuf` to `recvbuf`; None means that `recvbuf` already holds the data (in place)."""
     if sendbuf is not None:
         check_same_size(sendbuf, recvbuf)
         recvbuf[0 : recvbuf.size] = sendbuf
 
 
 def check_same_size(sendbuf: Buffer, recvbuf: Buffer) -> None:
+    """Raise ValueError if the two buffers have different sizes."""
     if sendbuf.size != recvbuf.size:
-        raise ValueError(f"sendbuf holds {sendbuf.size} elements but recvbuf {recvbuf.size}")
+        raise ValueError(f"sendbuf has {sendbuf.size} elements but recvbuf has {recvbuf.size}")
 
 
 def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None, p: int) -> list[Any]:
-    """The p blocks of `buf` that have these sizes and begin at these places; without places, one after the other.
+    """The p blocks of `buf` with the given sizes and displacements; without displacements, contiguous blocks.
 
     >>> cut(np.arange(6), [2, 1], [4, 0], 2)
     [array([4, 5]), array([0])]
@@ -170,7 +171,7 @@ def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None,
     layout = Layout.of_ranks(counts, p)
     starts = [layout.start(i) for i in range(p)] if displs is None else [int(start) for start in displs]
     if len(starts) != p:
-        raise ValueError(f"displacements must say where each of the {p} blocks begins, but there are {len(starts)}")
+        raise ValueError(f"there must be one displacement for each of the {p} blocks, but there are {len(starts)}")
     for i, start in enumerate(starts):
         if layout.size(i) and not 0 <= start <= buf.size - layout.size(i):
             raise ValueError(
@@ -180,16 +181,16 @@ def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None,
 
 
 def required(buf: Buffer | None, role: str) -> Buffer:
-    """The buffer that this rank cannot do without."""
+    """Return `buf`, or raise ValueError if it is None; `role` names the rank in the message."""
     if buf is None:
-        raise ValueError(f"{role} needs a buffer, not None")
+        raise ValueError(f"{role} must pass a buffer, not None")
     return buf
 
 
 def segments(size: int, itemsize: int, segment_bytes: int) -> Layout:
     """Cut `size` elements into the fewest nearly equal segments of at most `segment_bytes`, the larger ones first.
 
-    A segment has at least one element, so that a pipeline always moves; there is at least one segment.
+    There is at least one segment, and a segment has at least one element, so that a pipeline makes progress.
 
     >>> layout = segments(10, 8, 32)
     >>> layout.p, [layout.size(k) for k in range(layout.p)]

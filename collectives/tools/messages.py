@@ -1,7 +1,7 @@
-"""Sending, receiving and exchanging blocks; an empty block is never sent.
+"""Send, receive and exchange blocks; an empty block is never sent.
 
-Both sides of a transfer know its size, so both skip it: empty blocks are free, as in Träff et al. (2008).
-Two processes that send to each other do it in one `exchange`, so that nothing relies on buffering.
+Both sides of a transfer know its size, so both skip an empty one, as in Träff et al. (2008). Two processes that send to
+each other use one `exchange`, so that no algorithm relies on buffering.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from numpy import ndarray
 
 from collectives.tools.protocol import Buffer, Comm, Request
 
-# What a barrier sends: nothing, which takes t_s all the same.
+# The message of a barrier: empty, but it still costs t_s.
 TOKEN: Final[Any] = np.empty(0, np.uint8)
 
 
 def send(comm: Comm, block: Buffer, dest: int, tag: int) -> None:
+    """Send a block unless it is empty."""
     if not is_empty(block):
         comm.Send(block, dest, tag)
 
 
 def receive(comm: Comm, block: Buffer, source: int, tag: int) -> None:
+    """Receive a block unless it is empty."""
     if not is_empty(block):
         comm.Recv(block, source, tag)
 
 
 def exchange(comm: Comm, outgoing: Buffer | None, dest: int, incoming: Buffer | None, source: int, tag: int) -> None:
-    """Send one block and receive another at the same time; None or an empty block leaves that half out."""
-    if type(outgoing) is ndarray and type(incoming) is ndarray and outgoing.size and incoming.size:  # nearly always
+    """Send one block and receive another at the same time; None or an empty block omits that half."""
+    if type(outgoing) is ndarray and type(incoming) is ndarray and outgoing.size and incoming.size:  # the common case
         comm.Sendrecv(outgoing, dest, tag, incoming, source, tag)
         return
     sending, receiving = not is_empty(outgoing), not is_empty(incoming)
@@ -43,6 +45,7 @@ def exchange(comm: Comm, outgoing: Buffer | None, dest: int, incoming: Buffer | 
 
 
 def wait_all(requests: Sequence[Request]) -> None:
+    """Wait for all requests; an empty sequence is allowed."""
     if requests:
         type(requests[0]).Waitall(requests)
 
@@ -50,39 +53,39 @@ def wait_all(requests: Sequence[Request]) -> None:
 def two_streams(
     comm: Comm, outgoing: Sequence[tuple[int, Buffer]], incoming: Sequence[tuple[int, Buffer]], tag: int
 ) -> None:
-    """Send blocks one after the other, and receive blocks one after the other; neither waits for the other.
+    """Send blocks one after the other and, independently, receive blocks one after the other.
 
-    Both are given as (partner, block), in order; at most one of each is under way at a time.
+    Both are given as (partner, block), in order; at most one send and one receive are pending at a time.
     """
     sends = ((comm.Isend, block, dest) for dest, block in outgoing if not is_empty(block))
     receives = ((comm.Irecv, block, source) for source, block in incoming if not is_empty(block))
     streams = [sends, receives]
-    under_way: list[Request] = []
+    pending: list[Request] = []
     for stream in list(streams):
-        _begin_next(stream, streams, under_way, tag)
-    while len(under_way) > 1:
-        done = type(under_way[0]).Waitany(under_way)
+        _begin_next(stream, streams, pending, tag)
+    while len(pending) > 1:
+        done = type(pending[0]).Waitany(pending)
         stream = streams.pop(done)
-        del under_way[done]
+        del pending[done]
         streams.append(stream)
-        _begin_next(stream, streams, under_way, tag)
-    while under_way:
-        under_way.pop().Wait()
-        _begin_next(streams[0], streams, under_way, tag)
+        _begin_next(stream, streams, pending, tag)
+    while pending:
+        pending.pop().Wait()
+        _begin_next(streams[0], streams, pending, tag)
 
 
-def _begin_next(stream: Any, streams: list[Any], under_way: list[Request], tag: int) -> None:
-    """Begin the stream's next message, or strike the stream off."""
+def _begin_next(stream: Any, streams: list[Any], pending: list[Request], tag: int) -> None:
+    """Begin the stream's next message, or remove a finished stream."""
     following = next(stream, None)
     if following is None:
         streams.remove(stream)
     else:
         begin, block, partner = following
-        under_way.append(begin(block, partner, tag))
+        pending.append(begin(block, partner, tag))
 
 
 def is_empty(block: Any) -> bool:
-    """Whether there is nothing to send: None, a buffer of no elements, or mpi4py's list with a count of 0.
+    """Whether there is nothing to send: None, a buffer without elements, or an mpi4py buffer list with a count of 0.
 
     >>> [is_empty(block) for block in (None, TOKEN, [None, 0, "i"], [TOKEN, "i"], [b"abcd", (0, 1), "i"])]
     [True, True, True, True, True]

@@ -1,10 +1,10 @@
-"""Small arithmetic of ranks: logarithms and bits, exact on integers of any size."""
+"""Exact logarithms and bit operations on integers of any size."""
 
 from __future__ import annotations
 
 
 def ceil_log2(n: int) -> int:
-    """The smallest d with 2**d >= n; rounds that doubling needs to reach n processes.
+    """Smallest d with 2**d >= n: the number of doubling rounds that reach n processes.
 
     >>> [ceil_log2(n) for n in (1, 2, 3, 4, 5, 8, 9)]
     [0, 1, 2, 2, 3, 3, 4]
@@ -13,7 +13,7 @@ def ceil_log2(n: int) -> int:
 
 
 def floor_log2(n: int) -> int:
-    """The largest d with 2**d <= n.
+    """Largest d with 2**d <= n.
 
     >>> [floor_log2(n) for n in (1, 2, 3, 4, 5, 8, 9)]
     [0, 1, 1, 2, 2, 3, 3]
@@ -22,7 +22,7 @@ def floor_log2(n: int) -> int:
 
 
 def ceil_div(n: int, k: int) -> int:
-    """How many pieces of at most k make n.
+    """Number of pieces of at most k that n elements need.
 
     >>> ceil_div(7, 3), ceil_div(6, 3), ceil_div(0, 3)
     (3, 2, 0)
@@ -31,7 +31,7 @@ def ceil_div(n: int, k: int) -> int:
 
 
 def lowest_bit(n: int) -> int:
-    """The value of the lowest set bit of n > 0.
+    """Value of the lowest set bit of n > 0.
 
     >>> [lowest_bit(n) for n in (1, 2, 3, 4, 6)]
     [1, 2, 1, 4, 2]
@@ -40,7 +40,8 @@ def lowest_bit(n: int) -> int:
 
 
 def is_power_of_two(n: int) -> bool:
-    """
+    """Whether n is a power of two.
+
     >>> [n for n in range(20) if is_power_of_two(n)]
     [1, 2, 4, 8, 16]
     """

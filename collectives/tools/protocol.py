@@ -1,7 +1,7 @@
-"""What an algorithm may ask of the objects it is handed: nothing beyond these few methods.
+"""The methods that an algorithm may call on the objects that it receives, and no others.
 
-An mpi4py communicator has them, and so has the emulator's. Arguments are positional here because that is how the
-algorithms pass them; names and order are mpi4py's.
+Communicators of mpi4py and of the emulator have these methods. Arguments are positional here because the algorithms pass
+them by position; names and order are mpi4py's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 
 class Buffer(Protocol):
-    """A one-dimensional numpy array, or a phantom: something with a size and no contents."""
+    """A one-dimensional numpy array, or a phantom: a buffer with a size but no contents."""
 
     @property
     def size(self) -> int: ...
@@ -24,7 +24,7 @@ class Buffer(Protocol):
 
 
 class Request(Protocol):
-    """A transfer under way."""
+    """A pending transfer."""
 
     def Wait(self) -> object: ...
     @classmethod
@@ -34,14 +34,14 @@ class Request(Protocol):
 
 
 class Op(Protocol):
-    """A reduction operation; `Reduce_local` leaves `a op b` in b."""
+    """A reduction operation; `Reduce_local(a, b)` stores `a op b` in b."""
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any, /) -> object: ...
     def Is_commutative(self) -> bool: ...
 
 
 class Comm(Protocol):
-    """The point-to-point part of a communicator, and no more."""
+    """The point-to-point methods of a communicator."""
 
     def Get_rank(self) -> int: ...
     def Get_size(self) -> int: ...
@@ -55,6 +55,9 @@ class Comm(Protocol):
 
 
 class Intercomm(Comm, Protocol):
-    """The same between two groups: rank and size are those of the own group, destinations and sources the other's."""
+    """A communicator between two groups.
+
+    Rank and size are those of the local group, destinations and sources are ranks of the remote group.
+    """
 
     def Get_remote_size(self) -> int: ...

@@ -1,8 +1,8 @@
-"""A communicator on which nothing is buffered: every send waits for its receive, as in the model of `collectives.__doc__`.
+"""A communicator whose sends are all synchronous, as in the model of `collectives.__doc__`.
 
-A short message that a library buffers travels at once and takes the receiver's port, whomever the receiver wanted to hear
-first. Where an algorithm's time hangs on the order in which ranks receive, it runs on one of these, so that its claims hold
-whatever is buffered. The price on a real machine is a handshake a message.
+A short message that a library buffers is transferred immediately and occupies the receiver's port, regardless of the
+order in which the receiver posts its receives. Algorithms whose time depends on that order run on one of these
+communicators, so that their claims hold with any buffering. The cost on a real machine is one handshake per message.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 from collectives.tools.protocol import Comm, Intercomm, Request
 
 
-class Unbuffered:
-    """The same communicator, with synchronous sends in place of all others."""
+class SynchronousComm:
+    """A communicator whose `Send` and `Isend` are synchronous."""
 
     def __init__(self, comm: Comm) -> None:
         self._comm = comm
@@ -27,8 +27,8 @@ class Unbuffered:
         return type(both[0]).Waitall(both)
 
 
-class UnbufferedBetween(Unbuffered):
-    """The same between two groups."""
+class UnbufferedBetween(SynchronousComm):
+    """An intercommunicator whose sends are all synchronous."""
 
     def __init__(self, inter: Intercomm) -> None:
         super().__init__(inter)

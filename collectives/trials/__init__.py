@@ -1,8 +1,8 @@
-"""An algorithm put to the test, on the emulator or on a real machine. Whoever writes one needs nothing of this.
+"""Cases, arguments and timing for measuring algorithms, on the emulator or on a real machine.
 
-cases     a case for so many ranks and bytes, or for one's own counts
-counts    one's own counts, read from a file
-calls     what a rank hands to an algorithm in a case
-timing    the papers' method: repeat, synchronise, the slowest rank, the median
-typed     numbers as people type them
+cases       make a case from a number of ranks and bytes, or from a list of counts
+counts      read lists of counts from a file
+calls       make the arguments of one rank's call
+timing      measure a call: barrier, repeat, maximum over the ranks, median
+parsing     parse sizes and group sizes as typed on a command line
 """

@@ -1,12 +1,12 @@
-"""One's own counts, read from a file: one list, or several.
+"""Read lists of counts (block sizes in bytes) from a file.
 
     5           5, 0, 3         [5, 0, 3]            [[5, 0, 3],
     0           2, 2                                  [2, 2]]
     3
     one list    two lists       one list (JSON)      two lists (JSON)
 
-A line with several numbers is a list. Where each has one, a blank line ends a list. What follows a # is
-not read, but in JSON.
+A line with several numbers is a list. If every line has one number, a blank line ends a list. Text after a # is
+a comment, except in JSON.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from collectives.trials.typed import whole
+from collectives.trials.parsing import parse_size
 
 
 def read_counts(path: str | os.PathLike[str]) -> list[list[int]]:
-    """The lists of counts in a file, in bytes; what is wrong with them is said in one sentence."""
+    """Return the lists of counts in a file. Raises ValueError, with a message of one sentence, if the file is invalid."""
     text = Path(path).read_text(encoding="utf-8", errors="replace")
     lists = _from_json(str(path), text) if text.lstrip().startswith("[") else _from_lines(str(path), text)
     if not any(lists):
-        raise ValueError(f"{path} has no counts in it.")
+        raise ValueError(f"{path} contains no counts.")
     if not all(lists):
-        raise ValueError(f"{path}: one of its {len(lists)} lists is empty.")
+        raise ValueError(f"{path}: one of the {len(lists)} lists is empty.")
     return lists
 
 
 def _from_json(path: str, text: str) -> list[list[int]]:
     try:
-        found: list[Any] = json.loads(text)
+        data: list[Any] = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path} line {error.lineno}: this is not JSON: {error.msg}.") from None
-    lists = found if any(isinstance(each, list) for each in found) else [found]
-    for number in (number for each in lists for number in (each if isinstance(each, list) else [each])):
+        raise ValueError(f"{path}:{error.lineno}: invalid JSON: {error.msg}.") from None
+    lists = data if any(isinstance(item, list) for item in data) else [data]
+    for number in (number for item in lists for number in (item if isinstance(item, list) else [item])):
         if not isinstance(number, int) or isinstance(number, bool):
             raise ValueError(f"{path}: {json.dumps(number)} is not a number of bytes.")
         if number < 0:
             raise ValueError(f"{path}: {number} is negative.")
-    if not all(isinstance(each, list) for each in lists):
-        raise ValueError(f"{path}: numbers stand beside lists of numbers.")
+    if not all(isinstance(item, list) for item in lists):
+        raise ValueError(f"{path}: the JSON list mixes numbers and lists: use either a list of numbers or a list of lists.")
     return lists
 
 
@@ -57,12 +57,12 @@ def _from_lines(path: str, text: str) -> list[list[int]]:
             lists[-1] += line
         elif lists[-1]:
             lists.append([])
-    return [each for each in lists if each]
+    return [numbers for numbers in lists if numbers]
 
 
 def _numbers(path: str, number: int, line: str) -> Iterator[int]:
     for word in line.partition("#")[0].replace(",", " ").split():
         try:
-            yield whole(word)
+            yield parse_size(word)
         except ValueError as error:
-            raise ValueError(f"{path} line {number}: {error}") from None
+            raise ValueError(f"{path}:{number}: {error}") from None

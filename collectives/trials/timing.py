@@ -1,7 +1,7 @@
-"""The papers' method on a real machine: everybody starts together, the slowest rank counts, and of many repeats the median.
+"""Measure a call: a barrier before each repeat, the maximum over all ranks, and the median over all repeats.
 
-Träff et al. (2008) and Kang et al. (2019) time so, with a barrier before each repeat. `collectives` calls no collective of a
-communicator elsewhere; here the machine's own barrier and reduction stand around what is timed, never within.
+This is the method of Träff et al. (2008) and Kang et al. (2019). Within `collectives`, only this module calls Barrier and
+Allreduce of a communicator; they are outside the measured interval.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Sample(NamedTuple):
-    """What the repeats took, in seconds, each until its slowest rank was done."""
+class TimingSummary(NamedTuple):
+    """Seconds until the slowest rank finished: median, minimum and maximum over the repeats."""
 
     median: float
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
 
-def timed(comm: Any, call: Callable[[], Any], repeats: int, clock: Callable[[], float], maximum: Any) -> Sample:
-    """Make a call so many times, and once before that which does not count; every rank gets the same answer.
+def timed(comm: Any, call: Callable[[], Any], repeats: int, clock: Callable[[], float], maximum: Any) -> TimingSummary:
+    """Make a call `repeats` times after one warm-up call, and return the same sample on every rank.
 
-    `clock` and `maximum` are the machine's Wtime and MAX.
+    `clock` and `maximum` are the MPI library's Wtime and MAX.
     """
     call()
     own, slowest = np.empty(repeats), np.empty(repeats)
@@ -33,4 +33,4 @@ def timed(comm: Any, call: Callable[[], Any], repeats: int, clock: Callable[[], 
         call()
         own[repeat] = clock() - start
     comm.Allreduce(own, slowest, maximum)
-    return Sample(float(np.median(slowest)), float(slowest.min()), float(slowest.max()))
+    return TimingSummary(float(np.median(slowest)), float(slowest.min()), float(slowest.max()))

@@ -1,14 +1,27 @@
-"""Does an algorithm do what it claims? Its results, and its claims, held against runs on a machine that is handed in.
+"""Verification: run an algorithm on many cases, and compare its results and costs with its claims.
 
-sweep           verify: many cases, the smallest counterexample of each kind
-cases           which cases: sizes, roots, distributions; `choices` has values for parameters
-one_group       one rank's call within a group, and what numpy says must come out; `reductions` has theirs
-two_groups      the same between two groups
-chains          sorts and splits, which return in place of filling buffers
-machine         what is asked of a machine; fakempi has one
-trial           one case, run once: what every rank found
-paper           what is claimed of a case, and whether the claims agree with each other
-faults          the two held against each other
-shrinking       the same fault in a smaller case
-counterexample  what is told of it; `picture` draws the round where paper and run part
+sweep               verify(): many cases, and the smallest counterexample of each kind
+jobs                the cases and settings that are tried, in this process or on an executor
+cases               cases within one group: sizes, roots, distributions
+inter_cases         cases between two groups
+choices             values of an algorithm's parameters
+calls               CheckedCall: one rank's arguments and the expected contents of its buffers
+intra_calls         the calls within one group, with the results that numpy computes
+inter_calls         the calls between two groups
+group_side          a case between two groups, as one rank sees it
+reductions          the calls and expected results of reductions
+reduction_ops       a commutative and a noncommutative op
+sort_and_split      cases and expected results of sorts and splits, which return values instead of filling buffers
+machine             Machine: the interface that a simulator or an MPI library provides
+case_run            run one case once and collect the result of every rank
+case_claims         the claims for one case, and whether they agree with each other
+claim_checks        compare a run with the claims
+bits                derive the properties of a call on which the bits of a reduction depend
+bit_claims          compare these with the claim on the card
+order_trees         the order of a reduction's operands, recorded in a run
+fault               Fault: an error in one case; the settings of the runs
+fault_search        all faults of an algorithm in one case
+shrinking           find a smaller case with the same fault
+counterexample      Counterexample: a fault, its case and the first round that differs, as text
+first_difference    the first round in which a run differs from the schedule
 """

@@ -1,4 +1,4 @@
-"""One rank's call of a collective, and what ranks have to give."""
+"""CheckedCall: one rank's call of a collective with its expected result; contents and comparison of buffers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from collectives.catalogue.case import Case
 
 Array = NDArray[Any]
 DTYPES: Mapping[int, str] = {1: "uint8", 2: "int16", 4: "int32", 8: "float64", 16: "complex128"}
-SHOWN = 6
-"""Elements of a buffer that are shown."""
+MAX_ELEMENTS = 6
+"""The number of elements of a buffer that messages show."""
 
 
-class Wrong(NamedTuple):
-    """A buffer that does not hold what it must, in words and as what must be there and what is."""
+class Mismatch(NamedTuple):
+    """A buffer or return value that differs from the expected one: a message, the expected value and the actual one."""
 
-    words: str
+    message: str
     expected: str
-    found: str
+    actual: str
 
 
 @dataclass
-class Call:
-    """One rank's call: arguments, the buffer to look at afterwards, what it must hold, what must not change."""
+class CheckedCall:
+    """One rank's call: arguments, result buffer, expected contents, and input buffers with their original contents."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -35,58 +35,60 @@ class Call:
     expected: Array
     untouched: tuple[tuple[Array, Array], ...] = ()
 
-    def wrong_result(self) -> Wrong | None:
-        """What is wrong with the result, if anything."""
+    def wrong_result(self) -> Mismatch | None:
+        """Return the difference between the result and the expected one, if any."""
         return difference(self.result, self.expected)
 
-    def changed_input(self) -> Wrong | None:
-        """What has become of an input that must stay as it is."""
+    def changed_input(self) -> Mismatch | None:
+        """Return the first change of an input buffer, if any."""
         return next(filter(None, (difference(buffer, before) for buffer, before in self.untouched)), None)
 
 
-def gives(args: tuple[Any, ...], kwargs: dict[str, Any], mine: Any) -> Call:
-    """The call of a rank that only gives: all that can be seen of it is that its buffer stays as it is."""
-    return Call(args, kwargs, mine[0:0], mine[0:0], ((mine, mine.copy()),))
+def input_only(args: tuple[Any, ...], kwargs: dict[str, Any], operand: Any) -> CheckedCall:
+    """Return the call of a rank without a result: the only check is that its input does not change."""
+    return CheckedCall(args, kwargs, operand[0:0], operand[0:0], ((operand, operand.copy()),))
 
 
-def difference(found: Array, expected: Array) -> Wrong | None:
-    """Where two buffers differ.
+def difference(actual: Array, expected: Array) -> Mismatch | None:
+    """Return the difference between two buffers, or None if they are equal.
 
     >>> difference(np.array([1, 2, 3]), np.array([1, 5, 4]))
-    Wrong(words='2 at element 1, not 5 (2 of 3 differ)', expected='1 5 4', found='1 2 3')
+    Mismatch(message='element 1 is 2, expected 5 (2 of 3 wrong)', expected='1 5 4', actual='1 2 3')
     """
-    if found.shape != expected.shape:
-        return Wrong(f"{found.size} elements, not {expected.size}", shown(expected), shown(found))
-    places = np.flatnonzero(found != expected)
-    if not places.size:
+    if actual.shape != expected.shape:
+        return Mismatch(f"the buffer has size {actual.size}, expected {expected.size}", as_text(expected), as_text(actual))
+    differing = np.flatnonzero(actual != expected)
+    if not differing.size:
         return None
-    at = int(places[0])
-    words = f"{number(found[at])} at element {at}, not {number(expected[at])}"
-    return Wrong(f"{words} ({places.size} of {found.size} differ)", shown(expected), shown(found))
+    first = int(differing[0])
+    values = f"{number(actual[first])}, expected {number(expected[first])}"
+    message = f"element {first} is {values} ({differing.size} of {actual.size} wrong)"
+    return Mismatch(message, as_text(expected), as_text(actual))
 
 
-def shown(buffer: Array) -> str:
-    """The first few elements."""
-    return " ".join(number(each) for each in buffer[:SHOWN]) + (" ..." if buffer.size > SHOWN else "") or "nothing"
+def as_text(buffer: Array) -> str:
+    """Return the first few elements as text."""
+    dots = " ..." if buffer.size > MAX_ELEMENTS else ""
+    return " ".join(number(element) for element in buffer[:MAX_ELEMENTS]) + dots or "nothing"
 
 
 def number(value: Any) -> str:
-    """An element, as short as it can be said: all of ours are whole numbers."""
+    """Return an element as text, without a decimal point or imaginary part if its value is an integer."""
     whole = value.real
     return str(int(whole)) if np.isfinite(value) and value == int(whole) else str(value)
 
 
 def contents(rank: int, size: int, itemsize: int) -> Array:
-    """What a rank has to give: different for every rank and place, as far as the type can hold it."""
+    """Return a rank's input: values that depend on rank and index, and fit into every dtype."""
     values = (np.arange(size) * 7 + rank * 31 + 1) % 251
     return values.astype(DTYPES[itemsize])
 
 
 def blank(size: int, itemsize: int) -> Array:
-    """A buffer to receive in."""
+    """Return a receive buffer, filled with a value that no input contains."""
     return np.full(size, 255, DTYPES[itemsize])
 
 
 def sizes(case: Case) -> list[int]:
-    """The blocks of all ranks, in elements."""
+    """Return the block sizes of all ranks, in elements."""
     return [case.layout.size(r) for r in range(case.p)]

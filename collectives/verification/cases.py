@@ -1,4 +1,4 @@
-"""Cases to try an algorithm on: for every p the same ones, in the same order, every time."""
+"""Cases within one group: for every p the same cases in the same order, in every call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Traffic = tuple[Counts, ...]
 
 
 def distributions(p: int, size: int) -> dict[str, Counts]:
-    """Block sizes as Träff et al. (2008) name them, about `size` elements per rank, and three odd ones."""
+    """Return the distributions of Träff et al. (2008), of about `size` elements per rank, and three others."""
     total = p * size
     return {
         **{name: sizes(total, p) for name, sizes in DISTRIBUTIONS.items()},
@@ -33,7 +33,10 @@ def distributions(p: int, size: int) -> dict[str, Counts]:
 
 
 def traffics(p: int, size: int) -> dict[str, Traffic]:
-    """Who has how much for whom: all the same, nothing, only to the right, by distance, any, and one row for all."""
+    """Return matrices of element counts from rank r (row) to rank s (column).
+
+    All equal, all zero, only to the right neighbor, growing with distance, irregular, and from one rank only.
+    """
     ranks = range(p)
     return {
         "regular": ((size,) * p,) * p,
@@ -46,18 +49,18 @@ def traffics(p: int, size: int) -> dict[str, Traffic]:
 
 
 def both_ways(traffic: Traffic) -> Traffic:
-    """What in place needs: as much from r to s as back."""
+    """Return a symmetric matrix, as an exchange in place needs: equal counts from r to s and from s to r."""
     p = len(traffic)
     return tuple(tuple(traffic[min(r, s)][max(r, s)] for s in range(p)) for r in range(p))
 
 
 def some_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
-    """A handful of cases on p ranks that the algorithm serves: sizes, roots, item sizes, distributions, parameters."""
+    """Yield cases on p ranks that the algorithm accepts: sizes, roots, item sizes, distributions, parameters."""
     return (case for case in all_cases(algorithm, p) if algorithm.fits(case) is None)
 
 
 def all_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
-    """The same with those that it refuses."""
+    """Yield cases on p ranks, including cases that the algorithm rejects."""
     choices = parameter_choices(algorithm, p)
     for case in plain_cases(algorithm.operation, p):
         for parameters in choices:
@@ -65,7 +68,7 @@ def all_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
 
 
 def plain_cases(operation: str, p: int) -> Iterator[Case]:
-    """Cases of an operation, whatever the algorithm."""
+    """Yield cases of an operation, with default parameters."""
     if operation == "barrier":
         yield Case(p)
         return
@@ -92,25 +95,25 @@ def _sized_cases(operation: str, p: int) -> Iterator[Case]:
             yield Case(p, elements * itemsize, itemsize=itemsize)
 
 
-def odd_cases(algorithm: Algorithm, p: int, many: int) -> Iterator[Case]:
-    """Cases by chance, with sizes and roots that the others do not have; the seed is their number."""
+def random_cases(algorithm: Algorithm, p: int, count: int) -> Iterator[Case]:
+    """Yield pseudo-random cases, with sizes and roots that the other cases do not have; the seed is p and the index."""
     choices = parameter_choices(algorithm, p)
-    for number in range(many if algorithm.operation != "barrier" else 0):
-        dice = Random(1000 * p + number)
-        yield replace(_by_chance(algorithm.operation, p, dice), parameters=dice.choice(choices))
+    for number in range(count if algorithm.operation != "barrier" else 0):
+        rng = Random(1000 * p + number)
+        yield replace(_random_case(algorithm.operation, p, rng), parameters=rng.choice(choices))
 
 
-def _by_chance(operation: str, p: int, dice: Random) -> Case:
+def _random_case(operation: str, p: int, rng: Random) -> Case:
     case = Case(
         p,
-        root=dice.randrange(p) if operation in ROOTED else 0,
-        itemsize=dice.choice((1, 2, 4, 8, 16)),
-        in_place=operation not in NEVER_IN_PLACE and dice.random() < 0.5,
-        commutative=operation not in REDUCING or dice.random() < 0.5,
+        root=rng.randrange(p) if operation in ROOTED else 0,
+        itemsize=rng.choice((1, 2, 4, 8, 16)),
+        in_place=operation not in NEVER_IN_PLACE and rng.random() < 0.5,
+        commutative=operation not in REDUCING or rng.random() < 0.5,
     )
-    most = dice.choice((1, 3, 20))
+    largest = rng.choice((1, 3, 20))
     if operation in UNEVEN:
-        return replace(case, counts=tuple(dice.randint(0, most) for _ in range(p)))
+        return replace(case, counts=tuple(rng.randint(0, largest) for _ in range(p)))
     if operation in PAIRED:
-        return _in_place(replace(case, traffic=tuple(tuple(dice.randint(0, most) for _ in range(p)) for _ in range(p))))
-    return replace(case, m=dice.randint(0, 5 * most) * case.itemsize)
+        return _in_place(replace(case, traffic=tuple(tuple(rng.randint(0, largest) for _ in range(p)) for _ in range(p))))
+    return replace(case, m=rng.randint(0, 5 * largest) * case.itemsize)

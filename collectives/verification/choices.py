@@ -1,9 +1,9 @@
-"""Values to try for an algorithm's own parameters, the defaults first."""
+"""Values of an algorithm's parameters to verify it with, the defaults first."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isqrt
 from typing import Any
 
@@ -16,18 +16,31 @@ from collectives.tools.nodes import Nodes
 Choice = dict[str, Any]
 
 SMALL_BYTES = (1, 24, 100)
-"""Small enough that short messages are cut into many pieces."""
+"""Segment and block sizes that cut even short messages into many pieces."""
+
+SMALL_NUMBERS: Mapping[str, Sequence[int]] = {"aggregation": (1, 2, 5), "ports": (2,), "batch": (0, 1, 3)}
+"""Values to try for some integer parameters, by name; `aggregation` and `batch` are numbers of blocks, less than p."""
+
+WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "order": {"right": ("ascending", "left"), "descending": ("ascending",), "tournament": ("ascending",)},
+    "distances": {"increasing": ("alternating",)},
+    "partners": {"tournament": ("spread",)},
+    "remaining": {"even": ("odd",)},
+}
+"""Values of parameters that are words, by name and default."""
 
 ALTERNATIVES = 3
-"""Other algorithms to try in place of a part."""
+"""Number of algorithms to try for a parameter that is an algorithm."""
 
 
 def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[Choice]:
-    """Values for the algorithm's named parameters on p ranks."""
+    """Return sets of values for the algorithm's parameters on p ranks."""
     if algorithm.kind == "inter":
-        return _with_first(algorithm, _between(algorithm))
+        return _with_first(algorithm, _inter_choices(algorithm))
     if "nodes" in algorithm.parameters:
         return _with_nodes(algorithm, p)
+    if "dims" in algorithm.parameters:
+        return [{}, *({"dims": dims} for dims in torus_choices(p))]
     if "costs" in algorithm.parameters:
         return [{}, *({"costs": costs} for costs in cost_choices(p))]
     if algorithm.name == "blocked_ring":
@@ -38,21 +51,29 @@ def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[Choice]:
 
 
 def invalid_choices(algorithm: Algorithm) -> list[Choice]:
-    """Values that an algorithm may refuse."""
-    found: list[Choice] = [{name: 0} for name in algorithm.parameters if name.endswith("_bytes") or name == "nodes"]
-    return [*found, *([{"costs": -1}] if "costs" in algorithm.parameters else [])]
+    """Return values that an algorithm may reject."""
+    numbers = ("nodes", "k", "radix", "aggregation", "ports")
+    invalid: list[Choice] = [{name: 0} for name in algorithm.parameters if name.endswith("_bytes") or name in numbers]
+    others: list[Choice] = [{"costs": -1}, {"dims": (3,)}]
+    return [*invalid, *(choice for choice in others if choice.keys() <= algorithm.parameters.keys())]
 
 
 def node_choices(p: int) -> list[Nodes]:
-    """Where p ranks are: one, two, three on a node or all, dealt out in turn, in nodes of all sizes, in no order."""
-    dealt = tuple(r % 2 for r in range(p))
+    """Return placements of p ranks: one, two, three or all on a node, round robin, nodes of growing size, irregular."""
+    round_robin = tuple(r % 2 for r in range(p))
     growing = tuple(f"node{isqrt(r)}" for r in range(p))
     mixed = tuple(r * r * 7 % 11 // 4 for r in range(p))
-    return [1, 2, 3, p, dealt, growing, growing[::-1], mixed]
+    return [1, 2, 3, p, round_robin, growing, growing[::-1], mixed]
+
+
+def torus_choices(p: int) -> list[tuple[int, ...]]:
+    """Return tori of p ranks with even extents: all with two dimensions, and one with three."""
+    shapes = [(a, p // a) for a in range(1, p + 1) if p % a == 0] + [(2, 2, p // 4)] * (p % 4 == 0)
+    return [dims for dims in shapes if all(extent % 2 == 0 or extent == 1 for extent in dims)]
 
 
 def cost_choices(p: int) -> list[Costs]:
-    """What p ranks take to send: some fast and some slow, ever slower, ever faster, in no order by start-up and byte."""
+    """Return send costs of p ranks: alternating, increasing, decreasing, and irregular (t_s, t_w) pairs."""
     mixed = tuple((r * r * 7 % 11, 1 + r % 3) for r in range(p))
     return [tuple(1 + 9 * (r % 2) for r in range(p)), tuple(range(p)), tuple(range(p, 0, -1)), mixed]
 
@@ -69,7 +90,7 @@ PARTS: Mapping[str, Sequence[Mapping[str, str]]] = {
     ),
     "reduce_scatterv": ({"reduce": "linear", "scatterv": "linear"}, {"reduce": "rabenseifner"}),
 }
-"""Parts by name, for algorithms that are made of others; those that an algorithm does not have are left out."""
+"""Parts of composed algorithms by name; parts that an algorithm does not have are skipped."""
 
 
 def _parts(named: Sequence[Mapping[str, str]], algorithm: Algorithm) -> list[Choice]:
@@ -79,58 +100,71 @@ def _parts(named: Sequence[Mapping[str, str]], algorithm: Algorithm) -> list[Cho
 
 
 def _with_nodes(algorithm: Algorithm, p: int) -> list[Choice]:
-    found: list[Choice] = [{}]
-    for nodes, size in zip(node_choices(p), itertools.cycle([4, 1, 24, 100]), strict=False):
+    choices: list[Choice] = [{}]
+    parts = [{}, *({name: other} for name, other in _other_parts(algorithm))]
+    for nodes, size, part in zip(node_choices(p), itertools.cycle([4, 1, 24, 100]), itertools.cycle(parts), strict=False):
         blocked = {"block_bytes": size} if "block_bytes" in algorithm.parameters else {}
-        found.append({"nodes": nodes, **blocked})
-    return found
+        choices.append({"nodes": nodes, **blocked, **part})
+    return choices
+
+
+def _other_parts(algorithm: Algorithm) -> Iterator[tuple[str, Algorithm]]:
+    """Yield another algorithm for each parameter that is an algorithm; it has a schedule and no parameter `nodes`."""
+    for name, default in algorithm.parameters.items():
+        if isinstance(default, Algorithm):
+            others = (a for a in _other_values(name, default) if a.schedule is not None and "nodes" not in a.parameters)
+            yield from ((name, other) for other in itertools.islice(others, 1))
 
 
 def _one_at_a_time(algorithm: Algorithm) -> list[Choice]:
-    """For every parameter some other values, all other parameters as they are."""
-    return [{name: value} for name, default in algorithm.parameters.items() for value in _others(name, default)]
+    """Return choices that change one parameter each."""
+    return [{name: value} for name, default in algorithm.parameters.items() for value in _other_values(name, default)]
 
 
-def _others(name: str, default: Any) -> list[Any]:
+def _other_values(name: str, default: Any) -> list[Any]:
     if isinstance(default, Algorithm):
         same = [a for a in entries.CATALOGUE if (a.operation, a.kind) == (default.operation, default.kind)]
         return [a for a in same if a.name != default.name][:ALTERNATIVES]
     if name.endswith("_bytes"):
         return list(SMALL_BYTES)
+    if name in SMALL_NUMBERS:
+        return list(SMALL_NUMBERS[name])
     if isinstance(default, bool):
         return [not default]
-    # The arity of a tree, the radix of an exchange: what is larger should do as well. Of less nobody can know.
+    if name in WORDS:
+        return [word for word in WORDS[name].get(default, ()) if word != default]
+    # The arity of a tree, the radix of an exchange: larger values should work as well; smaller ones may be invalid.
     return [default + 1, 2 * default + 1] if isinstance(default, int) and default > 1 else []
 
 
-def _between(algorithm: Algorithm) -> list[Choice]:
-    """Of an algorithm between two groups."""
-    found: list[Choice] = [{}]
+def _inter_choices(algorithm: Algorithm) -> list[Choice]:
+    """Return values for the parameters of an algorithm between two groups."""
+    choices: list[Choice] = [{}]
     if "receive_order" in algorithm.parameters:
-        found.append({"receive_order": "rank"})
+        choices.append({"receive_order": "rank"})
     if {"allgather", "allgatherv"} <= algorithm.parameters.keys():
-        found += _parts([{"allgather": "bruck", "allgatherv": "bruck"}, {"allgatherv": "blocked_ring"}], algorithm)
+        choices += _parts([{"allgather": "bruck", "allgatherv": "bruck"}, {"allgatherv": "blocked_ring"}], algorithm)
     if "segment_bytes" in algorithm.parameters:
-        found.append({"segment_bytes": 1})
-        found += [{"segment_bytes": 24, **part} for part in _parts([{"bcast": "chain"}], algorithm)]
-        found += _parts([{"gather": "linear", "bcast": "binomial"}], algorithm)
+        choices.append({"segment_bytes": 1})
+        choices += [{"segment_bytes": 24, **part} for part in _parts([{"bcast": "chain"}], algorithm)]
+        choices += _parts([{"gather": "linear", "bcast": "binomial"}], algorithm)
     if "gatherv" in algorithm.parameters:
-        found += _parts([{"gatherv": "binomial", "allgather": "ring"}], algorithm)
+        choices += _parts([{"gatherv": "binomial", "allgather": "ring"}], algorithm)
     if "reduce" in algorithm.parameters:
-        found += _parts([{"reduce": name} for name in ("linear", "chain", "rabenseifner")], algorithm)
+        choices += _parts([{"reduce": name} for name in ("linear", "chain", "rabenseifner")], algorithm)
     if "startup_bytes" in algorithm.parameters:
-        found += [{"startup_bytes": 1}, {"startup_bytes": 10}]
+        choices += [{"startup_bytes": 1}, {"startup_bytes": 10}]
     if "reduce_scatter" in algorithm.parameters:
-        found += _parts([{"reduce_scatter": name} for name in ("recursive_halving", "reduce_scatterv")], algorithm)
+        choices += _parts([{"reduce_scatter": name} for name in ("recursive_halving", "reduce_scatterv")], algorithm)
     if "bcast" in algorithm.parameters and algorithm.name in ("wmpi", "joined"):
-        found += _parts([{"bcast": name} for name in ("scatter_ring_allgather", "linear", "circulant")], algorithm)
+        choices += _parts([{"bcast": name} for name in ("scatter_ring_allgather", "linear", "circulant")], algorithm)
     if "barrier" in algorithm.parameters:
-        found += _parts([{"barrier": name} for name in ("recursive_doubling", "binomial_tree", "linear")], algorithm)
-    return found if len(found) > 1 else [{}, *_one_at_a_time(algorithm)]
+        choices += _parts([{"barrier": name} for name in ("recursive_doubling", "binomial_tree", "linear")], algorithm)
+    return choices if len(choices) > 1 else [{}, *_one_at_a_time(algorithm)]
 
 
-def _with_first(algorithm: Algorithm, found: list[Choice]) -> list[Choice]:
-    """An algorithm whose groups have roles is told them, either way, or left to find them."""
+def _with_first(algorithm: Algorithm, choices: list[Choice]) -> list[Choice]:
+    """Add the values of `first`, which assigns roles to the two groups: True, False, or determined by the algorithm."""
     if "first" not in algorithm.parameters:
-        return found
-    return [{}, {"first": False}, *({**choice, "first": True} for choice in found)]
+        return choices
+    return [{}, {"first": False}, *({**choice, "first": True} for choice in choices)]

@@ -1,4 +1,4 @@
-"""What is told of a case in which an algorithm does not do what it claims."""
+"""Counterexample: a case in which an algorithm does not do what it claims, as text."""
 
 from __future__ import annotations
 
@@ -8,69 +8,78 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
+from collectives.tools.plurals import counted
+from collectives.verification.case_claims import CaseClaims, model_violation
+from collectives.verification.case_run import run_case
 from collectives.verification.cases import PAIRED, REDUCING, ROOTED, UNEVEN
-from collectives.verification.chains import SortCase, SplitCase, exact
-from collectives.verification.fault import FAILURES, Fault
-from collectives.verification.machine import Machine, Message, Setting
-from collectives.verification.paper import Paper, breach
-from collectives.verification.picture import ROWS, amount, beside, parting, rounds_ended, table
-from collectives.verification.trial import attempt
+from collectives.verification.fault import FAILURES, AlgorithmFault
+from collectives.verification.first_difference import (
+    MAX_ROWS,
+    first_difference,
+    round_end_times,
+    side_by_side,
+    table,
+)
+from collectives.verification.machine import Machine, RunMessage, Setting
+from collectives.verification.sort_and_split import SortCase, SplitCase, has_exact_claims
 
-LINES = 14
+MAX_LINES = 14
 """Lines of a machine's report that are shown."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """The smallest case found in which something is wrong. As text: what, the case, and the round where paper and run part.
+    """The smallest case found with a fault. As text: the fault, the case, and the first round that differs.
 
     Attributes
     ----------
     algorithm, case
-        In which case of which algorithm.
-    what
+        The algorithm and the case.
+    kind
         "result", "input" (changed), "unreceived", "messages", "bytes", "rounds", "time", "scratch", "holds", "fits",
-        "deadlock", "livelock", "endless", "error", "claims" (one raised) or "schedule" (it breaks the model's rules).
-    claimed, found
-        On paper, or as it must be; and in the run.
+        "deadlock", "livelock", "timeout", "error", "claims" (a claim raised an exception) or "schedule" (it violates
+        the model).
+    claimed, actual
+        The claimed or expected value, and the value in the run.
     """
 
     algorithm: Algorithm = field(repr=False)
     case: Case
-    what: str
+    kind: str
     claimed: Any
-    found: Any
-    line: str = field(repr=False)
-    where: str = field(repr=False)
-    picture: tuple[str, ...] = field(repr=False)
+    actual: Any
+    summary: str = field(repr=False)
+    case_line: str = field(repr=False)
+    details: tuple[str, ...] = field(repr=False)
 
     @property
     def p(self) -> int:
-        """Ranks; between two groups those of A."""
+        """Number of ranks; between two groups, of group A."""
         return self.case.p
 
     def __str__(self) -> str:
-        return "\n".join([self.line, self.where, *(f"    {line}".rstrip() for line in self.picture)])
+        return "\n".join([self.summary, self.case_line, *(f"    {line}".rstrip() for line in self.details)])
 
 
 def title(algorithm: Algorithm) -> str:
-    """`bcast binomial`, `inter allgather full_duplex`."""
+    """Return the algorithm's name for messages: `bcast binomial`, `inter allgather full_duplex`."""
     return " ".join([*dict.fromkeys((algorithm.kind, algorithm.operation)), algorithm.name]).removeprefix("intra ")
 
 
-def made(algorithm: Algorithm, case: Case, fault: Fault, machine: Machine) -> Counterexample:
-    """A fault with its picture, for which the case is run once more."""
-    where = f"smallest case: {in_words(case, algorithm.operation)}" + (f"; {fault.setting}" if fault.setting else "")
-    picture = tuple(_picture(algorithm, case, fault, machine))
-    line = f"{title(algorithm)}, {fault.what}: {fault.words}"
-    return Counterexample(algorithm, case, fault.what, fault.claimed, fault.found, line, where, picture)
+def make_counterexample(algorithm: Algorithm, case: Case, fault: AlgorithmFault, machine: Machine) -> Counterexample:
+    """Return the counterexample of a fault; runs the case once more, with a trace."""
+    description = describe_case(case, algorithm.operation)
+    case_line = f"smallest case: {description}" + (f"; {fault.setting}" if fault.setting else "")
+    details = tuple(_details(algorithm, case, fault, machine))
+    summary = f"{title(algorithm)}, {fault.kind}: {fault.message}"
+    return Counterexample(algorithm, case, fault.kind, fault.claimed, fault.actual, summary, case_line, details)
 
 
-def in_words(case: Case, operation: str) -> str:
-    """What there is to say of a case.
+def describe_case(case: Case, operation: str) -> str:
+    """Describe a case in one line.
 
-    >>> in_words(Case(3, 8, root=2, itemsize=4), "bcast")
-    'p = 3, m = 8 bytes, 4 an element, root 2'
+    >>> describe_case(Case(3, 8, root=2, itemsize=4), "bcast")
+    'p = 3, m = 8 bytes, 4 bytes per element, root 2'
     """
     return ", ".join(_parts(case, operation))
 
@@ -78,24 +87,23 @@ def in_words(case: Case, operation: str) -> str:
 def _parts(case: Case, operation: str) -> Iterator[str]:
     yield f"p = {case.p}" + (f", q = {case.q}" if case.q else "")
     if isinstance(case, SplitCase):
-        yield f"colours {_list(case.colors)}, keys {_list(case.keys)}"
+        yield f"colors {_list(case.colors)}, keys {_list(case.keys)}"
     elif isinstance(case, SortCase):
-        yield f"numbers {_list(case.numbers)}, ranks in the order {_list(case.order)}"
+        yield f"numbers {_list(case.numbers)}, chain of ranks {_list(case.order)}"
     elif operation in PAIRED:
-        yield f"traffic {case.traffic}" + (f" and back {case.traffic_b}" if case.q else "")
+        yield f"traffic {case.traffic}" + (f" from A to B and {case.traffic_b} from B to A" if case.q else "")
     elif operation in UNEVEN:
-        yield ", ".join(f"counts {_list(each)}" for each in (case.counts, case.counts_b) if each is not None)
+        yield ", ".join(f"counts {_list(counts)}" for counts in (case.counts, case.counts_b) if counts is not None)
     elif operation != "barrier":
-        size = f"m = {amount(case.m)}" + (f" in A and {amount(case.m_b)} in B" if case.q else "")
-        yield size + (f", {case.itemsize} an element" if case.itemsize > 1 else "")
-    if case.itemsize > 1 and operation in UNEVEN | PAIRED:
-        yield f"elements of {case.itemsize} bytes"
+        yield f"m = {counted(case.m, 'byte')}" + (f" in A and {counted(case.m_b, 'byte')} in B" if case.q else "")
+    if case.itemsize > 1 and operation != "barrier" and not isinstance(case, SplitCase | SortCase):
+        yield f"{case.itemsize} bytes per element"
     if operation in ROOTED:
         yield f"root {case.root}"
     if case.in_place:
         yield "in place"
     if operation in REDUCING:
-        yield "an op that commutes" if case.commutative else "an op that does not commute"
+        yield "commutative op" if case.commutative else "noncommutative op"
     for name, value in case.parameters.items():
         yield f"{name} = {value.name if isinstance(value, Algorithm) else value}"
 
@@ -104,32 +112,35 @@ def _list(values: tuple[Any, ...]) -> str:
     return " ".join(map(str, values))
 
 
-def _picture(algorithm: Algorithm, case: Case, fault: Fault, machine: Machine) -> Iterator[str]:
-    """Where paper and run part; what else there is to see, rank by rank; and the machine's own words."""
-    if fault.setting is not None and fault.what not in ("fits", "endless"):
-        transfers = attempt(algorithm, case, machine, fault.setting, trace=True).outcome.transfers
-        plan = Paper(algorithm, case).plan if exact(case) else None
+def _details(algorithm: Algorithm, case: Case, fault: AlgorithmFault, machine: Machine) -> Iterator[str]:
+    """The first round that differs from the schedule, the values of every rank, and the machine's report."""
+    if fault.setting is not None and fault.kind not in ("fits", "timeout"):
+        transfers = run_case(algorithm, case, machine, fault.setting, trace=True).outcome.transfers
+        plan = CaseClaims(algorithm, case).plan if has_exact_claims(case) else None
         yield from _rounds(fault, plan, transfers, case.ranks, fault.setting)
     if fault.by_rank:
-        heads = ("must have", "has") if fault.what in ("result", "input") else ("claimed", "in the run")
+        heads = ("expected", "actual") if fault.kind in ("result", "input") else ("claimed", "actual")
         cells = [[str(rank), *pair] for rank, pair in enumerate(fault.by_rank) if pair[0] != pair[1]]
-        yield from table(["rank", *heads], cells[:ROWS])
-    if isinstance(fault.found, str) and fault.what in ("deadlock", "livelock", "endless"):
-        yield from fault.found.splitlines()[:LINES]
+        yield from table(["rank", *heads], cells[:MAX_ROWS])
+    if isinstance(fault.actual, str) and fault.kind in ("deadlock", "livelock", "timeout"):
+        yield from fault.actual.splitlines()[:MAX_LINES]
 
 
-def _rounds(fault: Fault, plan: Any, transfers: Sequence[Message], ranks: int, setting: Setting) -> Iterator[str]:
-    if plan is None or breach(plan, ranks) is not None:
-        yield "there is no schedule to lay beside the run"
+def _rounds(
+    fault: AlgorithmFault, plan: Any, transfers: Sequence[RunMessage], ranks: int, setting: Setting
+) -> Iterator[str]:
+    if plan is None or model_violation(plan, ranks) is not None:
+        yield "no valid schedule to compare the run with"
         return
-    parted = parting(plan, transfers, ranks, setting)
-    if parted is not None:
-        number, rows = parted
-        yield f"round {number}{' (there are no more on paper)' if number > len(plan) else ''}, where paper and run part:"
-        yield from beside(rows)
+    difference = first_difference(plan, transfers, ranks, setting)
+    if difference is not None:
+        number, rows = difference
+        beyond = f" (the schedule ends after round {len(plan)})" if number > len(plan) else ""
+        yield f"first difference between schedule and run: round {number}{beyond}"
+        yield from side_by_side(rows)
         return
-    if fault.what in ("time", "rounds"):
-        yield "run and schedule agree in every message; by the schedule"
-        yield from rounds_ended(plan, ranks, setting)
-    elif fault.what not in FAILURES:
-        yield "run and schedule agree in every message"
+    if fault.kind in ("time", "rounds"):
+        yield "all messages of the run match the schedule, whose rounds end at these times:"
+        yield from round_end_times(plan, ranks, setting)
+    elif fault.kind not in FAILURES:
+        yield "all messages of the run match the schedule"

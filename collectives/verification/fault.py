@@ -1,4 +1,4 @@
-"""A fault: something that is wrong in a case, with the numbers; and the settings in which faults are looked for."""
+"""AlgorithmFault: an error of an algorithm in one case. Also the settings in which cases are run."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from typing import Any, NamedTuple
 from collectives.verification.machine import Setting
 
 EXACT = Setting()
+"""Latency and bandwidth both matter, and combining costs nothing."""
+
 BALANCED = Setting(t_s=32, t_w=2, c=1)
+"""Combining costs time, too."""
+
 ROUNDS = Setting(t_s=1, t_w=0)
-"""What one message costs is 1, whatever its size: the time is the number of rounds."""
+"""Every message costs 1, regardless of its size: the modeled time is the number of rounds."""
 
-FAILURES = ("endless", "error", "deadlock", "livelock")
-"""A run that does not come to its end."""
+FAILURES = ("timeout", "error", "deadlock", "livelock")
+"""Kinds of faults in which the run did not finish."""
 
-ORDER = (
+KINDS = (
     *FAILURES, "fits", "claims", "schedule", "result", "input", "unreceived", "messages",
-    "bytes", "rounds", "time", "scratch", "holds",
+    "bytes", "rounds", "time", "scratch", "holds", "bits",
 )  # fmt: skip
-"""All that can be wrong, the most telling first."""
+"""All kinds of faults, the most informative first."""
 
 
-class Fault(NamedTuple):
-    """Something that is wrong in a case: which of ORDER, in words, and the numbers."""
+class AlgorithmFault(NamedTuple):
+    """An error in one case: one of KINDS, a message, and the two values that differ."""
 
-    what: str
-    words: str
+    kind: str
+    message: str
     claimed: Any
-    found: Any
+    actual: Any
     setting: Setting | None = None
     by_rank: Sequence[tuple[str, str]] = ()
-    """What is claimed and what was found, rank by rank, where that tells more."""
+    """Claimed (or expected) and actual values of every rank, for faults that have them."""

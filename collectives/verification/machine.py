@@ -1,7 +1,7 @@
-"""What verification asks of a machine, which is handed in or found: it runs a program on ranks and says what became of it.
+"""Machine: the interface by which verification runs a program on ranks and receives the outcome.
 
-An installed package offers one by an entry point in the group `collectives.machines`: something that can be called
-without arguments and gives a `Machine`. The emulator does.
+A machine is passed to `verify`, or provided by an installed package: an entry point in the group `collectives.machines`
+names a callable without arguments that returns a `Machine`. fakempi provides one.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ GROUP = "collectives.machines"
 
 
 class Setting(NamedTuple):
-    """What a run costs and how it is carried out: the model of `collectives.__doc__`, with or without buffering."""
+    """The cost model of a run (see `collectives.__doc__`), its buffering, and its backend."""
 
     t_s: int = 1000
     t_w: int = 1
     c: int = 0
     eager_limit: int = 0
-    """Bytes up to which a message does not wait for its receive; 0 is the model of the claims."""
-    carrier: str = ""
-    """One of the machine's carriers; the first if empty."""
+    """Bytes up to which a send does not wait for its receive; the claims assume 0."""
+    backend: str = ""
+    """One of the machine's backends; the first one if empty."""
     late: int = -1
-    """The rank that comes to the call last, after the others, one after the other; -1 if all come at once."""
+    """If not -1, ranks make the call one after another, and this rank is the last."""
 
     def __str__(self) -> str:
         costs = f"t_s = {self.t_s}, t_w = {self.t_w}" + (f", c = {self.c}" if self.c else "")
-        buffered = f"up to {self.eager_limit} bytes buffered" if self.eager_limit else "nothing buffered"
-        late = [f"ranks come one after the other, rank {self.late} last"] if self.late >= 0 else []
-        return ", ".join([costs, buffered, *late, *([f"on {self.carrier}"] if self.carrier else [])])
+        buffered = f"messages of up to {self.eager_limit} bytes buffered" if self.eager_limit else "no buffering"
+        late = [f"ranks start one after another, rank {self.late} last"] if self.late >= 0 else []
+        return ", ".join([costs, buffered, *late, *([f"backend {self.backend}"] if self.backend else [])])
 
 
-class Message(NamedTuple):
-    """One transfer that took place."""
+class RunMessage(NamedTuple):
+    """One message of a run, with the start and the end of its transfer."""
 
     source: int
     dest: int
@@ -45,17 +45,17 @@ class Message(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why a run did not come to its end.
+class RunFailure:
+    """The reason why a run did not finish.
 
     Attributes
     ----------
     kind
-        "deadlock", "livelock", "endless" (it takes far too long) or "error" (a rank raised).
+        "deadlock", "livelock", "timeout" or "error" (a rank raised an exception).
     report
-        The machine's own words, in lines.
+        The machine's report, of one or several lines.
     rank, error
-        Who raised first, and what.
+        The first rank that raised, and its exception.
     """
 
     kind: str
@@ -65,55 +65,55 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a run; ranks of two groups are numbered through, those of A first."""
+class RunOutcome:
+    """The outcome of a run. With two groups, the ranks of A are numbered first, then those of B."""
 
     time: Any = 0
     messages: Sequence[int] = ()
-    """Sent, by rank."""
+    """Messages sent, by rank."""
     sent: Sequence[int] = ()
     """Bytes sent, by rank."""
-    left: Sequence[str] = ()
-    """What was sent and never received, or awaited and never sent, in words."""
-    transfers: Sequence[Message] = field(default=(), repr=False)
-    """In the order in which they began, if they were asked for."""
-    failure: Failure | None = None
+    unmatched: Sequence[str] = ()
+    """Descriptions of messages that were never received, and of receives that never matched."""
+    transfers: Sequence[RunMessage] = field(default=(), repr=False)
+    """The messages in the order in which they started, if a trace was requested."""
+    failure: RunFailure | None = None
 
 
 class Machine(Protocol):
-    """Something that runs programs on virtual or real ranks, exactly in the model. Taken and given back by `with`."""
+    """Runs programs on virtual or real ranks, exactly in the model. A context manager: `with` starts and stops it."""
 
     @property
     def MPI(self) -> Any:
-        """The mpi4py-shaped module that ops come from."""
+        """The module with mpi4py's interface that provides the ops."""
 
     @property
-    def carriers(self) -> Sequence[str]:
-        """What ranks can run on."""
+    def backends(self) -> Sequence[str]:
+        """The available backends; the first is the default."""
 
     def __enter__(self) -> object: ...
     def __exit__(self, *error: Any) -> object: ...
 
-    def run(self, program: Callable[..., Any], p: int, q: int, setting: Setting, trace: bool = False) -> Outcome:
+    def run(self, program: Callable[..., Any], p: int, q: int, setting: Setting, trace: bool = False) -> RunOutcome:
         """Call `program(comm)` on p ranks; or, if q is not 0, `program(inter, local, in_a)` on groups of p and q.
 
-        A program that fails is an outcome; nothing is raised for it.
+        If the program fails, no exception is raised: the outcome contains the failure.
         """
 
     def compute(self, seconds: int) -> None:
-        """Let the calling rank compute."""
+        """Advance the calling rank's clock by modeled seconds of computation."""
 
 
-class NoMachine(LookupError):
-    """There is nothing to run an algorithm on; the message says what to do."""
+class NoMachineError(LookupError):
+    """No machine was passed, and no installed package provides one."""
 
 
-def found_machine() -> Machine:
-    """The machine that an installed package offers; of several, the first by name."""
+def installed_machine() -> Machine:
+    """Return the machine that an installed package provides; of several, the first by name."""
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         machine: Machine = entry.load()()
         return machine
-    raise NoMachine(
-        "verify needs a machine to run algorithms on, and no installed package offers one (the entry-point group "
-        f"{GROUP!r}): install fakempi, or hand one over: verify(algorithm, machine=fakempi.laboratory.Emulator())."
+    raise NoMachineError(
+        "verify needs a machine to run algorithms on, and no installed package provides one (entry-point group "
+        f"{GROUP!r}). Install fakempi, or pass a machine: verify(algorithm, machine=fakempi.apps.emulator.Emulator())."
     )

@@ -1,4 +1,4 @@
-"""The calls of the reductions: what each rank gives, and what numpy makes of it in rank order."""
+"""The calls of reductions: every rank's operand, and the result that numpy computes in rank order."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import reduce
 import numpy as np
 
 from collectives.catalogue.case import Case
-from collectives.verification.calls import Array, Call, blank, contents, gives, sizes
-from collectives.verification.ops import FUNCTIONS, MODULUS
+from collectives.verification.calls import Array, CheckedCall, blank, contents, input_only, sizes
+from collectives.verification.reduction_ops import FUNCTIONS, MODULUS
 
 
 def operand(case: Case, rank: int, size: int) -> Array:
-    """What a rank gives; for an op that is not commutative, affine maps."""
+    """Return a rank's operand; affine maps for the noncommutative op."""
     values = contents(rank, size, case.itemsize)
     if case.commutative:
         return values
@@ -22,37 +22,37 @@ def operand(case: Case, rank: int, size: int) -> Array:
 
 
 def combination(case: Case, ranks: range, size: int) -> Array:
-    """The operands of consecutive ranks, combined from the left."""
+    """Return the operands of consecutive ranks, combined from the left."""
     function = FUNCTIONS["sum" if case.commutative else "compose"]
-    # Sums of small integers wrap around and round alike in any order.
+    # The sum is exact (or wraps around) in every dtype, so the order of the additions does not matter.
     return reduce(function, (operand(case, r, size) for r in ranks))
 
 
-def prepare_reduce(case: Case, rank: int) -> Call:
+def prepare_reduce(case: Case, rank: int) -> CheckedCall:
     mine, kwargs = operand(case, rank, case.elements), {"root": case.root}
     if rank != case.root:
-        return gives((mine, None), {**kwargs}, mine)
+        return input_only((mine, None), {**kwargs}, mine)
     return _call(case, mine, combination(case, range(case.p), case.elements), kwargs)
 
 
-def prepare_allreduce(case: Case, rank: int) -> Call:
+def prepare_allreduce(case: Case, rank: int) -> CheckedCall:
     mine = operand(case, rank, case.elements)
     return _call(case, mine, combination(case, range(case.p), case.elements))
 
 
-def prepare_scan(case: Case, rank: int) -> Call:
+def prepare_scan(case: Case, rank: int) -> CheckedCall:
     mine = operand(case, rank, case.elements)
     return _call(case, mine, combination(case, range(rank + 1), case.elements))
 
 
-def prepare_exscan(case: Case, rank: int) -> Call:
+def prepare_exscan(case: Case, rank: int) -> CheckedCall:
     mine = operand(case, rank, case.elements)
     if rank > 0:
         return _call(case, mine, combination(case, range(rank), case.elements))
     return _call(case, mine, mine.copy() if case.in_place else blank(case.elements, case.itemsize))
 
 
-def prepare_reduce_scatter(case: Case, rank: int) -> Call:
+def prepare_reduce_scatter(case: Case, rank: int) -> CheckedCall:
     total, block = sum(sizes(case)), sizes(case)[rank]
     mine = operand(case, rank, total)
     start = case.layout.start(rank)
@@ -64,15 +64,15 @@ def prepare_reduce_scatter(case: Case, rank: int) -> Call:
     return call
 
 
-def _call(case: Case, mine: Array, expected: Array, kwargs: dict[str, int] | None = None) -> Call:
+def _call(case: Case, mine: Array, expected: Array, kwargs: dict[str, int] | None = None) -> CheckedCall:
     if case.in_place:
         buffer = mine.copy()
-        return Call((None, buffer), {**(kwargs or {})}, buffer, expected)
+        return CheckedCall((None, buffer), {**(kwargs or {})}, buffer, expected)
     recvbuf = blank(expected.size, case.itemsize)
-    return Call((mine, recvbuf), {**(kwargs or {})}, recvbuf, expected, ((mine, np.copy(mine)),))
+    return CheckedCall((mine, recvbuf), {**(kwargs or {})}, recvbuf, expected, ((mine, np.copy(mine)),))
 
 
-REDUCTIONS: dict[str, Callable[[Case, int], Call]] = {
+REDUCTIONS: dict[str, Callable[[Case, int], CheckedCall]] = {
     "reduce": prepare_reduce,
     "allreduce": prepare_allreduce,
     "scan": prepare_scan,

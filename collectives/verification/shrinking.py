@@ -1,4 +1,4 @@
-"""The same fault in a smaller case: fewer ranks first, then fewer bytes, then what is plainer."""
+"""Shrink a case that has a fault: fewer ranks first, then fewer bytes, then more default values."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from math import lcm
 
 from collectives.catalogue.case import Case
 from collectives.verification.cases import Counts, Traffic, both_ways
-from collectives.verification.chains import SortCase, SplitCase
+from collectives.verification.sort_and_split import SortCase, SplitCase
 
-TRIES = 400
-"""Smaller cases that are tried, at most; each takes a few milliseconds."""
+MAX_TRIES = 400
+"""The largest number of smaller cases that are run; each takes a few milliseconds."""
 
 
 def weight(case: Case) -> tuple[int, ...]:
-    """What makes a case small: ranks, bytes, and then how plain it is."""
+    """Return the sort key of cases: ranks, bytes, and then the distance from default values."""
     parameters = len(case.parameters), sum(value for value in case.parameters.values() if isinstance(value, int))
-    plain = case.root, case.in_place, not case.commutative, case.itemsize
-    spread = len({*(case.counts or ()), *(case.counts_b or ())})
-    return case.ranks, case.p, total_bytes(case), *parameters, *map(int, plain), spread
+    deviations = case.root, case.in_place, not case.commutative, case.itemsize
+    different_counts = len({*(case.counts or ()), *(case.counts_b or ())})
+    return case.ranks, case.p, total_bytes(case), *parameters, *map(int, deviations), different_counts
 
 
 def total_bytes(case: Case) -> int:
-    """All that ranks have to give, or as good as."""
-    rows = sum(map(sum, (*(case.traffic or ()), *(case.traffic_b or ()))))
-    elements = sum(case.counts or ()) + sum(case.counts_b or ()) + rows
+    """Return the bytes of all blocks of the case."""
+    traffic = sum(map(sum, (*(case.traffic or ()), *(case.traffic_b or ()))))
+    elements = sum(case.counts or ()) + sum(case.counts_b or ()) + traffic
     return case.m * case.p + case.m_b * case.q + elements * case.itemsize
 
 
 def shrunk(case: Case, operation: str, fails: Callable[[Case], bool]) -> Case:
-    """The smallest case found that fails too."""
+    """Return the smallest case found for which `fails` returns True."""
     tries = 0
     smaller: Case | None = case
     while smaller is not None:
         case, smaller = smaller, None
         for candidate in candidates(case):
-            if tries >= TRIES:
+            if tries >= MAX_TRIES:
                 return case
             if weight(candidate) < weight(case) and possible(operation, candidate):
                 tries += 1
@@ -47,17 +47,17 @@ def shrunk(case: Case, operation: str, fails: Callable[[Case], bool]) -> Case:
 
 
 def candidates(case: Case) -> Iterator[Case]:
-    """Cases that are like this one and may be smaller, the smallest first."""
-    for candidate in _alike(case):
+    """Yield variations of a case that may be smaller: fewer ranks first, then less data, then more default values."""
+    for candidate in _variations(case):
         yield candidate
         if candidate.counts is not None and candidate.counts_b is not None:
-            yield replace(candidate, counts_b=(sum(candidate.counts), *(0,) * (candidate.q - 1)))  # as much as A
+            yield replace(candidate, counts_b=(sum(candidate.counts), *(0,) * (candidate.q - 1)))  # as in group A
         elif candidate.m and candidate.m_b:
             unit = lcm(candidate.p, candidate.q) * candidate.itemsize
             yield replace(candidate, m=unit // candidate.p, m_b=unit // candidate.q)
 
 
-def _alike(case: Case) -> Iterator[Case]:
+def _variations(case: Case) -> Iterator[Case]:
     yield from _fewer_ranks(case)
     if isinstance(case, SplitCase | SortCase):
         return
@@ -67,10 +67,10 @@ def _alike(case: Case) -> Iterator[Case]:
             yield replace(case, m=min(case.m, size), m_b=min(case.m_b, size))
             yield replace(case, m=min(case.m, size))
             yield replace(case, m_b=min(case.m_b, size))
-    yield from (replace(case, counts=counts) for counts in _less(case.counts))
-    yield from (replace(case, counts_b=counts) for counts in _less(case.counts_b))
-    yield from (replace(case, traffic=traffic) for traffic in _less_traffic(case.traffic))
-    yield from (replace(case, traffic_b=traffic) for traffic in _less_traffic(case.traffic_b))
+    yield from (replace(case, counts=counts) for counts in _smaller_counts(case.counts))
+    yield from (replace(case, counts_b=counts) for counts in _smaller_counts(case.counts_b))
+    yield from (replace(case, traffic=traffic) for traffic in _smaller_traffic(case.traffic))
+    yield from (replace(case, traffic_b=traffic) for traffic in _smaller_traffic(case.traffic_b))
     for name in case.parameters:
         yield replace(case, parameters={key: value for key, value in case.parameters.items() if key != name})
     elements, elements_b = case.m // case.itemsize, case.m_b // case.itemsize
@@ -86,11 +86,11 @@ def _fewer_ranks(case: Case) -> Iterator[Case]:
     pairs = [(p, q) for p in range(1, case.p + 1) for q in (range(1, case.q + 1) if case.q else (0,))]
     for p, q in sorted(pairs, key=lambda pair: (sum(pair), pair))[:-1]:
         for root in dict.fromkeys((min(case.root, p - 1), 0, p - 1)):
-            yield _cut(case, p, q, root)
+            yield _restricted(case, p, q, root)
 
 
-def _cut(case: Case, p: int, q: int, root: int) -> Case:
-    """The first p ranks of the case, and of the other group the first q."""
+def _restricted(case: Case, p: int, q: int, root: int) -> Case:
+    """Return the case restricted to its first p ranks, and to the first q ranks of the other group."""
     lists = {name: case.parameters.get(name) for name in ("nodes", "costs")}
     parameters = {**case.parameters, **{name: value[:p] for name, value in lists.items() if isinstance(value, Sequence)}}
     if isinstance(case, SplitCase):
@@ -98,7 +98,7 @@ def _cut(case: Case, p: int, q: int, root: int) -> Case:
     if isinstance(case, SortCase):
         order = tuple(rank for rank in case.order if rank < p)
         return replace(case, p=p, numbers=case.numbers[:p], order=order)
-    others = q or p
+    columns = q or p  # of the traffic matrix of group A, or of the only group
     return replace(
         case,
         p=p,
@@ -107,34 +107,38 @@ def _cut(case: Case, p: int, q: int, root: int) -> Case:
         parameters=parameters,
         counts=case.counts and case.counts[:p],
         counts_b=case.counts_b and case.counts_b[:q],
-        traffic=case.traffic and tuple(row[:others] for row in case.traffic[:p]),
+        traffic=case.traffic and tuple(row[:columns] for row in case.traffic[:p]),
         traffic_b=case.traffic_b and tuple(row[:p] for row in case.traffic_b[:q]),
     )
 
 
-def _less(counts: Counts | None) -> Iterator[Counts]:
+def _smaller_counts(counts: Counts | None) -> Iterator[Counts]:
     if not counts:
         return
     yield (0,) * len(counts)
     yield tuple(min(count, 1) for count in counts)
     yield tuple(count // 2 for count in counts)
-    for at, count in enumerate(counts):
-        for less in {0, 1, count // 2, count - 1}:
-            if 0 <= less < count:
-                yield (*counts[:at], less, *counts[at + 1 :])
+    for rank, count in enumerate(counts):
+        for smaller in {0, 1, count // 2, count - 1}:
+            if 0 <= smaller < count:
+                yield (*counts[:rank], smaller, *counts[rank + 1 :])
 
 
-def _less_traffic(traffic: Traffic | None) -> Iterator[Traffic]:
+def _smaller_traffic(traffic: Traffic | None) -> Iterator[Traffic]:
     if not traffic:
         return
     widths = [len(row) for row in traffic]
-    for counts in _less(tuple(count for row in traffic for count in row)):
-        rows = iter(counts)
-        yield tuple(tuple(next(rows) for _ in range(width)) for width in widths)
+    for counts in _smaller_counts(tuple(count for row in traffic for count in row)):
+        remaining = iter(counts)
+        yield tuple(tuple(next(remaining) for _ in range(width)) for width in widths)
 
 
 def possible(operation: str, case: Case) -> bool:
-    """Whether such a call can be made: groups that give the same in all, exchanges in place that are as large back."""
+    """Return whether MPI allows such a call.
+
+    Allreduce and reduce_scatter between two groups require the same amount of data in both groups. An alltoallv in place
+    requires that each pair of ranks exchanges blocks of equal size.
+    """
     if not case.q:
         return not (case.in_place and case.traffic is not None) or both_ways(case.traffic) == case.traffic
     if operation == "reduce_scatter":

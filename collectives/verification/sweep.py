@@ -1,60 +1,65 @@
-"""Verify: an algorithm on many cases, smallest first, and the smallest counterexample of everything that is wrong."""
+"""verify(): run an algorithm on many cases, smallest first, and return the smallest counterexample of each kind."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
-from collectives.verification import one_group, two_groups
+from collectives.verification import inter_calls, intra_calls
+from collectives.verification.bit_claims import wrong_bits
 from collectives.verification.cases import REDUCING
-from collectives.verification.counterexample import Counterexample, made
-from collectives.verification.fault import FAILURES, ORDER, Fault
-from collectives.verification.faults import faults
-from collectives.verification.machine import Machine, found_machine
-from collectives.verification.plan import Job, planned
+from collectives.verification.counterexample import Counterexample, make_counterexample
+from collectives.verification.fault import FAILURES, KINDS, AlgorithmFault
+from collectives.verification.fault_search import find_faults
+from collectives.verification.jobs import VerificationJob, make_jobs, run_jobs
+from collectives.verification.machine import Machine, installed_machine
 from collectives.verification.shrinking import shrunk, weight
 
 RANKS = 17
-"""The largest number of ranks unless one is given."""
+"""Default of the largest number of ranks."""
 
 CASES = 600
-"""About how many unless it is said: three to fifteen seconds."""
+"""Default number of cases: three to fifteen seconds."""
 
-ENOUGH = 30
-"""Cases that fail altogether after which no more are tried; one that does not end is enough."""
+MAX_FAILURES = 30
+"""Number of failed runs after which no more cases are run; a single run that times out also ends the search."""
 
-SHRINKING = 10.0
-"""Seconds of real time to look for a smaller case; it takes one, unless smaller cases do not end."""
+SHRINKING_SECONDS = 10.0
+"""Limit of wall time for shrinking a case. It usually takes one second; more if smaller cases time out."""
 
-Tell = Callable[[int, int, Case], object]
-"""Hears how many cases have been tried, of how many, and which is next."""
+Progress = Callable[[int, int, Case], object]
+"""Called before every case with the number of cases run so far, the number planned, and the case."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a verification: `tried` cases of `planned`, on up to `ranks` ranks, of which `refused` were refused."""
+    """The outcome of a verification: `tried` of `planned` cases on up to `ranks` ranks, `rejected` of them by `fits`."""
 
     algorithm: Algorithm
     planned: int
     ranks: int
     tried: int = 0
-    refused: int = 0
+    rejected: int = 0
     counterexamples: list[Counterexample] = field(default_factory=list)
 
     @property
     def compared(self) -> list[str]:
-        """What was looked at: results, and all that the algorithm claims."""
-        of, scheduled = self.algorithm, self.algorithm.schedule is not None
+        """The quantities that were compared: results, and everything that the algorithm claims."""
+        algorithm, scheduled = self.algorithm, self.algorithm.schedule is not None
         claims = {
             "messages": scheduled,
-            "bytes": scheduled or of.closed_sent is not None,
-            "rounds": scheduled or of.closed_rounds is not None,
-            "modelled time": scheduled or of.closed_time is not None,
-            "scratch memory": of.kind in ("intra", "inter"),
-            "items held": of.holds is not None,
+            "bytes": scheduled or algorithm.closed_sent is not None,
+            "rounds": scheduled or algorithm.closed_rounds is not None,
+            "modeled time": scheduled or algorithm.closed_time is not None,
+            "scratch memory": algorithm.kind in ("intra", "inter"),
+            "items held": algorithm.holds is not None,
+            "bits": "Bits" in algorithm.card,
         }
         return ["results", *(name for name, claimed in claims.items() if claimed)]
 
@@ -66,32 +71,39 @@ def verify(
     ranks: int | None = None,
     cases: int | None = None,
     seconds: float | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> list[Counterexample]:
-    """Counterexamples to an algorithm's claims, smallest first, one for each thing that is wrong; empty if all holds.
+    """Return counterexamples to an algorithm's claims, smallest first, one for each kind of fault; empty if all hold.
 
     Parameters
     ----------
+    algorithm
+        The algorithm to verify.
     machine
-        What to run it on; the one that an installed package offers unless given.
+        The machine to run it on; by default the one that an installed package provides.
     ranks
-        The largest number of them, between two groups of both together; 17 unless given.
+        The largest number of ranks, in total if there are two groups; 17 by default.
     cases
-        About how many; 600 unless given.
+        The approximate number of cases; 600 by default.
     seconds
-        Of real time, after which no further case is begun; one is tried in any case.
-    tell
-        Hears before every case how many have been tried, of how many, and which is next.
+        Wall time after which no further case starts; at least one case is run.
+    progress
+        Called before every case with the number of cases run so far, the number planned, and the case.
+    executor
+        Any `concurrent.futures.Executor`, including Dask's and mpi4py's; None runs all cases in this process. The
+        counterexamples are the same, in the same order.
 
     Raises
     ------
-    NoMachine
-        None is given, and none is installed.
+    NoMachineError
+        If no machine is passed, and no installed package provides one.
     LookupError
-        Nobody knows what results such an operation has.
+        If the expected results of the algorithm's operation are unknown.
     """
-    machine = machine or found_machine()
-    return examine(algorithm, machine, ranks=ranks, cases=cases, seconds=seconds, tell=tell).counterexamples
+    machine = machine or installed_machine()
+    options: Any = {"ranks": ranks, "cases": cases, "seconds": seconds, "progress": progress, "executor": executor}
+    return examine(algorithm, machine, **options).counterexamples
 
 
 def examine(
@@ -101,72 +113,79 @@ def examine(
     ranks: int | None = None,
     cases: int | None = None,
     seconds: float | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Verdict:
-    """The same, with how much was tried."""
-    _known(algorithm)
+    """Verify an algorithm as `verify` does; returns the counterexamples with the numbers of cases."""
+    _check_operation(algorithm)
     ranks = RANKS if ranks is None else ranks
     if ranks < (2 if algorithm.kind == "inter" else 1):
-        raise ValueError(f"verify: ranks is {ranks}; there must be at least {2 if algorithm.kind == 'inter' else 1}")
-    begun = time.monotonic()
-    jobs = planned(algorithm, ranks, CASES if cases is None else cases, machine.carriers)
-    first: dict[str, tuple[Case, Fault]] = {}
-    tried = refused = failed = 0
-    with machine:
-        for case, settings, refuses in jobs:
-            if failed >= ENOUGH or (tried and seconds is not None and time.monotonic() - begun > seconds):
+        least = "2, at least 1 in each group" if algorithm.kind == "inter" else "1"
+        raise ValueError(f"verify: ranks = {ranks} is too small; the minimum is {least}")
+    start = time.monotonic()
+    jobs = make_jobs(algorithm, ranks, CASES if cases is None else cases, machine.backends)
+    first: dict[str, tuple[Case, AlgorithmFault]] = {}
+    tried = rejected = failed = 0
+    with closing(run_jobs(algorithm, jobs, machine, executor)) as results:
+        for case, _, is_rejected in jobs:
+            if failed >= MAX_FAILURES or (tried and seconds is not None and time.monotonic() - start > seconds):
                 break
-            if tell is not None:
-                tell(tried, len(jobs), case)
+            if progress is not None:
+                progress(tried, len(jobs), case)
             tried += 1
-            refused += refuses
-            for fault in faults(algorithm, case, machine, settings):
-                first.setdefault(fault.what, (case, fault))
-                failed += ENOUGH if fault.what == "endless" else fault.what in FAILURES
-        for case, fault in _at_large(algorithm, jobs):
-            first.setdefault(fault.what, (case, fault))
-        found = [_smallest(algorithm, *first[what], machine) for what in ORDER if what in first]
-    found.sort(key=lambda each: weight(each.case)[:3])
-    return Verdict(algorithm, len(jobs), ranks, tried, refused, found)
+            rejected += is_rejected
+            for fault in next(results):
+                first.setdefault(fault.kind, (case, fault))
+                failed += MAX_FAILURES if fault.kind == "timeout" else fault.kind in FAILURES
+    for case, fault in _faults_of_all_cases(algorithm, jobs):
+        first.setdefault(fault.kind, (case, fault))
+    with machine:
+        if not first and (seconds is None or time.monotonic() - start <= seconds):
+            for case, fault in wrong_bits(algorithm, machine, ranks):
+                first.setdefault(fault.kind, (case, fault))
+        counterexamples = [_smallest(algorithm, *first[kind], machine) for kind in KINDS if kind in first]
+    counterexamples.sort(key=lambda counterexample: weight(counterexample.case)[:3])
+    return Verdict(algorithm, len(jobs), ranks, tried, rejected, counterexamples)
 
 
-def _known(algorithm: Algorithm) -> None:
+def _check_operation(algorithm: Algorithm) -> None:
     if not isinstance(algorithm, Algorithm):
         raise TypeError(f"verify takes an Algorithm, not {algorithm!r}")
     operations = {
-        "intra": one_group.OPERATIONS,
-        "inter": set(two_groups.PREPARE),
+        "intra": intra_calls.OPERATIONS,
+        "inter": set(inter_calls.PREPARE),
         "chain": {"sort"},
         "split": {"split"},
     }.get(algorithm.kind, set())
     if algorithm.operation not in operations:
-        some = ", ".join(sorted(operations)) or "none"
-        kind, operation = algorithm.kind, algorithm.operation
+        known = ", ".join(sorted(operations)) or "none"
         raise LookupError(
-            f"what an operation {operation!r} of kind {kind!r} must give is not known; of that kind there are {some}"
+            f"verify has no expected results for operation {algorithm.operation!r} of kind {algorithm.kind!r}; "
+            f"operations of this kind: {known}"
         )
 
 
-def _at_large(algorithm: Algorithm, jobs: Sequence[Job]) -> Iterator[tuple[Case, Fault]]:
-    """What no single case shows: an algorithm that refuses all, or an order that it claims and refuses."""
-    served = [job.case for job in jobs if not job.refused]
-    if not served:
-        yield Case(1), Fault("fits", "fits refuses every case that was tried", None, None)
-    elif algorithm.in_order and algorithm.operation in REDUCING and all(case.commutative for case in served):
-        words = "in_order is claimed, and fits refuses every op that does not commute"
-        yield served[0], Fault("fits", words, "in_order", "refused")
+def _faults_of_all_cases(algorithm: Algorithm, jobs: Sequence[VerificationJob]) -> Iterator[tuple[Case, AlgorithmFault]]:
+    """Yield faults that no single case shows: all cases are rejected, or all noncommutative ops despite `in_order`."""
+    accepted = [job.case for job in jobs if not job.rejected]
+    if not accepted:
+        yield Case(1), AlgorithmFault("fits", "fits() rejects every case that was tried", None, None)
+    elif algorithm.in_order and algorithm.operation in REDUCING and all(case.commutative for case in accepted):
+        message = "in_order is True, but fits() rejects every noncommutative op"
+        yield accepted[0], AlgorithmFault("fits", message, "in_order", "rejected")
 
 
-def _smallest(algorithm: Algorithm, case: Case, fault: Fault, machine: Machine) -> Counterexample:
-    """The fault in the smallest case that shows it."""
+def _smallest(algorithm: Algorithm, case: Case, fault: AlgorithmFault, machine: Machine) -> Counterexample:
+    """Return the counterexample of the smallest case found with the fault."""
 
-    def again(candidate: Case) -> Fault | None:
+    def first_fault(candidate: Case) -> AlgorithmFault | None:
         settings = [] if fault.setting is None else [fault.setting]
-        settings = [each._replace(late=min(each.late, candidate.ranks - 1)) for each in settings]
-        return next((each for each in faults(algorithm, candidate, machine, settings) if each.what == fault.what), None)
+        settings = [setting._replace(late=min(setting.late, candidate.ranks - 1)) for setting in settings]
+        faults = find_faults(algorithm, candidate, machine, settings)
+        return next((other for other in faults if other.kind == fault.kind), None)
 
-    end = time.monotonic() + SHRINKING
-    if fault.what != "endless" and again(case) is not None:
-        case = shrunk(case, algorithm.operation, lambda other: time.monotonic() < end and again(other) is not None)
-        fault = again(case) or fault
-    return made(algorithm, case, fault, machine)
+    end = time.monotonic() + SHRINKING_SECONDS
+    if fault.kind != "timeout" and first_fault(case) is not None:
+        case = shrunk(case, algorithm.operation, lambda other: time.monotonic() < end and first_fault(other) is not None)
+        fault = first_fault(case) or fault
+    return make_counterexample(algorithm, case, fault, machine)

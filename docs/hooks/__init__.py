@@ -1,1 +1,6 @@
-"""What makes the site, beside its pages. mkdocs calls `site`; `tests/docs` and `site` run what pages show by `blocks`."""
+"""Code that builds the site. mkdocs calls `site`; `tests/docs` and `site` run the programs on pages through `blocks`.
+
+blocks      run the code blocks of a page and compare their output
+generated   pages generated from the code: command line, catalogue, MPI names, findings, demos
+site        hooks of mkdocs: add generated pages, repository files and timelines
+"""

@@ -1,11 +1,11 @@
-"""What a page shows is what runs: its blocks of code, done in order in a folder of their own.
+"""Run the code blocks of a page in order in a directory, and compare their output with the page.
 
-    ```python title="hello.py"      a file; it is there for what comes after it
-    ```python title="hello.py, continued"      more of it
-    ```python                       done at once; names stay, and a block ```text right below is what it prints
-    ```console                      `$ command`, and below it what that prints: fakempi, python and pytest
+    ```python title="hello.py"      write a file; later blocks can use it
+    ```python title="hello.py, continued"      append to the file
+    ```python                       run at once; names persist, and a block ```text right below has the expected output
+    ```console                      lines `$ command` (fakempi, python or pytest), each followed by its expected output
 
-A line `...`, or dots within one, stand for anything. What is not to be run is called ```py, ```sh or ```text.
+A line `...`, or dots within a line, match any text. Blocks named ```py, ```sh or ```text are not run.
 """
 
 from __future__ import annotations
@@ -27,35 +27,40 @@ FENCE = re.compile(r"^```(\w+)(?: +title=\"(.*?)\")?[^\n]*\n(.*?)^```$", re.MULT
 
 
 CONTINUED = ", continued"
+TERMINAL = (
+    "COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS",
+    "TTY_COMPATIBLE", "TTY_INTERACTIVE",
+)  # fmt: skip
+"""Environment variables that change the width or the colors of output."""
 
 
 class Block(NamedTuple):
-    """A fenced block: what kind, which file, its text, its line on the page, and what it prints, if that is below it."""
+    """A fenced block: kind, file name, text, line on the page, and the expected output if the next block has it."""
 
     kind: str
     title: str
     text: str
     line: int
-    prints: str | None = None
+    expected: str | None = None
 
 
 class Difference(NamedTuple):
-    """What is printed and is not what the page says."""
+    """A difference between the output and the page."""
 
     line: int
-    said: str
+    expected: str
     printed: str
 
 
 def blocks(page: str) -> list[Block]:
-    """All blocks with a language."""
+    """All fenced blocks that have a language."""
     found: list[Block] = []
     end = 0
     for match in FENCE.finditer(page):
         kind, title, text = match.groups()
         follows = bool(found) and not page[end : match.start()].strip()
         if kind == "text" and follows and found[-1].kind == "python" and not found[-1].title:
-            found[-1] = found[-1]._replace(prints=text)
+            found[-1] = found[-1]._replace(expected=text)
         else:
             found.append(Block(kind, title or "", text, page[: match.start()].count("\n") + 1))
         end = match.end()
@@ -63,55 +68,57 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """The commands of a console, each with what it prints."""
+    """The commands of a console block, each with its expected output."""
     parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def takes_seconds(page: str) -> bool:
-    """Whether a page starts processes, or verifies an algorithm."""
+    """Whether a page starts processes or verifies an algorithm, which takes seconds, or has the comment `takes seconds`."""
+    if "<!-- takes seconds -->" in page:
+        return True
     typed = [command for one in blocks(page) if one.kind == "console" for command, _ in commands(one.text)]
     return any(command.startswith(("pytest", "fakempi verify")) for command in typed)
 
 
-def perform(page: str, folder: Path) -> list[Difference]:
-    """Do what a page shows, there; say what is not as it says."""
+def perform(page: str, directory: Path) -> list[Difference]:
+    """Run the blocks of a page in a directory and return the differences."""
     found: list[Difference] = []
     names: dict[str, Any] = {"__name__": "__main__"}
-    with inside(folder):
+    with environment(), inside(directory):
         for block in blocks(page):
             if block.kind == "python" and block.title:
                 name = block.title.removesuffix(CONTINUED)
                 before = Path(name).read_text(encoding="utf-8") if name != block.title else ""
                 Path(name).write_text(before + block.text, encoding="utf-8")
             elif block.kind == "python":
-                with printing() as out:
+                with captured() as out:
                     exec(compile("\n" * block.line + block.text, "page.py", "exec"), names)
-                if block.prints is not None or out.getvalue():
-                    found += differences(block.line, block.prints or "", out.getvalue())
+                if block.expected is not None or out.getvalue():
+                    found += differences(block.line, block.expected or "", out.getvalue())
             elif block.kind == "console":
-                for command, said in commands(block.text):
-                    found += differences(block.line, said, printed(command))
+                for command, expected in commands(block.text):
+                    found += differences(block.line, expected, output_of(command))
     return found
 
 
-def differences(line: int, said: str, got: str) -> Iterator[Difference]:
-    """One, or none."""
-    tidy = "".join(f"{one.rstrip()}\n" for one in got.rstrip().splitlines())
-    if not doctest.OutputChecker().check_output(said.rstrip() + "\n" * bool(said.strip()), tidy, doctest.ELLIPSIS):
-        yield Difference(line, said, tidy)
+def differences(line: int, expected: str, printed: str) -> Iterator[Difference]:
+    """Yield a difference if the output does not match."""
+    tidy = "".join(f"{one.rstrip()}\n" for one in printed.rstrip().splitlines())
+    if not doctest.OutputChecker().check_output(expected.rstrip() + "\n" * bool(expected.strip()), tidy, doctest.ELLIPSIS):
+        yield Difference(line, expected, tidy)
 
 
-def printed(command: str) -> str:
-    """What a command prints, to both streams. Only pytest gets a process of its own: starting Python takes half a second."""
-    from fakempi.cli.main import main
+def output_of(command: str) -> str:
+    """The output of a command on stdout and stderr. Only pytest gets a new process: starting Python takes half a second."""
+    from fakempi.apps.cli.main import main
 
     first, *words = shlex.split(command)
     if first == "pytest":
-        quiet = {**os.environ, "PYTEST_ADDOPTS": "", "COLUMNS": "80", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        quiet = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         call = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
         return subprocess.run(call, env=quiet, capture_output=True, encoding="utf-8", check=False, timeout=100).stdout
-    with printing() as out:
+    with captured() as out:
         if first == "fakempi":
             main(words)
         elif first == "python":
@@ -121,24 +128,39 @@ def printed(command: str) -> str:
             finally:
                 sys.argv = before
         else:
-            raise ValueError(f"{command}: pages can run fakempi, python and pytest")
+            raise ValueError(f"{command}: pages can only run fakempi, python and pytest")
     return out.getvalue()
 
 
 @contextlib.contextmanager
-def printing() -> Iterator[io.StringIO]:
-    """Whatever is printed meanwhile."""
+def environment() -> Iterator[None]:
+    """Hide the terminal of the caller: output is 80 columns wide and has no color."""
+    before = {name: os.environ.pop(name, None) for name in TERMINAL}
+    os.environ["COLUMNS"] = "80"
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[io.StringIO]:
+    """Capture stdout and stderr."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         yield out
 
 
 @contextlib.contextmanager
-def inside(folder: Path) -> Iterator[None]:
-    """There, as if Python had been started there."""
+def inside(directory: Path) -> Iterator[None]:
+    """Use a directory as working directory and import path; forget the modules that were imported from it afterwards."""
     before, path, modules = os.getcwd(), list(sys.path), set(sys.modules)
-    os.chdir(folder)
-    sys.path.insert(0, str(folder))
+    os.chdir(directory)
+    sys.path.insert(0, str(directory))
     try:
         yield
     finally:
@@ -146,5 +168,5 @@ def inside(folder: Path) -> Iterator[None]:
         sys.path[:] = path
         for name in set(sys.modules) - modules:
             file = getattr(sys.modules[name], "__file__", None)
-            if file is not None and Path(file).is_relative_to(folder):
+            if file is not None and Path(file).is_relative_to(directory):
                 del sys.modules[name]

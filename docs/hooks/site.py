@@ -1,4 +1,4 @@
-"""What mkdocs calls: pages from the code are added, what pages link to is made a page too, and timelines are made."""
+"""Hooks of mkdocs: add pages generated from the code, pages for linked repository files, and timelines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # `mkdocs build` does not have it there, as `python -m mkdocs build` does
+sys.path.insert(0, str(ROOT))  # `python -m mkdocs build` has it there, `mkdocs build` does not
 
-from docs.hooks import blocks, made  # noqa: E402
+from docs.hooks import blocks, families, generated  # noqa: E402
 
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FRAME = re.compile(r'<iframe[^>]* src="((?:\.\./)*timelines/([^"/]+))"')
@@ -22,14 +22,14 @@ PICTURES = {".png", ".svg"}
 
 
 def on_config(config: Any) -> Any:
-    """The parts of the navigation that the code decides on."""
+    """Fill in the generated parts of the navigation."""
     config.nav = list(filled(config.nav))
     return config
 
 
 def filled(nav: list[Any]) -> Iterator[Any]:
-    """Where a list is empty, the pages that are made for it."""
-    pages = {"Catalogue": made.catalogue, "Demos": made.demos}
+    """Replace an empty list by the pages generated for it."""
+    pages = {"Catalogue": generated.catalogue, "Families": families.families, "Demos": generated.demos}
     for entry in nav:
         if isinstance(entry, dict):
             (title, below), *_ = entry.items()
@@ -41,22 +41,23 @@ def filled(nav: list[Any]) -> Iterator[Any]:
 
 
 def pages() -> dict[str, str]:
-    """All pages that are made from code."""
-    one = {"reference/command_line.md": made.command_line(), "reference/mpi.md": made.mpi()}
-    return {**one, **made.findings(), **made.catalogue(), **made.demos()}
+    """All generated pages, by path."""
+    with blocks.environment():  # argparse breaks lines at COLUMNS
+        one = {"reference/command_line.md": generated.command_line(), "reference/mpi.md": generated.mpi()}
+        return {**one, **generated.findings(), **generated.catalogue(), **families.families(), **generated.demos()}
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add what the code says, what pages link to outside of docs, and timelines."""
+    """Add generated pages, pages for files outside docs that pages link to, and timelines."""
     from mkdocs.structure.files import File
 
     texts = {file.src_uri: file.content_string for file in files.documentation_pages()}
     for path, text in pages().items():
         texts[path] = text
         files.append(File.generated(config, path, content=text))
-    todo = list(texts.items())
-    while todo:
-        page, text = todo.pop()
+    unvisited = list(texts.items())
+    while unvisited:
+        page, text = unvisited.pop()
         for path in outside(page, text):
             at = place(path)
             if at in texts or files.get_file_from_path(at):
@@ -66,19 +67,19 @@ def on_files(files: Any, config: Any) -> Any:
                 continue
             texts[at] = as_page(path)
             files.append(File.generated(config, at, content=texts[at]))
-            todo.append((at, texts[at]))
+            unvisited.append((at, texts[at]))
     for name, content in timelines(texts).items():
         files.append(File.generated(config, f"timelines/{name}", content=content))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links to files of the repository lead to the pages that are made of them."""
+    """Redirect links to repository files to the pages generated for them."""
     return redirected(page.file.src_uri, markdown)
 
 
 def redirected(page: str, text: str) -> str:
-    """A page's text with such links."""
+    """The text of a page with redirected links."""
 
     def replace(match: re.Match[str]) -> str:
         path = target(page, match[1])
@@ -90,19 +91,19 @@ def redirected(page: str, text: str) -> str:
 
 
 def parts(text: str) -> list[tuple[bool, str]]:
-    """Words, and blocks of code, in which nothing is a link."""
+    """Split a text into prose (False) and code blocks (True), in which nothing is a link."""
     return [(bool(index % 2), part) for index, part in enumerate(re.split(r"(^```.*?^```$)", text, flags=re.M | re.S))]
 
 
 def home(page: str) -> str:
-    """The folder, as seen from the repository, that links start at: on pages made of files, that of the file."""
+    """The directory in the repository that links of a page are relative to."""
     if page.startswith("files/"):
         return posixpath.dirname(page.removeprefix("files/"))
     return posixpath.dirname(f"docs/{page}")
 
 
 def target(page: str, link: str) -> str | None:
-    """The file of the repository, outside of docs, that a link means."""
+    """The repository file outside docs that a link points to, if any."""
     path = posixpath.normpath(posixpath.join(home(page), link))
     if path.startswith("..") or not (ROOT / path).is_file():
         return None
@@ -110,7 +111,7 @@ def target(page: str, link: str) -> str | None:
 
 
 def outside(page: str, text: str) -> Iterator[str]:
-    """All such files of a page."""
+    """All repository files outside docs that a page links to."""
     for odd, part in parts(text):
         for match in () if odd else LINK.finditer(part):
             if (path := target(page, match[1])) is not None:
@@ -118,15 +119,15 @@ def outside(page: str, text: str) -> Iterator[str]:
 
 
 def place(path: str) -> str:
-    """Where a file of the repository is on the site."""
-    folder, _, name = path.rpartition("/")
-    if folder == "docs" or folder.startswith("docs/"):
+    """The path of a repository file on the site."""
+    directory, _, name = path.rpartition("/")
+    if directory == "docs" or directory.startswith("docs/"):
         return path.removeprefix("docs/")
     if path == "README.md":
         return "index.md"
-    if folder == "fakempi/checks/explanations":
+    if directory == "fakempi/core/reports/explanations":
         return f"findings/{name}"
-    if folder == "demos" and re.match(r"\d\d_.*\.py$", name):
+    if directory == "demos" and re.match(r"\d\d_.*\.py$", name):
         return f"demos/{Path(name).stem}.md"
     if Path(path).suffix in PICTURES:
         return path
@@ -134,7 +135,7 @@ def place(path: str) -> str:
 
 
 def as_page(path: str) -> str:
-    """A file as a page: words as they are, all else as it stands there."""
+    """A file as a page: Markdown unchanged, anything else as a code block."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text
@@ -142,15 +143,16 @@ def as_page(path: str) -> str:
 
 
 def timelines(texts: dict[str, str]) -> dict[str, str]:
-    """The pages that programs on pages write, where a page shows them in a frame."""
+    """The HTML files that programs on pages write and that pages show in a frame."""
     found: dict[str, str] = {}
     for page, text in texts.items():
         names = [match[2] for match in FRAME.finditer(text)]
         if not names:
             continue
-        with TemporaryDirectory(prefix="fakempi_site_") as folder:
-            wrong = blocks.perform(text, Path(folder))
+        with TemporaryDirectory(prefix="fakempi_site_") as directory:
+            wrong = blocks.perform(text, Path(directory))
             if wrong:
-                raise SystemExit(f"{page}:{wrong[0].line} does not do what it says:\n{wrong[0].said}\n{wrong[0].printed}")
-            found |= {name: Path(folder, name).read_text(encoding="utf-8") for name in names}
+                line, expected, printed = wrong[0]
+                raise SystemExit(f"{page}:{line} has the wrong output. Expected:\n{expected}\nPrinted:\n{printed}")
+            found |= {name: Path(directory, name).read_text(encoding="utf-8") for name in names}
     return found

@@ -1,34 +1,36 @@
-"""What a rank's program touches: communicators, requests, groups, datatypes, and all else that mpi4py has.
+"""The MPI calls of a rank's program: communicators, requests, groups, datatypes, windows, files.
 
-A room may use those above it in this list:
+A part imports only parts above it in this list:
 
-base/         constants, handles, errors; a process, a communicator's context, how ranks wait and meet
-failures/     processes that die, and what the others learn of it
-datatypes/    how elements lie in memory: basic and derived types, packing
-buffers/      from what a program hands over to a payload: memory, specifications, objects
-operations/   what reductions do to two operands
-point/        messages and requests: send, receive, probe, wait
-partitions/   messages whose parts travel as they become ready
-collective/   calls that all ranks make: describe, agree, choose an algorithm, carry it out
-topologies/   who is whose neighbour, and exchanges along the edges
-comms/        groups and communicators, and how they are made: split, spawn, connect
-sessions/     sets of processes by name, and groups of them
-windows/      one-sided communication: memory that others reach, epochs, locks
-evidence/     why a rank does not go on, as records for a report
-alone/        a world of one, for whoever calls outside a run
+interfaces/    Protocols of optional services, and records of requests and resources
+base/          constants, handles, errors; process, context, waiting, call matching
+failures/      failed processes and ULFM's calls
+datatypes/     layouts of elements in memory; packing
+buffers/       from a buffer specification or an object to a payload
+operations/    reduction operations
+point/         point-to-point communication and requests
+partitions/    partitioned communication
+collective/    collective calls: describe buffers, match calls, choose and run an algorithm
+topologies/    Cartesian and graph topologies; neighborhood collectives
+comms/         groups and communicators; split, spawn, connect
+sessions/      sessions: process sets by name, and their groups
+windows/       one-sided communication
+files/         MPI files
+diagnostics/   records for reports: blocked ranks, leaks, polling
+singleton/     COMM_WORLD outside a run: one rank
+public_calls   the hook point of public calls
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from fakempi.mpi.base.current import outside
+from fakempi.mpi.base.process import Process
 
 
-def _alone() -> Any:
-    from fakempi.mpi.alone.universe import process  # not before it is needed
+def _singleton() -> Process:
+    from fakempi.mpi.singleton.universe import singleton  # imported only if needed
 
-    return process()
+    return singleton()
 
 
-outside.make = _alone
+outside.new_singleton = _singleton

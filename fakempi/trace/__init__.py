@@ -1,10 +1,19 @@
-"""What happened: a recorder that packs it into rows of numbers, the record of a run, and what can be read off it.
+"""The record of a run: packed rows of numbers, their file formats, and measures computed from them.
 
-columns     what is kept of a transfer, an interval of computing, a region
-recorder    watches a run
-record      Trace: the columns, and records for those who want one at a time
-regions     which of them are calls, and which are parts of one
-states      who computes, communicates or is idle, when
-measures    what can be read off a trace: rounds, critical (path), waits, each in a file of its own
-files       .json and .npz; chrome: the events that Perfetto shows
+columns       columns of transfers, compute intervals and regions
+recorder      records a run
+call_finder   finds the program's call on the stack
+record        Trace: the columns, and records for single events
+regions       distinguishes collective calls from their nested parts
+states        when ranks compute, communicate or are idle
+rounds        the longest chain of dependent transfers
+critical      the critical path
+waits         wait states: the reasons for idle time
+levels        the nodes and other levels of the machine on which ranks run
+measures      Measures: all numbers computed from a trace
+files         .json and .npz files
+chrome        trace events for Perfetto and Chrome
+packing       compresses rows to text for .json files
+validation    checks the rows of a file
+metadata      checks the metadata of a file
 """

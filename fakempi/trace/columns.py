@@ -1,12 +1,11 @@
-"""How a trace is kept: rows of numbers, packed one after the other, and read as numpy columns without a copy.
+"""The columns of a trace: packed rows of numbers, read as numpy columns without a copy.
 
-A transfer takes 76 bytes, an interval of computing 24, a region 60. Names and places in the program are kept once, in lists,
-and meant by their number there.
+A transfer takes 76 bytes, a compute interval 24, a region 60. Names and call sites are stored once, in lists, and referred
+to by index.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from struct import Struct
 from typing import Any, NamedTuple
@@ -15,19 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from fakempi.errors import printable
+from fakempi.errors.paths import short_path
 
 Rows = npt.NDArray[Any]
 
 NEVER = float("inf")
-"""The time of what did not happen: a receive that was not posted, a region that was not left."""
+"""The time of an event that did not happen: a receive that was not posted, a region that was not left."""
 
 _CODES = {"i4": "i", "i8": "q", "f8": "d"}
 
 
-class Table:
-    """The columns of one kind of row: what they are called, and how a row is packed.
+class RowFormat:
+    """The columns of one kind of row: their names and the packing of a row.
 
-    The longest come first, so that rows have no holes in the machine's own format, which packs fastest.
+    The widest columns are first, so that rows have no padding in the native format, which packs fastest.
     """
 
     def __init__(self, **columns: str) -> None:
@@ -38,62 +38,62 @@ class Table:
         self.pack = Struct("@" + "".join(self._codes.values())).pack
 
     def patch(self, *names: str) -> tuple[Any, int]:
-        """A function that overwrites columns that are next to one another, and how far into a row they are."""
+        """Return a function that overwrites adjacent columns, and the offset of the first in a row."""
         offsets = {name: offset for name, (_, offset, *_) in (self.dtype.fields or {}).items()}
         return Struct("@" + "".join(self._codes[name] for name in names)).pack_into, offsets[names[0]]
 
     def read(self, packed: bytes | bytearray) -> Rows:
-        """The rows in a stretch of memory."""
+        """Return the rows in a buffer, without a copy."""
         return np.frombuffer(packed, self.dtype)
 
 
-TRANSFERS = Table(
-    posted="f8",  # when it was sent
+TRANSFERS = RowFormat(
+    posted="f8",  # when the send was posted
     start="f8",
-    sent="f8",  # when the sender was free of it
+    sent="f8",  # when the sender's port was free again
     arrived="f8",
-    awaited="f8",  # when its receive was posted
-    receive_call="i4",  # what the receiver called, and where: a number in `calls`
-    call="i4",  # likewise the sender
+    awaited="f8",  # when the receive was posted
+    receive_call="i4",  # the receiver's call: an index into `calls`
+    call="i4",  # the sender's call: an index into `calls`
     nbytes="i8",
-    source="i4",  # the numbers of processes, which are the ranks of the first world
+    source="i4",  # the number of the process, which is its rank in the first COMM_WORLD
     dest="i4",
     tag="i4",
     context="i4",  # the number of the communicator's context
-    region="i4",  # the row of the innermost region that the sender was in, or -1
+    region="i4",  # the row of the innermost region of the sender, or -1
 )
 
-COMPUTES = Table(start="f8", end="f8", rank="i4", call="i4")
+COMPUTES = RowFormat(start="f8", end="f8", rank="i4", call="i4")
 
-REGIONS = Table(
+REGIONS = RowFormat(
     start="f8",
     end="f8",
     nbytes="i8",
     rank="i4",
-    name="i4",  # a number in `names`: the operation, or what the program calls it
-    algorithm="i4",  # likewise; "" for a region of the program's own
+    name="i4",  # an index into `names`: the operation, or the name of a user-defined region
+    algorithm="i4",  # an index into `names`; "" for a user-defined region
     call="i4",
-    lane="i4",  # 0, or the number of the task that does it in the background
-    parent="i4",  # the row of the region around it, or -1
-    context="i4",  # the communicator's, or 0
-    number="i4",  # of the call on that communicator: the same on all ranks
-    root="i4",  # the process that is the root, or -1
+    lane="i4",  # 0, or the number of the background task that executes it
+    parent="i4",  # the row of the enclosing region, or -1
+    context="i4",  # the number of the communicator's context, or 0
+    number="i4",  # the number of the call on that communicator: equal on all ranks
+    root="i4",  # the number of the root's process, or -1
 )
 
 
 class Call(NamedTuple):
-    """What the program called, and where."""
+    """A call site: the function that the program called, the file and the line."""
 
     name: str
     file: str
     line: int
 
     def __str__(self) -> str:
-        return f"{self.name} at {os.path.basename(self.file)}:{self.line}" if self.line else "?"
+        return f"{self.name} at {short_path(self.file)}:{self.line}" if self.line else "?"
 
 
 class Columns:
-    """All that is kept of a run.
+    """The recorded columns of a run.
 
     Attributes
     ----------
@@ -102,12 +102,12 @@ class Columns:
     time
         When the last rank ended.
     about
-        How the run came about and ended, in plain values that JSON has: `cost`, `command`, `versions`, `date`,
-        `findings`, and `ended` if it was not brought to its end; traces are compared without it.
+        Metadata as JSON values: `cost`, `command`, `versions`, `date`, `findings`, `nodes` if there are several, and `ended`
+        if the run failed. It is ignored when traces are compared.
     calls
-        What the program called, and where; others mean it by number.
+        Call sites; rows refer to them by index.
     names
-        Names of regions and algorithms; others mean them by number.
+        Names of regions and algorithms; rows refer to them by index.
     transfer_rows, compute_rows, region_rows
         Numpy arrays with the columns above.
     """
@@ -128,16 +128,16 @@ class Columns:
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
         self.time = max(self.clocks, default=0.0)
         self.about: dict[str, Any] = about or {}
-        self.kept: dict[str, Any] = {}  # what others have worked out of the rows, and would again
+        self.cache: dict[str, Any] = {}  # results computed from the rows
 
     @property
     def ranks(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return len(self.clocks)
 
     @property
     def nbytes(self) -> int:
-        """How much memory the rows take."""
+        """The memory of the rows in bytes."""
         return sum(rows.nbytes for rows in (self.transfer_rows, self.compute_rows, self.region_rows))
 
     def __len__(self) -> int:
@@ -146,8 +146,8 @@ class Columns:
     def __eq__(self, other: object) -> bool:
         return self._all() == other._all() if isinstance(other, Columns) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make objects unhashable
 
     def _all(self) -> tuple[Any, ...]:
         rows = (self.transfer_rows, self.compute_rows, self.region_rows)
-        return (self.clocks, self.calls, self.names, *(one.tobytes() for one in rows))
+        return (self.clocks, self.calls, self.names, *(table.tobytes() for table in rows))

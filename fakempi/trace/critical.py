@@ -1,7 +1,8 @@
-"""The critical path: the chain of work and messages that decided when the run ended, found backwards from its end.
+"""The critical path: the chain of computing and messages that determines the end of the run, found backwards from the end.
 
-Whatever ends last on a rank is what the rank waited for. A transfer began when its sender had posted it, its receiver
-awaited it (if it is synchronous) and both ports were free; the path goes on where the last of these came from.
+At each point, the path continues with the interval (computing, send or receive) of the current rank that ends last before
+that point. A transfer starts when its send is posted, its receive is posted (if it is synchronous) and both ports are free;
+the path continues with the last of these conditions.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from fakempi.trace.columns import Columns
 COMPUTE, TRANSFER, WAIT = "compute", "transfer", "wait"
 
 
-class Step(NamedTuple):
-    """A stretch of the path: computing on a rank, a transfer to it (or from it), or a wait that nothing here explains."""
+class PathStep(NamedTuple):
+    """A step of the path: computing on a rank, a transfer to or from it, or a wait without a recorded reason."""
 
     kind: str
-    rank: int  # where the stretch ends
+    rank: int  # where the step ends
     start: float
     end: float
     source: int  # of a transfer, otherwise the rank
@@ -29,57 +30,57 @@ class Step(NamedTuple):
     call: int
 
 
-def critical_path(trace: Columns) -> list[Step]:
-    """The steps, first to last; they follow one another without a gap from 0 to the end of the run."""
+def critical_path(trace: Columns) -> list[PathStep]:
+    """Return the steps in order of time, without gaps from 0 to the end of the run."""
     transfers, computes = trace.transfer_rows, trace.compute_rows
     n, m = len(transfers), len(computes)
-    # Everything that ends somewhere: computing, sends, receives. Numbered by when it ends.
+    # All intervals of computing, sends and receives, numbered by their ends.
     ends = np.concatenate((computes["end"], transfers["sent"], transfers["arrived"]))
-    whose = np.concatenate((computes["rank"], transfers["source"], transfers["dest"]))
+    ranks = np.concatenate((computes["rank"], transfers["source"], transfers["dest"]))
     order = np.lexsort((np.concatenate((computes["start"], transfers["start"], transfers["start"])), ends))
-    ended, owner = ends[order].tolist(), whose[order]
+    ended, owner = ends[order].tolist(), ranks[order]
     mine: dict[int, list[int]] = {}
     grouped = np.argsort(owner, kind="stable")
     bounds = np.searchsorted(owner[grouped], np.arange(trace.ranks + 1))
 
-    def of(rank: int) -> list[int]:
+    def intervals_of(rank: int) -> list[int]:
         if rank not in mine:
             mine[rank] = grouped[bounds[rank] : bounds[rank + 1]].tolist()
         return mine[rank]
 
     rank, time = int(np.argmax(trace.clocks)), trace.time
-    before = len(order)  # only what is earlier in the order may follow, so the walk ends
-    steps: list[Step] = []
+    before = len(order)  # only earlier intervals may follow, so the loop ends
+    steps: list[PathStep] = []
     while time > 0:
-        here = of(rank)
-        at = bisect_left(here, before) - 1
-        while at >= 0 and ended[here[at]] > time:
+        intervals = intervals_of(rank)
+        at = bisect_left(intervals, before) - 1
+        while at >= 0 and ended[intervals[at]] > time:
             at -= 1
         if at < 0:
-            steps.append(Step(WAIT, rank, 0.0, time, rank, rank, 0, 0))
+            steps.append(PathStep(WAIT, rank, 0.0, time, rank, rank, 0, 0))
             break
-        before = here[at]
+        before = intervals[at]
         if ended[before] < time:
-            steps.append(Step(WAIT, rank, ended[before], time, rank, rank, 0, 0))
+            steps.append(PathStep(WAIT, rank, ended[before], time, rank, rank, 0, 0))
             time = ended[before]
         number = int(order[before])
         if number < m:
             row = computes[number]
-            step = Step(COMPUTE, rank, float(row["start"]), time, rank, rank, 0, int(row["call"]))
-            onward = rank
+            step = PathStep(COMPUTE, rank, float(row["start"]), time, rank, rank, 0, int(row["call"]))
+            next_rank = rank
         else:
             row = transfers[(number - m) % n]
             source, dest, start = int(row["source"]), int(row["dest"]), float(row["start"])
-            step = Step(TRANSFER, rank, start, time, source, dest, int(row["nbytes"]), int(row["call"]))
+            step = PathStep(TRANSFER, rank, start, time, source, dest, int(row["nbytes"]), int(row["call"]))
             if row["posted"] == start:
-                onward = source
+                next_rank = source
             elif row["awaited"] == start:
-                onward = dest
-            else:  # a port was busy until then: on which side?
-                onward = source if _ends_at(of(source), ended, before, start) else dest
+                next_rank = dest
+            else:  # a port was busy until then: the sender's or the receiver's
+                next_rank = source if _ends_at(intervals_of(source), ended, before, start) else dest
         if step.end > step.start or step.kind == TRANSFER:
             steps.append(step)
-        rank, time = onward, step.start
+        rank, time = next_rank, step.start
     return steps[::-1]
 
 

@@ -1,6 +1,6 @@
-"""Traces in files: `.json` for Perfetto and Chrome (`fakempi.trace.chrome`), `.npz` for large ones. Both can be read again.
+"""Read and write traces: `.json` also opens in Perfetto and Chrome (`fakempi.trace.chrome`), `.npz` is for large traces.
 
-Either holds the columns themselves, so that what is read is what was written, to the last bit.
+Both formats contain all columns of a trace. A trace that is read equals, bit by bit, the trace that was written.
 """
 
 from __future__ import annotations
@@ -17,57 +17,59 @@ import numpy as np
 
 from fakempi.errors import TraceError, printable
 from fakempi.trace.chrome import events
-from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, Rows, Table
+from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, RowFormat, Rows
+from fakempi.trace.metadata import check_about
 from fakempi.trace.packing import packed, unpacked
-from fakempi.trace.sound import check, check_head
-from fakempi.trace.told import check_about
+from fakempi.trace.validation import check, check_head, check_rank_count
 
 FORMAT = 2
-"""Counted up whenever the columns change. In the first format JSON had lists of numbers; `.npz` is as it was."""
+"""Version of the file formats, incremented at each change.
+
+In format 1, `.json` files had columns as lists of numbers. `.npz` files are the same in formats 1 and 2.
+"""
 FORMATS = (1, FORMAT)
 
 LARGE = 2**28
-"""Bytes that any file may be when it is unpacked."""
+"""The compression ratio is checked only for files of more than this number of bytes when uncompressed."""
 
 BAD_ZIP = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
-"""What reading one may raise: broken, in a way of packing that is not known, encrypted."""
+"""Exceptions of zipfile and numpy for files that are broken, encrypted, or compressed by an unknown method."""
 
 TABLES = {"transfers": TRANSFERS, "computes": COMPUTES, "regions": REGIONS}
 
 
 def write(trace: Columns, path: str | os.PathLike[str]) -> None:
-    """Write a trace; the end of the path says how."""
+    """Write a trace in the format of the path's suffix."""
     path = Path(path)
     {".json": _write_json, ".npz": _write_npz}[_suffix(path)](trace, path)
 
 
 def read(path: str | os.PathLike[str]) -> Columns:
-    """Read a trace; errors say what is wrong with the file."""
+    """Return the trace in a file; raises TraceError with the reason if it is not a valid trace."""
     path = Path(path)
     reader = {".json": _read_json, ".npz": _read_npz}[_suffix(path)]
     try:
         head, tables = reader(path)
         if head.get("format") not in FORMATS:
-            known = f"this fakempi reads formats {' and '.join(map(str, FORMATS))}"
-            raise TraceError(f"{path}: the trace has format {repr(head.get('format'))[:80]}; {known}.")
+            readable = f"this fakempi reads formats {' and '.join(map(str, FORMATS))}"
+            raise TraceError(f"{path}: the trace has format {repr(head.get('format'))[:80]}; {readable}.")
         try:
             check_head(head)
             calls = [tuple(call) for call in head["calls"]]
-            about = _cleaned(head.get("about", {}))  # files of earlier versions tell nothing
+            about = _cleaned(head.get("about", {}))  # files of earlier versions have no metadata
             trace = Columns(head["clocks"], calls, head["names"], **tables, about=about)
             check(trace)
             check_about(about, trace.ranks, len(trace))
         except (TraceError, OverflowError) as error:
             raise TraceError(f"{path}: the trace is damaged: {error}.") from error
     except (MemoryError, RecursionError) as error:
-        raise TraceError(f"{path}: this is not a trace, or there is not enough memory for it.") from error
+        raise TraceError(f"{path}: not a trace, or not enough memory for it.") from error
     return trace
 
 
 def _suffix(path: Path) -> str:
     if path.suffix not in (".json", ".npz"):
-        ending = f"ends in .json (for Perfetto) or .npz (for large ones), not {path.suffix!r}"
-        raise TraceError(f"{path}: a trace's file {ending}.")
+        raise TraceError(f"{path}: the name of a trace file must end in .json or .npz, not {path.suffix!r}.")
     return path.suffix
 
 
@@ -76,13 +78,13 @@ def _head(trace: Columns) -> dict[str, Any]:
     return {"format": FORMAT, "about": trace.about, "clocks": trace.clocks, "calls": calls, "names": trace.names}
 
 
-def _cleaned(told: Any) -> Any:
-    """The same without control characters in texts, which are shown."""
-    if isinstance(told, dict):
-        return {printable(str(key)): _cleaned(value) for key, value in told.items()}
-    if isinstance(told, list):
-        return [_cleaned(value) for value in told]
-    return printable(told, keep="\n") if isinstance(told, str) else told
+def _cleaned(value: Any) -> Any:
+    """Return a JSON value whose strings have no control characters, because views print these strings."""
+    if isinstance(value, dict):
+        return {printable(str(key)): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    return printable(value, keep="\n") if isinstance(value, str) else value
 
 
 def _rows(trace: Columns) -> dict[str, Rows]:
@@ -94,32 +96,43 @@ def _rows(trace: Columns) -> dict[str, Rows]:
 
 def _write_npz(trace: Columns, path: Path) -> None:
     with path.open("wb") as file:
-        np.savez_compressed(file, head=np.array(json.dumps(_head(trace))), **_rows(trace))  # type: ignore[arg-type]
+        np.savez_compressed(file, head=np.array(json.dumps(_head(trace))), **_rows(trace))  # type: ignore[arg-type]  # the columns are keywords; numpy's stub takes them for allow_pickle
 
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     try:
-        _refuse_bombs(path)
+        _check_compression(path)
         with np.load(path, allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
+            text = str(file["head"])
+            _check_rank_count(path, text)
+            head = json.loads(text)
             tables = {name: file[name] for name in TABLES}
+    except TraceError:
+        raise
     except BAD_ZIP as error:
-        raise TraceError(f"{path}: this is not a trace: {_short(error)}.") from error
+        raise TraceError(f"{path}: not a trace: {_short(error)}.") from error
     if not isinstance(head, dict):
-        raise TraceError(f"{path}: this is not a trace: it has no head.")
+        raise TraceError(f"{path}: not a trace: it has no head.")
     for name, table in TABLES.items():
         if head.get("format") in FORMATS and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
-            raise TraceError(f"{path}: the trace is damaged: {name} have columns {tables[name].dtype.names}.")
+            raise TraceError(f"{path}: the trace is damaged: {name} has columns {tables[name].dtype.names}.")
     return head, tables
 
 
-def _refuse_bombs(path: Path) -> None:
-    """A file that is small and would be enormous: what a trace holds is not that much alike."""
+def _check_rank_count(path: Path, text: str) -> None:
+    try:
+        check_rank_count(text)
+    except TraceError as error:
+        raise TraceError(f"{path}: the trace is damaged: {error}.") from None
+
+
+def _check_compression(path: Path) -> None:
+    """Raise ValueError if a small file would fill the memory when decompressed: traces have ratios below 300."""
     with zipfile.ZipFile(path) as file:
-        unpacked = sum(member.file_size for member in file.infolist())
+        uncompressed = sum(member.file_size for member in file.infolist())
     size = path.stat().st_size
-    if unpacked > max(LARGE, 300 * size):
-        raise ValueError(f"its {size:,} bytes would be {unpacked:,}")
+    if uncompressed > max(LARGE, 300 * size):
+        raise ValueError(f"its {size:,} bytes would expand to {uncompressed:,}")
 
 
 # -- json -------------------------------------------------------------------------------------------------------------
@@ -140,41 +153,44 @@ def _write_json(trace: Columns, path: Path) -> None:
 
 def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     try:
-        with path.open(encoding="utf-8") as file:
-            content = json.load(file)
+        text = path.read_text(encoding="utf-8")
+        _check_rank_count(path, text)
+        content = json.loads(text)
         head = content["otherData"]["fakempi"]
         if head["format"] not in FORMATS:
             return {"format": head["format"]}, {}
-        reader = _table if head["format"] == 1 else _unpacked
+        reader = _rows_from_lists if head["format"] == 1 else _unpacked
         return head, {name: reader(path, name, table, head[name]) for name, table in TABLES.items()}
     except TraceError:
         raise
-    except ValueError as error:  # no JSON, no text, or a number of too many digits
-        raise TraceError(f"{path}: this is not JSON: {_short(error)}.") from error
-    except (LookupError, TypeError) as error:
-        raise TraceError(f"{path}: this is JSON, but not a trace that fakempi wrote: {_short(error)} is missing.") from error
+    except ValueError as error:  # not JSON, not UTF-8, or a number with too many digits
+        raise TraceError(f"{path}: not JSON: {_short(error)}.") from error
+    except LookupError as error:
+        raise TraceError(f"{path}: JSON, but not a trace that fakempi wrote: {_short(error)} is missing.") from error
+    except TypeError as error:
+        raise TraceError(f"{path}: JSON, but not a trace that fakempi wrote: a part is not a table.") from error
 
 
-def _unpacked(path: Path, name: str, table: Table, told: dict[str, Any]) -> Rows:
+def _unpacked(path: Path, name: str, table: RowFormat, record: dict[str, Any]) -> Rows:
     try:
-        return unpacked(told, table)
+        return unpacked(record, table)
     except TraceError as error:
         raise TraceError(f"{path}: the trace is damaged: {name}: {error}.") from error
 
 
-def _table(path: Path, name: str, table: Table, columns: dict[str, list[Any]]) -> Rows:
-    """Columns as lists, in which what never happened is null, since JSON has no infinity."""
+def _rows_from_lists(path: Path, name: str, table: RowFormat, columns: dict[str, list[Any]]) -> Rows:
+    """Return the rows of a table of format 1, whose columns are lists. NEVER is stored as null: JSON has no infinity."""
     if not all(isinstance(columns[column], list) for column in table.names):
-        raise TraceError(f"{path}: the trace is damaged: {name} should have columns.")
+        raise TraceError(f"{path}: the trace is damaged: the columns of {name} must be lists.")
     lengths = {len(columns[column]) for column in table.names}
     if len(lengths) > 1:
-        raise TraceError(f"{path}: the trace is damaged: {name} have columns of {sorted(lengths)} rows.")
+        raise TraceError(f"{path}: the trace is damaged: the columns of {name} have different lengths: {sorted(lengths)}.")
     rows = np.empty(lengths.pop(), table.dtype)
     for column in table.names:
         kinds = {int} if rows.dtype[column].kind == "i" else {int, float, type(None)}
         try:
             if not set(map(type, columns[column])) <= kinds:
-                raise TypeError("there is something other than numbers")
+                raise TypeError("not all values are numbers")
             rows[column] = [NEVER if item is None else item for item in columns[column]]
         except (ValueError, OverflowError, TypeError) as error:
             raise TraceError(f"{path}: the trace is damaged: {column} of {name}: {_short(error)}.") from error
@@ -182,6 +198,6 @@ def _table(path: Path, name: str, table: Table, columns: dict[str, list[Any]]) -
 
 
 def _short(error: Exception) -> str:
-    """What it says, which may be all that a file holds."""
-    words = str(error).rstrip(".")
-    return words if len(words) <= 200 else f"{words[:200]}..."
+    """Return the text of an error, cut to 200 characters: it may quote a whole file."""
+    text = str(error).rstrip(".")
+    return text if len(text) <= 200 else f"{text[:200]}..."

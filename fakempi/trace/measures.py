@@ -1,4 +1,4 @@
-"""What can be read off a trace, each when it is asked for."""
+"""Measures of a run, computed from the trace when they are first accessed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fakempi.trace.columns import Columns, Rows
-from fakempi.trace.critical import Step, critical_path
+from fakempi.trace.critical import PathStep, critical_path
 from fakempi.trace.rounds import rounds
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, all_work, unions
 from fakempi.trace.waits import totals
@@ -19,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Measures:
-    """Measures of a run; by rank where it says so.
+    """Measures of a run.
 
     Attributes
     ----------
@@ -28,25 +28,27 @@ class Measures:
     sent, received
         (messages, bytes), each by rank.
     phases
-        Name of the sender's outermost region ("" outside all) -> (messages, bytes), each by rank of the sender.
+        Name of the outermost region in which the sender was ("" outside all regions) -> (messages, bytes), each by rank of
+        the sender.
     rounds
-        Transfers on the longest chain of those that wait for one another.
+        Number of transfers on the longest chain of dependent transfers.
     critical_path
-        The steps that decided when the run ended.
+        The steps that determine the end of the run.
     waits
-        Name of a wait state -> (seconds of all ranks, seconds by number of the call).
+        Name of a wait state -> (idle seconds of all ranks, {number of the call: idle seconds in it}).
     imbalance
-        The busiest rank's computing and communicating over the mean, minus 1.
+        Busy time (computing and communicating) of the busiest rank divided by the mean, minus 1.
     lower_bound
-        How long the busiest port, or processor, of any rank was in use: no order of these messages ends sooner.
-    distance
-        Time over that.
+        Seconds in which the busiest port or processor of any rank was in use. No run with the same transfers and
+        computing can be shorter.
+    slowdown
+        Run time divided by `lower_bound`.
 
     Examples
     --------
     >>> import fakempi
-    >>> found = fakempi.run(lambda comm: comm.Barrier(), 4, cost=fakempi.Hockney(1, 0), trace=True).trace.measure()
-    >>> found.rounds, found.distance
+    >>> measures = fakempi.run(lambda comm: comm.Barrier(), 4, cost=fakempi.Hockney(1, 0), trace=True).trace.measure()
+    >>> measures.rounds, measures.slowdown
     (2, 1.0)
     """
 
@@ -57,13 +59,14 @@ class Measures:
 
     @cached_property
     def _states(self) -> Floats:
+        """Seconds of each rank (row) in each state (column)."""
         if not self.time:
             return np.zeros((self.ranks, 3))
         computing = _spent(*all_work(self.trace), self.ranks, self.time)
         busy = _spent(*all_busy(self.trace), self.ranks, self.time)
-        found = np.empty((self.ranks, 3))
-        found[:, COMMUNICATING], found[:, COMPUTING], found[:, IDLE] = busy - computing, computing, self.time - busy
-        return np.maximum(found, 0)
+        states = np.empty((self.ranks, 3))
+        states[:, COMMUNICATING], states[:, COMPUTING], states[:, IDLE] = busy - computing, computing, self.time - busy
+        return np.maximum(states, 0)
 
     @property
     def computing(self) -> Floats:
@@ -72,40 +75,40 @@ class Measures:
 
     @property
     def communicating(self) -> Floats:
-        """Seconds in which each rank communicates and does not compute."""
+        """Seconds in which each rank communicates without computing."""
         return self._states[:, COMMUNICATING]
 
     @property
     def idle(self) -> Floats:
-        """Seconds in which each rank does neither."""
+        """Seconds in which each rank does not compute and does not communicate."""
         return self._states[:, IDLE]
 
     @cached_property
     def sent(self) -> tuple[Integers, Integers]:
         """Messages and bytes that each rank has sent."""
-        return _counted(self.trace.transfer_rows, "source", self.ranks)
+        return _messages_and_bytes(self.trace.transfer_rows, "source", self.ranks)
 
     @cached_property
     def received(self) -> tuple[Integers, Integers]:
-        """Messages and bytes that have come to each rank."""
-        return _counted(self.trace.transfer_rows, "dest", self.ranks)
+        """Messages and bytes that each rank has received."""
+        return _messages_and_bytes(self.trace.transfer_rows, "dest", self.ranks)
 
     def matrix(self, groups: Sequence[Sequence[int]] | None = None) -> tuple[Integers, Integers]:
-        """Messages and bytes from group to group, or from rank to rank: who sends is the row, who receives the column.
+        """Return messages and bytes between ranks, or between groups of ranks: rows are senders, columns are receivers.
 
         Parameters
         ----------
         groups
-            Lists of ranks; every rank by itself unless given.
+            Lists of ranks. By default every rank is a group. Messages of ranks that are in no group are not counted.
         """
-        number = np.arange(self.ranks)
+        group_of = np.arange(self.ranks)
         if groups is not None:
-            number = np.full(self.ranks, -1)
+            group_of = np.full(self.ranks, -1)
             for index, group in enumerate(groups):
-                number[list(group)] = index
+                group_of[list(group)] = index
         size = self.ranks if groups is None else len(groups)
         rows = self.trace.transfer_rows
-        source, dest = number[rows["source"]], number[rows["dest"]]
+        source, dest = group_of[rows["source"]], group_of[rows["dest"]]
         inside = (source >= 0) & (dest >= 0)
         cells = (source * size + dest)[inside]
         messages = np.bincount(cells, minlength=size * size)
@@ -114,65 +117,66 @@ class Measures:
 
     @cached_property
     def phases(self) -> dict[str, tuple[Integers, Integers]]:
-        """Messages and bytes by phase, and in it by rank of the sender."""
+        """Name of a phase -> (messages, bytes), each by rank of the sender; a phase is an outermost region."""
         regions, rows = self.trace.region_rows, self.trace.transfer_rows
         outermost = np.arange(len(regions) + 1)
-        for row, parent in enumerate(regions["parent"].tolist()):  # who is around comes before who is inside
+        for row, parent in enumerate(regions["parent"].tolist()):  # parents precede children
             if parent >= 0:
                 outermost[row] = outermost[parent]
-        names = np.append(regions["name"], 0)[outermost[rows["region"]]]  # region -1 is the last: outside
+        names = np.append(regions["name"], 0)[outermost[rows["region"]]]  # -1, outside all regions, is the last element
         return {
-            self.trace.names[name]: _counted(rows[names == name], "source", self.ranks) for name in np.unique(names).tolist()
+            self.trace.names[name]: _messages_and_bytes(rows[names == name], "source", self.ranks)
+            for name in np.unique(names).tolist()
         }
 
     @cached_property
     def rounds(self) -> int:
-        """Transfers on the longest chain of those that wait for one another."""
+        """Number of transfers on the longest chain of dependent transfers."""
         return rounds(self.trace)
 
     @cached_property
-    def critical_path(self) -> list[Step]:
-        """The steps that decided when the run ended."""
+    def critical_path(self) -> list[PathStep]:
+        """The steps that determine the end of the run."""
         return critical_path(self.trace)
 
     @cached_property
     def waits(self) -> dict[str, tuple[float, dict[int, float]]]:
-        """Why ranks were idle, for how long, and in which calls."""
+        """Name of a wait state -> (idle seconds of all ranks, {number of the call: idle seconds in it})."""
         return totals(self.trace)
 
     @property
     def imbalance(self) -> float:
-        """How much busier the busiest rank was than the mean: 0 if all were equally busy."""
+        """Busy time of the busiest rank divided by the mean of all ranks, minus 1: 0 if all ranks were equally busy."""
         busy = self.computing + self.communicating
         return float(busy.max() / busy.mean() - 1) if busy.any() else 0.0
 
     @cached_property
     def lower_bound(self) -> float:
-        """How long the busiest port or processor was in use."""
+        """Seconds in which the busiest port or processor was in use."""
         rows = self.trace.transfer_rows
         ports = ((rows["source"], rows["start"], rows["sent"]), (rows["dest"], rows["start"], rows["arrived"]))
         uses = (*(unions(*port) for port in ports), all_work(self.trace))
         return max(float(_spent(*use, self.ranks).max()) for use in uses)
 
     @property
-    def distance(self) -> float:
-        """How many times as long as the lower bound the run took; 1 is as good as can be."""
+    def slowdown(self) -> float:
+        """Run time divided by the lower bound; 1 is optimal."""
         return self.time / self.lower_bound if self.lower_bound else 1.0
 
     def _repr_html_(self) -> str | None:
-        """In a notebook: a table."""
+        """Return a table for notebooks."""
         tables = getattr(self.trace, "tables", None)
         return None if tables is None else str(tables(self))
 
 
-def _spent(whose: Integers, starts: Floats, ends: Floats, ranks: int, until: float = np.inf) -> Floats:
-    """Seconds by rank, of stretches that do not overlap, up to a time."""
-    found: Floats = np.zeros(ranks)
-    np.add.at(found, whose, np.maximum(np.minimum(ends, until) - starts, 0))
-    return found
+def _spent(owner: Integers, starts: Floats, ends: Floats, ranks: int, until: float = np.inf) -> Floats:
+    """Return the total length of each rank's intervals in seconds, up to the time `until`; intervals must not overlap."""
+    seconds: Floats = np.zeros(ranks)
+    np.add.at(seconds, owner, np.maximum(np.minimum(ends, until) - starts, 0))
+    return seconds
 
 
-def _counted(rows: Rows, whose: str, ranks: int) -> tuple[Integers, Integers]:
-    messages = np.bincount(rows[whose], minlength=ranks)
-    nbytes = np.bincount(rows[whose], weights=rows["nbytes"].astype(float), minlength=ranks)
+def _messages_and_bytes(rows: Rows, side: str, ranks: int) -> tuple[Integers, Integers]:
+    messages = np.bincount(rows[side], minlength=ranks)
+    nbytes = np.bincount(rows[side], weights=rows["nbytes"].astype(float), minlength=ranks)
     return messages, nbytes.astype(np.int64)

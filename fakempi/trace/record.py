@@ -1,23 +1,27 @@
-"""The record of a run: what happened when, as columns of numbers, and as records for those who want one at a time."""
+"""Trace: the record of a run, as columns of numbers and as sequences of records."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 from fakempi.errors import TraceError
+from fakempi.errors.plurals import counted
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns, Rows
 from fakempi.trace.files import read, write
 from fakempi.trace.measures import Measures
-from fakempi.trace.recorder import Recorder
+from fakempi.trace.recorder import TraceRecorder
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-class Transfer(NamedTuple):
-    """One message: who sent how much to whom, when it was posted on either side, started, and was over on either side.
+class RecordedTransfer(NamedTuple):
+    """One message: sender, receiver, size, and the times when it was posted, started and completed on either side.
 
-    `call` and `receive_call` are numbers in `Trace.calls`; `region` is one in `Trace.regions`, or -1.
+    `call` and `receive_call` are indices into `Trace.calls`; `region` is an index into `Trace.regions`, or -1.
     """
 
     source: int
@@ -45,7 +49,7 @@ class Compute(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A part of what a rank does that has a name: a collective, done by an algorithm, or a phase of the program."""
+    """A named interval of a rank: a collective call with its algorithm, or a phase of the program."""
 
     rank: int
     name: str
@@ -65,12 +69,12 @@ Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
 class Records(Sequence[Record], Generic[Record]):
-    """Rows as a sequence of records, each made when it is asked for."""
+    """Rows as a sequence of records, created on access."""
 
     def __init__(self, rows: Rows, make: type[Record], names: Sequence[str] = ()) -> None:
         self._rows, self._make, self._names = rows, make, names
-        self._columns = list(make._fields)  # type: ignore[attr-defined]
-        self._words = [self._columns.index(name) for name in ("name", "algorithm") if name in self._columns and names]
+        self._columns = list(make._fields)  # type: ignore[attr-defined]  # Record is one of three named tuples
+        self._text_columns = [self._columns.index(name) for name in ("name", "algorithm") if name in self._columns and names]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -86,10 +90,10 @@ class Records(Sequence[Record], Generic[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         make: Any = self._make
-        for start in range(0, len(self._rows), 4096):  # not all at once: a record takes ten times the room of a row
+        for start in range(0, len(self._rows), 4096):  # in chunks: a record takes ten times the memory of a row
             rows = self._rows[start : start + 4096]
             columns: list[list[Any]] = [rows[name].tolist() for name in self._columns]
-            for index in self._words:
+            for index in self._text_columns:
                 columns[index] = [self._names[number] for number in columns[index]]
             yield from map(make, *columns)
 
@@ -98,25 +102,25 @@ class Records(Sequence[Record], Generic[Record]):
             return NotImplemented
         return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make objects unhashable
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self._make.__name__} records>"
 
 
 class Trace(Columns):
-    """The record of a run: `Columns`, and what one does with them.
+    """The record of a run: its columns, and methods to show, save and measure it.
 
     Attributes
     ----------
     transfers, computes, regions
-        Sequences of records; transfers in the order in which they started.
+        Sequences of records; transfers in the order of their starts.
     ranks, time
-        How many ranks, and when the last one ended.
+        The number of ranks, and the time when the last one ended.
 
     Notes
     -----
-    Times are floats, whatever numbers the cost model is made of.
+    Times are floats, whatever numbers the cost model uses.
 
     Examples
     --------
@@ -126,21 +130,21 @@ class Trace(Columns):
     """
 
     @classmethod
-    def of(cls, recorder: Recorder, clocks: Sequence[float]) -> Trace:
-        """What a recorder has seen."""
+    def of(cls, recorder: TraceRecorder, clocks: Sequence[float]) -> Trace:
+        """Return the trace of a recorder."""
         return cls(
             clocks,
-            recorder.calls.things,
-            recorder.names.things,
+            recorder.calls.values,
+            recorder.names.values,
             TRANSFERS.read(recorder.transfers),
             COMPUTES.read(recorder.computes),
             REGIONS.read(recorder.regions),
         )
 
     @property
-    def transfers(self) -> Records[Transfer]:
-        """Every message, in the order in which they started."""
-        return Records(self.transfer_rows, Transfer)
+    def transfers(self) -> Records[RecordedTransfer]:
+        """Every message, in the order of their starts."""
+        return Records(self.transfer_rows, RecordedTransfer)
 
     @property
     def computes(self) -> Records[Compute]:
@@ -149,30 +153,36 @@ class Trace(Columns):
 
     @property
     def regions(self) -> Records[Region]:
-        """Every region, in the order in which they were entered."""
+        """Every region, in the order of their starts."""
         return Records(self.region_rows, Region, self.names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: `.json` opens in Perfetto and Chrome, `.npz` is for large ones; `fakempi.load` reads both.
+        """Write the trace to a file. `fakempi.load` reads `.json` and `.npz` files.
 
         Parameters
         ----------
         path
-            The file; its suffix decides. `.html` is a page for browsers, to look around in: zoom, search, play, follow
-            messages.
+            The file. Its suffix is the format: `.json` also opens in Perfetto and Chrome, `.npz` is compact, and `.html` is
+            an interactive page for browsers.
         """
         if Path(path).suffix != ".html":
             return write(self, path)
         if self.page is None:
-            raise TraceError("save: nobody draws this trace; fakempi.load(path) gives one that can be saved as a page.")
+            raise TraceError("save: this Trace has no renderer; use fakempi.load(path)")
         Path(path).write_text(self.page(self), encoding="utf-8")
 
     painter: Callable[..., None] | None = None
-    """What draws it on a terminal, if whoever made it has handed it that."""
+    """Renders the trace in a terminal."""
     page: Callable[..., str] | None = None
-    """Likewise what makes a page of it."""
+    """Renders the trace as an HTML page."""
     tables: Callable[[Measures], str] | None = None
-    """Likewise what makes a table of its measures for notebooks."""
+    """Renders measures as a table for notebooks."""
+
+    def set_renderers(
+        self, painter: Callable[..., None], page: Callable[..., str], tables: Callable[[Measures], str]
+    ) -> None:
+        """Set the functions that render this trace: those of `fakempi.view`, which imports this package."""
+        self.painter, self.page, self.tables = painter, page, tables
 
     def show(
         self,
@@ -181,40 +191,41 @@ class Trace(Columns):
         width: int | None = None,
         ranks: Sequence[int] | None = None,
         window: tuple[float, float] | None = None,
-        console: Any = None,
+        console: Console | None = None,
     ) -> None:
-        """Print pictures of it.
+        """Print views of the trace.
 
         Parameters
         ----------
         what
-            Which, in order: summary, timeline, waits, matrix, critical, blocks.
+            The views, in order: summary, timeline, waits, matrix, critical, blocks.
         width
-            In columns; that of the terminal unless given.
+            Columns, by default the terminal's.
         ranks, window
-            A part of the timeline, ranks also of the matrix; the window is in seconds.
+            Restrict the timeline to some ranks and to (start, end) in seconds; ranks also restrict the matrix.
         console
             A rich console to print to.
         """
         if self.painter is None:
-            raise TraceError("show: nobody draws this trace; fakempi.load(path) gives one that can be shown.")
+            raise TraceError("show: this Trace has no renderer; use fakempi.load(path)")
         names = what.split(",") if isinstance(what, str) else what
         self.painter(self, [name.strip() for name in names], width=width, ranks=ranks, window=window, console=console)
 
     def _repr_html_(self) -> str | None:
-        """In a notebook: the page, in a frame."""
+        """Return the page in a frame, for notebooks."""
         return None if self.page is None else self.page(self, framed=True)
 
     def measure(self) -> Measures:
-        """What can be read off it: `Measures`."""
+        """Return the measures of the run."""
         return Measures(self)
 
     def __repr__(self) -> str:
-        return f"<Trace: {self.ranks} ranks, {len(self)} transfers>"
+        ranks, transfers = counted(self.ranks, "rank"), counted(len(self), "transfer")
+        return f"<Trace: {ranks}, {transfers}>"
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """The trace in a file that `Trace.save` wrote."""
-    found = read(path)
-    rows = (found.transfer_rows, found.compute_rows, found.region_rows)
-    return Trace(found.clocks, found.calls, found.names, *rows, found.about)
+    """Return the trace in a file that `Trace.save` wrote."""
+    columns = read(path)
+    rows = (columns.transfer_rows, columns.compute_rows, columns.region_rows)
+    return Trace(columns.clocks, columns.calls, columns.names, *rows, columns.about)

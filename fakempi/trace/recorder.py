@@ -1,22 +1,23 @@
-"""The recorder: watches a run and packs what it sees into rows of numbers. No object is kept for an event.
+"""The recorder: packs the events of a run into rows of numbers. It keeps no object per event.
 
-It comes between a communicator and the wire (`watch`), so a run that is not traced pays nothing for it. Per message it
-costs one packed row, one look at the stack on either side (one for both in a Sendrecv, none in a collective call), and, if
-the message came before its receive, a patch of the row.
+It subscribes to the network's hooks (`watch`), so an untraced run has no overhead. A message costs one packed row, one
+stack inspection on either side (one for both in a Sendrecv, none in a collective call), and, if it arrives before its
+receive is posted, an update of the row.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple
 
+from fakempi.core.hooks import Layer
+from fakempi.trace.call_finder import CallFinder, Calls, InternedValues, frame_at
 from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS
 
 
-class Watcher(NamedTuple):
-    """What the wire calls; `fakempi.wire.delivery` says when."""
+class TransferHooks(NamedTuple):
+    """Functions that the network calls for each transfer; `fakempi.core.network.delivery` specifies when."""
 
     posted: Callable[[Any], None]
     started: Callable[[Any, Any, float, float, float], None]
@@ -24,62 +25,53 @@ class Watcher(NamedTuple):
     met: Callable[[Any, Any], None]
 
 
+class ReceiveHooks(NamedTuple):
+    """Subscriber to the points where a receive is posted, and where it takes a message that waited in the mailbox."""
+
+    layer: Layer
+    expect: Callable[[Callable[[Any], None], Any], None]
+    join: Callable[[Callable[[Any, Any], None], Any, Any], None]
+
+
 NOWHERE = (-1, 0)
-"""Neither in a region nor in the call of a collective."""
+"""Region and call of a task outside all regions."""
 
 
-class Interned:
-    """Things that are kept once and meant by their number; number 0 is what is not known."""
+class TraceRecorder:
+    """Collects transfers, compute intervals and regions during a run.
 
-    def __init__(self, unknown: Any) -> None:
-        self.things = [unknown]
-        self._numbers = {unknown: 0}
-
-    def number(self, thing: Any) -> int:
-        """The number of a thing, new or old."""
-        found = self._numbers.get(thing)
-        if found is None:
-            found = self._numbers[thing] = len(self.things)
-            self.things.append(thing)
-        return found
-
-
-class Recorder:
-    """Collects transfers, intervals of computing, and regions, while a run goes on.
-
-    `clock` has the time (`now`) and the `running` task. `is_ours(frame)` says whether a frame of the stack is fakempi's or a
-    collective algorithm's, and not the program's.
+    `clock` has the time (`now`) and the `running` task. `is_ours(frame)` returns whether a stack frame belongs to fakempi or
+    to a collective algorithm, not to the program.
     """
 
     def __init__(self, clock: Any, is_ours: Callable[[FrameType], bool]) -> None:
-        self.clock, self.is_ours = clock, is_ours
+        self.clock = clock
         self.transfers, self.computes, self.regions = bytearray(), bytearray(), bytearray()
-        self.calls = Interned(("?", "?", 0))
-        self.names = Interned("")
-        self._known: dict[int, bool] = {}  # by code: is it ours?
-        self._sites: dict[int, tuple[Any, int]] = {}  # by how far into its code the program is: the last such call
-        self._hops: dict[int, int] = {}  # by code of ours: how far from the program it was called
-        self._kept: list[Any] = []
-        self._inside: dict[Any, tuple[int, int]] = {}  # by task: its innermost region, and the call that it is, or 0
-        self._of_parts: set[int] = set()  # regions that are open, by where they are, and go by their parts' algorithm
+        self.calls = Calls(is_ours)
+        self.names = InternedValues("")
+        self._inside: dict[Any, tuple[int, int]] = {}  # task -> its innermost region, and the call of that region, or 0
+        self._of_parts: set[int] = set()  # offsets of open regions that take the algorithm of a nested region
 
-    # -- at the wire ----------------------------------------------------------------------------------------------
+    # -- transfers ------------------------------------------------------------------------------------------------
 
-    def watch(self, wire: Any) -> None:
-        """See all that goes into the wire from now on, and starts to travel there."""
-        expect, join = wire.expect, wire.join
-        clock, inside, locate, sites, frame_at = self.clock, self._inside, self._locate, self._sites, sys._getframe
+    def watch(self, network: Any) -> None:
+        """Record all messages of a network from now on."""
+        clock, inside, sites = self.clock, self._inside, self.calls.sites
+        sends, quick_sends, receives = (CallFinder(self.calls) for _ in range(3))
         rows, pack = self.transfers, TRANSFERS.pack
         patch, offset = TRANSFERS.patch("awaited", "receive_call")
-        depth = 3 + wire.calls_to_send
 
         def posted(envelope: Any) -> None:
             region, call = inside.get(clock.running, NOWHERE) if inside else NOWHERE
             call = call or envelope.call
             if not call:
-                frame = frame_at(depth)
-                site = sites.get(frame.f_lasti)
-                call = site[1] if site is not None and site[0] is frame.f_code else locate(frame, depth + 1)
+                try:
+                    callee: Any = frame_at(sends.near - 1)
+                    code, called, call = sites[callee.f_back.f_lasti]
+                    if called is not callee.f_code or code is not callee.f_back.f_code:
+                        call = sends.find()
+                except (AttributeError, KeyError, ValueError):
+                    call = sends.find()
             envelope.posted, envelope.region, envelope.call = clock.now, region, call
 
         def started(envelope: Any, pattern: Any, start: float, sent: float, arrived: float) -> None:
@@ -88,7 +80,7 @@ class Recorder:
             time, call, region = envelope.posted, envelope.call, envelope.region
             if pattern is None:
                 awaited, receive_call = NEVER, 0
-                envelope.posted, envelope.call = None, len(rows)  # where to put that when it is known
+                envelope.posted, envelope.call = None, len(rows)  # offset of the row, which the receive completes
             else:
                 awaited, receive_call = pattern.posted, pattern.call
             rows += pack(
@@ -103,9 +95,13 @@ class Recorder:
                 region, around = inside[clock.running]
                 call = call or around
             if not call:
-                frame = frame_at(4)
-                site = sites.get(frame.f_lasti)
-                call = site[1] if site is not None and site[0] is frame.f_code else locate(frame, 5)
+                try:
+                    callee: Any = frame_at(quick_sends.near - 1)
+                    code, called, call = sites[callee.f_back.f_lasti]
+                    if called is not callee.f_code or code is not callee.f_back.f_code:
+                        call = quick_sends.find()
+                except (AttributeError, KeyError, ValueError):
+                    call = quick_sends.find()
             box = envelope.box
             if pattern is None:
                 envelope.posted, envelope.call = None, len(rows)
@@ -119,14 +115,18 @@ class Recorder:
                     envelope.out.number, box.owner, envelope.tag, box.name.context.number, region,
                 )  # fmt: skip
 
-        def watched_expect(pattern: Any) -> None:
+        def watched_expect(expect: Callable[[Any], None], pattern: Any) -> None:
             call = 0
             if inside and clock.running in inside:
                 call = inside[clock.running][1]
             if not call:
-                frame = frame_at(3)
-                site = sites.get(frame.f_lasti)
-                call = site[1] if site is not None and site[0] is frame.f_code else locate(frame, 4)
+                try:
+                    callee: Any = frame_at(receives.near - 1)
+                    code, called, call = sites[callee.f_back.f_lasti]
+                    if called is not callee.f_code or code is not callee.f_back.f_code:
+                        call = receives.find()
+                except (AttributeError, KeyError, ValueError):
+                    call = receives.find()
             pattern.call = call
             now = pattern.posted = clock.now
             expect(pattern)
@@ -134,8 +134,8 @@ class Recorder:
             if envelope is not None and envelope.posted is None:
                 patch(rows, envelope.call + offset, now, call)
 
-        def watched_join(envelope: Any, pattern: Any) -> None:
-            if not hasattr(pattern, "posted"):  # what a probe found, and is now received
+        def watched_join(join: Callable[[Any, Any], None], envelope: Any, pattern: Any) -> None:
+            if not hasattr(pattern, "posted"):  # the message was found by a probe, and is received now
                 pattern.posted, pattern.call = clock.now, self.call()
             join(envelope, pattern)
             met(envelope, pattern)
@@ -144,63 +144,22 @@ class Recorder:
             if envelope.posted is None:
                 patch(rows, envelope.call + offset, pattern.posted, pattern.call)
 
-        wire.expect, wire.join = watched_expect, watched_join
-        wire.watcher = Watcher(posted, started, started_at_once, met)
+        network.subscribe(ReceiveHooks(Layer.TRACE, watched_expect, watched_join))
+        network.watcher = TransferHooks(posted, started, started_at_once, met)
 
     def call(self) -> int:
-        """The number of the call that the program has made: its name, and the file and line."""
-        return self._find(sys._getframe(1), 0)
+        """Return the index of the program's current call: its name, file and line."""
+        return self.calls.current_call()
 
-    def here(self) -> tuple[int, int]:
-        """The region in which the running task is, and the call."""
+    def region_and_call(self) -> tuple[int, int]:
+        """Return the region of the running task, and its call."""
         region, call = self._inside.get(self.clock.running, NOWHERE)
-        return region, call or self._find(sys._getframe(1), 0)
+        return region, call or self.calls.current_call()
 
-    def _locate(self, frame: Any, depth: int) -> int:
-        """The call in which the caller is, from a frame that is so deep below this one and may not be the program's.
-
-        An algorithm is mostly called as far from the program as it was the last time, which saves looking at what is in
-        between. Code is known by its address: to hash it takes longer than all the rest.
-        """
-        hops = self._hops.get(id(frame.f_code))
-        if hops:
-            try:
-                there = sys._getframe(depth + hops)
-            except ValueError:  # the stack is not that deep this time
-                return self._find(sys._getframe(depth - 1), -1)
-            site = self._sites.get(there.f_lasti)
-            if site is not None and site[0] is there.f_code:
-                return site[1]
-        return self._find(sys._getframe(depth - 1), -1)
-
-    def _find(self, frame: Any, hops: int) -> int:
-        """The call that a frame is part of; from the frame that `hops` calls above it one may jump next time."""
-        known, callee = self._known, None
-        jump = 0
-        while frame is not None:
-            code = frame.f_code
-            ours = known.get(id(code))
-            if ours is None:
-                self._kept.append(code)  # so that no other gets its address
-                ours = known[id(code)] = self.is_ours(frame)
-            if hops == 0:
-                jump = id(code)
-            if not ours:
-                name = "?" if callee is None else callee.co_name
-                found = self.calls.number((name, code.co_filename, frame.f_lineno))
-                self._sites[frame.f_lasti] = (code, found)
-                if hops > 0:
-                    self._hops[jump] = hops
-                return found
-            callee = code
-            frame = frame.f_back
-            hops += 1
-        return 0
-
-    # -- what else a rank does ------------------------------------------------------------------------------------
+    # -- computing and regions ------------------------------------------------------------------------------------
 
     def computed(self, rank: int, start: float, end: float) -> None:
-        """A rank computes from one time to another."""
+        """Record a compute interval of a rank."""
         inside = self._inside.get(self.clock.running)
         call = inside[1] if inside else 0
         self.computes += COMPUTES.pack(start, end, rank, call or self.call())
@@ -219,18 +178,19 @@ class Recorder:
         nbytes: int = 0,
         of_parts: bool = False,
     ) -> tuple[int, Any]:
-        """From now on what the running task does belongs together; a collective is its `call`, and so are its messages.
+        """Start a region of the running task; returns the arguments of `leave`.
 
-        One that is made `of_parts` is by the algorithm that the last of them is by. Returns what to `leave` with.
+        A collective call has a `call`, which its messages share. With `of_parts`, the region takes the algorithm of the
+        last nested region.
         """
         task = self.clock.running
         before = self._inside.get(task)
         row = len(self.regions)
         if of_parts:
             self._of_parts.add(row)
-        elif before is not None and (around := before[0] * REGIONS.size) in self._of_parts:
+        elif before is not None and (parent := before[0] * REGIONS.size) in self._of_parts:
             patch, offset = _ALGORITHM
-            patch(self.regions, around + offset, self.names.number(algorithm))
+            patch(self.regions, parent + offset, self.names.number(algorithm))
         self.regions += REGIONS.pack(
             self.clock.now, NEVER, nbytes, rank, self.names.number(name), self.names.number(algorithm), call, lane,
             -1 if before is None else before[0], context, number, root,
@@ -239,7 +199,7 @@ class Recorder:
         return row, before
 
     def leave(self, row: int, before: Any) -> None:
-        """The region that the running task has entered last ends now."""
+        """End the region that the running task has entered last."""
         if before is None:
             del self._inside[self.clock.running]
         else:

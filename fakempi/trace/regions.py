@@ -1,4 +1,4 @@
-"""Which regions are calls of the program's, and which are parts of one."""
+"""Distinguish the regions of collective calls from the regions nested inside them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy.typing as npt
 from fakempi.trace.columns import Rows
 
 
-def parts(regions: Rows) -> npt.NDArray[np.bool_]:
-    """For each region whether it is inside of a collective call, as the bcast of an allreduce of objects is."""
+def is_nested(regions: Rows) -> npt.NDArray[np.bool_]:
+    """Return for each region whether it is inside a collective call, such as the bcast of an allreduce of objects."""
     inside = np.zeros(len(regions), bool)
-    calls, around = regions["context"] > 0, regions["parent"]
-    for row in np.flatnonzero(around >= 0).tolist():  # who is around comes before who is inside
-        inside[row] = calls[around[row]] or inside[around[row]]
+    calls, parent = regions["context"] > 0, regions["parent"]
+    for row in np.flatnonzero(parent >= 0).tolist():  # parents precede children
+        inside[row] = calls[parent[row]] or inside[parent[row]]
     return inside

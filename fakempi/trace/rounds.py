@@ -1,4 +1,4 @@
-"""Rounds: how long chains of transfers are that wait for one another."""
+"""Rounds: the length of the longest chain of dependent transfers."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ from fakempi.trace.columns import Columns, Rows
 
 
 def depths(trace: Columns) -> npt.NDArray[np.int64]:
-    """For each transfer, how many there are on the longest chain that ends with it; worked out once, and kept.
+    """Return for each transfer the length of the longest chain that ends with it; computed once and cached.
 
-    A transfer waits for all that its sender has sent or received, and its receiver likewise, before it starts.
+    A transfer depends on all transfers that its sender or its receiver has sent or received before it starts.
     """
-    if "depths" not in trace.kept:
-        trace.kept["depths"] = _depths(trace.transfer_rows)
-    found: npt.NDArray[np.int64] = trace.kept["depths"]
-    return found
+    if "depths" not in trace.cache:
+        trace.cache["depths"] = _depths(trace.transfer_rows)
+    result: npt.NDArray[np.int64] = trace.cache["depths"]
+    return result
 
 
 def _depths(transfers: Rows) -> npt.NDArray[np.int64]:
     count = len(transfers)
-    found = np.zeros(count, dtype=np.int64)
+    depths = np.zeros(count, dtype=np.int64)
     if not count:
-        return found
+        return depths
     order = np.argsort(transfers["start"], kind="stable")
     source, dest, start, sent, arrived = (transfers[name][order] for name in ("source", "dest", "start", "sent", "arrived"))
-    # What ends at a process, and when. Of what ends at one moment first what started first: that is known by then.
-    ends, turns = np.concatenate((sent, arrived)), np.tile(np.arange(count), 2)
-    ending = np.lexsort((turns, ends))
-    ends, turns, whose = ends[ending].tolist(), turns[ending].tolist(), np.concatenate((source, dest))[ending].tolist()
-    depth = [0] * (1 + int(max(source.max(), dest.max())))  # of chains that ended at a process
-    reached = [0] * count
-    at, last = 0, len(ends)
-    for turn, (sender, receiver, now) in enumerate(zip(source.tolist(), dest.tolist(), start.tolist(), strict=True)):
-        while at < last and ends[at] <= now and turns[at] < turn:
-            process, deep = whose[at], reached[turns[at]]
-            if deep > depth[process]:
-                depth[process] = deep
-            at += 1
-        one, other = depth[sender], depth[receiver]
-        reached[turn] = 1 + (one if one > other else other)
-    found[order] = reached
-    return found
+    # A transfer ends at its sender (`sent`) and at its receiver (`arrived`). Ends are sorted by time. If times are equal,
+    # the transfer that starts earlier comes first, because its depth is computed earlier.
+    ends, numbers = np.concatenate((sent, arrived)), np.tile(np.arange(count), 2)
+    ending = np.lexsort((numbers, ends))
+    ends, numbers, owner = ends[ending].tolist(), numbers[ending].tolist(), np.concatenate((source, dest))[ending].tolist()
+    depth_of_process = [0] * (1 + int(max(source.max(), dest.max())))  # the longest chain that has ended there
+    depth_of_transfer = [0] * count
+    next_end, end_count = 0, len(ends)
+    for number, (sender, receiver, now) in enumerate(zip(source.tolist(), dest.tolist(), start.tolist(), strict=True)):
+        while next_end < end_count and ends[next_end] <= now and numbers[next_end] < number:
+            process, depth = owner[next_end], depth_of_transfer[numbers[next_end]]
+            if depth > depth_of_process[process]:
+                depth_of_process[process] = depth
+            next_end += 1
+        sender_depth, receiver_depth = depth_of_process[sender], depth_of_process[receiver]
+        depth_of_transfer[number] = 1 + (sender_depth if sender_depth > receiver_depth else receiver_depth)
+    depths[order] = depth_of_transfer
+    return depths
 
 
 def rounds(trace: Columns) -> int:
-    """How many transfers there are on the longest chain of transfers that wait for one another."""
+    """Return the number of transfers on the longest chain of dependent transfers."""
     return int(depths(trace).max(initial=0))

@@ -1,7 +1,7 @@
-"""What ranks do when: compute, communicate, or neither.
+"""The states of ranks over time: computing, communicating, idle.
 
-A rank communicates while a transfer with it at either end is under way, and is idle when it neither communicates nor
-computes, until the run's end. A rank that computes while a transfer goes on in the background counts as computing.
+A rank communicates during each transfer that it sends or receives. It is idle, until the end of the run, when it does not
+communicate and does not compute. A rank that computes during a transfer counts as computing.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ COMMUNICATING, IDLE, COMPUTING = range(3)
 
 
 def all_busy(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """(rank, start, end) of all stretches in which ranks compute or communicate, by rank and in order; found once."""
-    if "busy" not in trace.kept:
+    """Return (rank, start, end) of all intervals in which ranks compute or communicate, by rank and time; cached."""
+    if "busy" not in trace.cache:
         transfers, computes = trace.transfer_rows, trace.compute_rows
-        whose = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
+        owner = np.concatenate((transfers["source"], transfers["dest"], computes["rank"]))
         starts = np.concatenate((transfers["start"], transfers["start"], computes["start"]))
         ends = np.concatenate((transfers["sent"], transfers["arrived"], computes["end"]))
-        trace.kept["busy"] = unions(whose, starts, ends)
-    found: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.kept["busy"]
-    return found
+        trace.cache["busy"] = unions(owner, starts, ends)
+    intervals: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.cache["busy"]
+    return intervals
 
 
 def all_work(trace: Columns) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """The same of those in which they compute."""
-    if "work" not in trace.kept:
+    """Return (rank, start, end) of all intervals in which ranks compute, by rank and time; cached."""
+    if "work" not in trace.cache:
         rows = trace.compute_rows
-        trace.kept["work"] = unions(rows["rank"], rows["start"], rows["end"])
-    found: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.kept["work"]
-    return found
+        trace.cache["work"] = unions(rows["rank"], rows["start"], rows["end"])
+    intervals: tuple[npt.NDArray[np.int64], Floats, Floats] = trace.cache["work"]
+    return intervals
 
 
-def unions(whose: npt.NDArray[Any], starts: Floats, ends: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """(rank, start, end) of stretches that do not overlap on any rank, by rank and in order, from stretches that may.
+def unions(owner: npt.NDArray[Any], starts: Floats, ends: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Merge overlapping intervals of each rank; returns (rank, start, end) of the merged ones, by rank and time.
 
-    Times are counted (1st, 2nd, ...), so that one running maximum serves all ranks at once, and is exact.
+    Times are replaced by their ranks in sorted order, so that one running maximum serves all ranks at once, exactly.
     """
-    whose = whose.astype(np.int64)
+    owner = owner.astype(np.int64)
     times, numbers = np.unique(np.concatenate((starts, ends)), return_inverse=True)
-    first = whose * len(times) + numbers[: len(starts)]
+    first = owner * len(times) + numbers[: len(starts)]
     order = np.argsort(first, kind="stable")
-    first, reached = first[order], np.maximum.accumulate((whose * len(times) + numbers[len(starts) :])[order])
+    first, reached = first[order], np.maximum.accumulate((owner * len(times) + numbers[len(starts) :])[order])
     new = np.append(True, first[1:] > reached[:-1])[: len(first)]
     last = reached[np.append(new[1:], True)[: len(first)]]
     first = first[new]
@@ -57,10 +57,10 @@ def unions(whose: npt.NDArray[Any], starts: Floats, ends: Floats) -> tuple[npt.N
 
 
 def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Floats:
-    """By group of ranks, by stretch of time between edges: the shares of communicating, idle and computing.
+    """Return the shares of communicating, idle and computing, by group of ranks and by bin of time between two edges.
 
-    Time after the run's end counts for nothing: the shares of a stretch that begins after it are all 0. Every stretch of
-    every rank is looked at once, whatever number of them fall between two edges.
+    Time after the end of the run is not counted: the shares of a bin that begins after it are all 0. The cost is linear in
+    the number of intervals, independent of the number of bins they cover.
     """
     group_of = np.full(trace.ranks, -1)
     for index, group in enumerate(groups):
@@ -69,25 +69,26 @@ def shares(trace: Columns, edges: Floats, groups: Sequence[Sequence[int]]) -> Fl
     either, computing = (
         covered(spans, edges, group_of, len(groups)) / sizes for spans in (all_busy(trace), all_work(trace))
     )
-    lived = np.diff(np.minimum(edges, trace.time)) / np.diff(edges)  # the part of a stretch before the end
-    found = np.stack((either - computing, lived - either, computing), axis=-1)
-    result: Floats = np.clip(found / np.where(lived > 0, lived, 1)[:, None], 0, 1)
+    widths = np.diff(edges)  # 0 where two edges coincide because the times are tiny
+    lived = np.diff(np.minimum(edges, trace.time)) / np.where(widths > 0, widths, 1)  # the part of a bin before the end
+    seconds = np.stack((either - computing, lived - either, computing), axis=-1)
+    result: Floats = np.clip(seconds / np.where(lived > 0, lived, 1)[:, None], 0, 1)
     return result
 
 
 def covered(spans: tuple[Any, Floats, Floats], edges: Floats, group_of: Any, groups: int) -> Floats:
-    """By group and stretch of time between edges: how much of that, of all its ranks together, the stretches cover.
+    """Return how much of each bin of time the intervals cover, by group, summed over the group's ranks.
 
-    What a stretch covers is added as differences at its two ends, which are then summed from left to right.
+    An interval is added as differences at its two ends, which are then summed from left to right.
     """
     rank, start, end = spans
     mine = (group_of[rank] >= 0) & (end > edges[0]) & (start < edges[-1])
     row = group_of[rank[mine]]
-    found = np.zeros((groups, len(edges) + 1))
+    changes = np.zeros((groups, len(edges) + 1))
     for times, sign in ((start[mine], 1.0), (end[mine], -1.0)):
         place = np.interp(times, edges, np.arange(len(edges)))
         first = place.astype(np.int64)
-        np.add.at(found, (row, first), sign * (1 - (place - first)))
-        np.add.at(found, (row, first + 1), sign * (place - first))
-    covered: Floats = np.cumsum(found, axis=1)[:, : len(edges) - 1]
+        np.add.at(changes, (row, first), sign * (1 - (place - first)))
+        np.add.at(changes, (row, first + 1), sign * (place - first))
+    covered: Floats = np.cumsum(changes, axis=1)[:, : len(edges) - 1]
     return covered

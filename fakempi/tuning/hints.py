@@ -1,4 +1,4 @@
-"""What a parameter takes, read off the annotation of the function that has it: a value as that has it, and words for it."""
+"""Check and convert parameter values by the annotations of a function, and describe annotations in messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from fakempi.tuning.words import listed
+from fakempi.tuning.parsing import listed
 
 
 class Misfit(Enum):
-    """There is no such value."""
+    """The result for a value of the wrong type."""
 
     MISFIT = 0
 
@@ -23,21 +23,21 @@ MISFIT: Final = Misfit.MISFIT
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; none where they cannot be made out."""
+    """Return the annotations of a function; an empty dictionary if they cannot be evaluated."""
     try:
         return get_type_hints(inspect.unwrap(function))
-    except Exception:  # whatever an annotation of somebody else's may raise
+    except Exception:  # evaluating a user's annotation may raise anything
         return {}
 
 
 def hint_of(function: Callable[..., Any], name: str, default: Any) -> Any:
-    """What a parameter takes; without an annotation, what is of its default's type, and lists and functions."""
+    """Return a parameter's annotation. Without one, it is the type of the default value, a list, or a function."""
     kind = Any if default is None else type(default)
     return hints_of(function).get(name, kind | Sequence[Any] | Callable if kind in (bool, int, float, str) else kind)
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """What a hint consists of: int | None is int, None.
+    """Return the members of a union: int | None has int and None.
 
     >>> alternatives(int | None), alternatives(int)
     ((<class 'int'>, <class 'NoneType'>), (<class 'int'>,))
@@ -46,7 +46,7 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def fitted(value: Any, hint: Any) -> Any:
-    """The value as the hint has it, or MISFIT. A list that is to be a name becomes a tuple.
+    """Return the value converted to the type of the hint, or MISFIT. A list becomes a tuple where it must be hashable.
 
     >>> fitted([1, "a"], Sequence[Hashable]), fitted(True, int), fitted(3, float), fitted(None, int | None)
     ((1, 'a'), <Misfit.MISFIT: 0>, 3, None)
@@ -77,7 +77,7 @@ def _fitted(value: Any, kind: Any, inner: tuple[Any, ...]) -> Any:
         return list(found) if kind is list and found is not MISFIT else found
     try:
         return value if isinstance(value, kind) else MISFIT
-    except TypeError:  # Any, a protocol and the like, of which one cannot tell
+    except TypeError:  # Any, or a protocol, which isinstance does not support
         return value
 
 
@@ -87,7 +87,7 @@ def _all_fitted(values: Any, hint: Any) -> Any:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether it is a list, a tuple or an array."""
+    """Return whether a value is a list, a tuple or an array."""
     return (isinstance(value, Sequence) and not isinstance(value, str)) or bool(getattr(value, "ndim", 0))
 
 
@@ -96,29 +96,29 @@ def _takes_lists(kind: Any) -> bool:
 
 
 def takes_functions(hint: Any) -> bool:
-    """Whether a function would do."""
+    """Return whether the hint accepts a function."""
     return any((get_origin(each) or each) is Callable for each in alternatives(hint))
 
 
-def in_words(hint: Any, *more: str) -> str:
-    """What a hint stands for.
+def description(hint: Any, *more: str) -> str:
+    """Describe a hint for a message.
 
-    >>> in_words(int | Sequence[int], "a rule"), in_words(bool | None), in_words(Literal["rank", "target"])
-    ('a whole number, a list or a rule', 'true, false or none', 'rank or target')
+    >>> description(int | Sequence[int], "a rule"), description(bool | None), description(Literal["rank", "target"])
+    ('an integer, a list or a rule', 'True, False or None', 'rank or target')
     """
-    return listed([*dict.fromkeys(word for each in alternatives(hint) for word in _words(each)), *more], "or")
+    return listed([*dict.fromkeys(name for each in alternatives(hint) for name in _descriptions(each)), *more], "or")
 
 
-def _words(hint: Any) -> Sequence[str]:
+def _descriptions(hint: Any) -> Sequence[str]:
     kind = get_origin(hint) or hint
     if kind is Literal:
         return [str(each) for each in get_args(hint)]
     if _takes_lists(kind):
         return ["a list"]
-    return WORDS.get(kind, [f"of type {getattr(kind, '__name__', kind)}"])
+    return DESCRIPTIONS.get(kind, [f"of type {getattr(kind, '__name__', kind)}"])
 
 
-WORDS: Final[dict[Any, list[str]]] = {
-    int: ["a whole number"], float: ["a number"], bool: ["true", "false"], str: ["a word"], NoneType: ["none"],
+DESCRIPTIONS: Final[dict[Any, list[str]]] = {
+    int: ["an integer"], float: ["a number"], bool: ["True", "False"], str: ["a string"], NoneType: ["None"],
     Callable: ["a function"],
 }  # fmt: skip

@@ -1,15 +1,31 @@
 """The decisions of Open MPI's component `tuned`: grids of p and bytes, measured by its developers.
 
 Source: github.com/open-mpi/ompi, releases 4.1 and 5.0, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, functions
-ompi_coll_tuned_<operation>_intra_dec_fixed. Gatherv, scatterv, alltoallw, scan and exscan have no decision there and
-come from component `basic` (ompi/mca/coll/basic/coll_basic_module.c), which has one algorithm for each. What an
-algorithm does where p or count does not suit it is in ompi/mca/coll/base/coll_base_<operation>.c.
+ompi_coll_tuned_<operation>_intra_dec_fixed. Gatherv, scatterv, alltoallw, scan and exscan have no decision there; they
+use component `basic` (ompi/mca/coll/basic/coll_basic_module.c), which has one algorithm for each. The fallbacks of an
+algorithm for an unsuitable p or count are in ompi/mca/coll/base/coll_base_<operation>.c.
 
-Between two groups calls come from component `inter` (ompi/mca/coll/inter), one algorithm an operation. Its allgather gathers
-to the local roots, which exchange, and broadcasts: root_gathering_best. Its allgatherv does the same with counts gathered
-first; the nearest here takes turns. The others are of wmpi's shape, but for gather and scatter, which go by the local root.
+A broadcast with the name `binomial` uses the tree with doubling distances (coll_base_topo.c: build_bmtree), the other
+operations the one with halving distances (build_in_order_bmtree). If p is not a power of two, reductions first combine the
+operands of pairs of ranks; the odd rank of a pair remains, in Rabenseifner's algorithm the even one. With MPI_IN_PLACE,
+alltoalls exchange with both ranks at distance 1, 2, ... (release 5.0).
 
-A grid says in Open MPI's names: with p below this, and bytes below that, take this one. `OURS` says what that is here.
+Between two groups, component `inter` (ompi/mca/coll/inter) has one algorithm per operation, which gathers to, or scatters
+from, rank 0 of a group, and component `basic` (ompi/mca/coll/basic) has those of barrier, reduce_scatter(_block) and the
+alltoalls. Bcast and reduce are wmpi: a message between the root and rank 0 of the other group, and a local bcast or reduce.
+
+Remaining differences, which change no partner and no order of operands:
+    blocking calls      the root of a linear gather(v), scatter(v) or reduce, and a rank of a tree, post their messages one
+                        after the other in Open MPI, or all at once; here linear operations post all, and trees one after the
+                        other, which differs only if ranks call at different times
+    sizes               Rabenseifner's pieces differ by an element if the power of two does not divide the count; counts that
+                        are sent between groups have 8 bytes, not 4, so that blocks may have 2^31 elements
+    halves              a reduce by Rabenseifner's algorithm, which is for 2 or 3 ranks and less than 8 bytes, folds whole
+                        operands; Open MPI folds halves, as in its allreduce
+    scratch memory      in place, an alltoallw copies all blocks, since a datatype may have gaps; Open MPI packs one block
+    empty blocks        are not sent
+
+A grid has Open MPI's names by upper limits of p and of bytes. `IN_CATALOGUE` has the corresponding rules.
 """
 
 from __future__ import annotations
@@ -22,32 +38,34 @@ from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
 from fakempi.tuning.table import Table
 
-MORE: Final = None  # no limit: what is left
+MORE: Final = None  # no upper limit
 Cells: TypeAlias = str | Mapping[int | None, str]
 Grid: TypeAlias = Mapping[int | None, Cells]
 
-# segsize is 0 in all decisions: nothing is cut. A chain's fan-out of 0 is taken as 1: chain and pipeline are one.
-UNCUT: Final = Rule("chain", {"segment_bytes": 1 << 62})
+# segsize is 0 in all decisions: there are no segments. A chain's fan-out of 0 counts as 1: chain and pipeline are the same.
+WHOLE: Final = {"segment_bytes": 1 << 62}
+UNCUT: Final = Rule("chain", WHOLE)
 BY_ROOT: Final = Rule("reduce_bcast", {"reduce": "linear", "bcast": "linear"})
 DOUBLING: Final = (Rule("recursive_doubling", power_of_two=True), Rule("bruck"))
-RING: Final = (Rule("ring", count_at_least="p"), Rule("recursive_doubling"))
+TO_THE_LEFT: Final = Rule("linear", {"order": "left"})
+ASCENDING: Final = Rule("linear", {"order": "ascending"})
+ODD: Final = {"remaining": "odd"}
+RING: Final = (Rule("ring", count_at_least="p"), Rule("recursive_doubling", ODD))
+HALVING: Final = (Rule("recursive_halving", ODD),)
 
-OURS: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = {
+IN_CATALOGUE: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = {
     "barrier": {"bruck": (Rule("dissemination"),), "tree": (Rule("binomial_tree"),)},
     "bcast": {
         "chain": (UNCUT,),
         "pipeline": (UNCUT,),
-        "binary_tree": (Rule("binomial"),),  # lacking: a binary tree
-        "knomial": (Rule("binomial"),),  # lacking: radix 4, the default of coll_tuned_bcast_algorithm_knomial_radix
-        # Lacking: one half of the message down each of two subtrees, then swapped.
-        "split_binary_tree": (Rule("two_tree", {"segment_bytes": 8192}),),
-        # Linear there where count < p; but ranks may describe one message by different types and counts.
-        "scatter_allgather": (
-            Rule("scatter_recursive_doubling_allgather", power_of_two=True),
-            Rule("scatter_ring_allgather"),  # lacking: recursive doubling for any p
-        ),
+        "binary_tree": (Rule("binary", WHOLE),),
+        "binomial": (Rule("binomial_doubling"),),  # gather, reduce and scatter use the tree with halving distances
+        "knomial": (Rule("knomial", {"k": 4, "order": "ascending"}),),  # coll_tuned_bcast_algorithm_knomial_radix
+        "split_binary_tree": (Rule("split_binary", WHOLE),),
+        # Open MPI uses linear if count < p; but ranks may describe one message by different types and counts.
+        "scatter_allgather": (Rule("scatter_recursive_doubling_allgather"),),
     },
-    "gather": {"linear_sync": (Rule("linear"),)},  # lacking: children wait for a word from the root
+    "gather": {},
     "scatter": {"linear_nb": (Rule("linear"),)},
     "allgather": {
         "recursive_doubling": DOUBLING,
@@ -56,53 +74,58 @@ OURS: Final[Mapping[str, Mapping[str, tuple[Rule, ...]]]] = {
     },
     "allgatherv": {
         "default": (Rule("gather_bcast"),),
-        "neighbor": (Rule("ring"),),  # lacking: neighbor exchange for blocks of different sizes
-        "two_proc": (Rule("ring"),),
+        "neighbor": (Rule("neighbor_exchange", even=True), Rule("ring")),
+        "two_proc": (Rule("ring"),),  # one swap
     },
     "alltoall": {
-        "linear_sync": (Rule("linear"),),  # lacking: a limit on how many are under way
+        "linear": (TO_THE_LEFT,),
+        "linear_sync": (TO_THE_LEFT,),  # the limit of concurrent requests is 0 in all decisions: there is no limit
         "modified_bruck": (Rule("bruck"),),
-        "pairwise": (Rule("spread"),),  # to rank + i and from rank - i, whatever p
+        "pairwise": (Rule("spread"),),  # to rank + i and from rank - i, for any p
         "two_proc": (Rule("pairwise"),),
     },
-    "alltoallv": {},
+    "alltoallv": {"linear": (ASCENDING,), "pairwise": (Rule("spread"),)},
     "reduce": {
         "chain": (UNCUT,),
         "pipeline": (UNCUT,),
-        "binary": (Rule("binomial"),),  # lacking: a binary tree
-        "in_order_binary": (Rule("binomial"),),  # lacking: likewise; ours keeps to rank order too
-        "rabenseifner": (Rule("rabenseifner", count_at_least="power of two"), Rule("linear")),
+        "binary": (Rule("binary", WHOLE),),
+        "in_order_binary": (Rule("in_order_binary", WHOLE),),
+        "rabenseifner": (Rule("rabenseifner", {"keep_root": False}, count_at_least="power of two"), Rule("linear")),
     },
     "allreduce": {
         "linear": (BY_ROOT,),
         "nonoverlapping": (Rule("reduce_bcast"),),
         "ring": RING,
-        "segmented_ring": RING,  # which it is where segsize is 0
-        "rabenseifner": (Rule("rabenseifner", count_at_least="power of two"), BY_ROOT),
+        "segmented_ring": RING,  # equal to ring if segsize is 0
+        "recursive_doubling": (Rule("recursive_doubling", ODD),),
+        "rabenseifner": (Rule("rabenseifner", {"halves": True}, count_at_least="power of two"), BY_ROOT),
     },
     "reduce_scatter": {
         "nonoverlapping": (Rule("reduce_scatterv"),),
-        "butterfly": (Rule("recursive_halving"),),  # lacking: a butterfly; both halve vectors
+        "recursive_halving": HALVING,
+        "butterfly": (Rule("butterfly", ODD),),
     },
     "reduce_scatter_block": {
-        "linear": (Rule("reduce_scatterv"),),
-        "recursive_doubling": (Rule("recursive_halving"),),  # lacking: doubling, for up to 32 bytes
-        "butterfly": (Rule("recursive_halving"),),  # lacking: as above
+        "recursive_halving": HALVING,
+        "linear": (Rule("reduce_scatter"),),
+        # Its butterfly for powers of two, which sends no block to its owner, is MPICH's algorithm for noncommutative ops.
+        "butterfly": (Rule("noncommutative", power_of_two=True), Rule("butterfly", ODD)),
     },
 }
+"""The rules for Open MPI's names; a name that is not here is the catalogue's name, too."""
 
 
 def grid(operation: str, rows: Grid, size: str = "nbytes_below", **conditions: bool) -> tuple[Rule, ...]:
-    """The rules that a grid stands for, row by row."""
+    """Return the rules of a grid, row by row."""
     rules = []
     for p_below, cells in rows.items():
         for below, name in {MORE: cells}.items() if isinstance(cells, str) else cells.items():
             also: dict[str, Any] = {"p_below": p_below, size: below, **conditions}
-            rules += [replace(rule, **also) for rule in OURS[operation].get(name, (Rule(name),))]
+            rules += [replace(rule, **also) for rule in IN_CATALOGUE[operation].get(name, (Rule(name),))]
     return tuple(rules)
 
 
-# Short for names that fill the grids.
+# Abbreviations for the grids.
 BF, BN, BR, IO, LN, LS = "butterfly", "binomial", "modified_bruck", "in_order_binary", "linear", "linear_sync"
 NO, PW, RB, RD = "nonoverlapping", "pairwise", "rabenseifner", "recursive_doubling"
 RH, SR, TWO = "recursive_halving", "segmented_ring", "two_proc"
@@ -203,7 +226,7 @@ ALLTOALL: Grid = {
 
 ALLTOALLV: Grid = {4: PW, 64: LN, 128: PW, 256: LN, 1024: PW, MORE: LN}
 
-REDUCE_IN_ORDER: Grid = {  # ops that do not commute
+REDUCE_IN_ORDER: Grid = {  # non-commutative ops
     4: {8: IO, MORE: "linear"},
     8: "linear",
     16: {1024: IO, 8192: "linear", 16384: IO, 262144: "linear", MORE: IO},
@@ -232,7 +255,7 @@ REDUCE: Grid = {
     MORE: {16: BN, 32: IO, 1024: BN, 2048: IO, 8192: BN, 16384: IO, MORE: BN},
 }
 
-ALLREDUCE_IN_ORDER: Grid = {  # ops that do not commute
+ALLREDUCE_IN_ORDER: Grid = {  # non-commutative ops
     4: {131072: RD, MORE: "linear"},
     8: RD,
     16: {1048576: RD, MORE: NO},
@@ -278,7 +301,8 @@ REDUCE_SCATTER_BLOCK: Grid = {
     MORE: {4: RH, 16: LN, 65536: BF, 262144: LN, MORE: BF},
 }
 
-SWAPPED: Final = Rule("pairwise", in_place=True)  # nearest to mca_coll_base_alltoall_intra_basic_inplace
+# Release 5.0; 4.1 uses pairs in ascending order for all three operations.
+BOTH_SIDES: Final = Rule("spread", {"distances": "alternating"}, in_place=True)  # alltoall_intra_basic_inplace
 
 OPENMPI: Final = Table(
     "openmpi",
@@ -291,9 +315,9 @@ OPENMPI: Final = Table(
         ("intra", "scatterv"): (Rule("linear"),),
         ("intra", "allgather"): grid("allgather", ALLGATHER),
         ("intra", "allgatherv"): grid("allgatherv", ALLGATHERV, "block_below"),
-        ("intra", "alltoall"): (SWAPPED, *grid("alltoall", ALLTOALL)),
-        ("intra", "alltoallv"): (SWAPPED, *grid("alltoallv", ALLTOALLV)),
-        ("intra", "alltoallw"): (SWAPPED, Rule("linear")),
+        ("intra", "alltoall"): (BOTH_SIDES, *grid("alltoall", ALLTOALL)),
+        ("intra", "alltoallv"): (BOTH_SIDES, *grid("alltoallv", ALLTOALLV)),
+        ("intra", "alltoallw"): (BOTH_SIDES, ASCENDING),
         ("intra", "reduce"): (
             by_mpi4py("reduce"),
             *grid("reduce", REDUCE_IN_ORDER, commutative=False),
@@ -304,19 +328,24 @@ OPENMPI: Final = Table(
             *grid("allreduce", ALLREDUCE_IN_ORDER, commutative=False),
             *grid("allreduce", ALLREDUCE),
         ),
-        # Both: ops that do not commute go through the root, whatever the size.
+        # In both operations, non-commutative ops use a reduce and a scatter for all sizes.
         ("intra", "reduce_scatter"): (
             *grid("reduce_scatter", REDUCE_SCATTER, commutative=True),
             Rule("reduce_scatterv"),
         ),
         ("intra", "reduce_scatter_block"): (
             *grid("reduce_scatter_block", REDUCE_SCATTER_BLOCK, commutative=True),
-            Rule("reduce_scatterv"),
+            Rule("reduce_scatter"),
         ),
         ("intra", "scan"): (by_mpi4py("scan"), Rule("linear")),
         ("intra", "exscan"): (by_mpi4py("exscan"), Rule("linear")),
         **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
-        ("inter", "allgather"): (Rule("root_gathering_best", {"bcast": "scatter_ring_allgather"}),),
-        ("inter", "allgatherv"): (Rule("root_gathering_mpich"),),
+        ("inter", "barrier"): (Rule("allreduce"),),
+        **dict.fromkeys([("inter", "gather"), ("inter", "gatherv")], (Rule("local_gather_remote_send"),)),
+        **dict.fromkeys([("inter", "scatter"), ("inter", "scatterv")], (Rule("remote_send_local_scatter"),)),
+        ("inter", "allreduce"): (Rule("wmpi", objects=True), Rule("reduce_exchange_bcast")),
+        **dict.fromkeys([("inter", "allgather"), ("inter", "allgatherv")], (Rule("root_gathering_best"),)),
+        **dict.fromkeys([("inter", f"alltoall{kind}") for kind in ("", "v", "w")], (Rule("linear"),)),
+        **dict.fromkeys([("inter", "reduce_scatter"), ("inter", "reduce_scatter_block")], (Rule("linear"),)),
     },
 )

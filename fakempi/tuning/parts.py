@@ -1,12 +1,12 @@
-"""What an algorithm is given besides what was asked for: parts by the table, nodes and costs by the machine.
+"""Fill in parameters that were not requested: parts from the table, nodes and costs from the cost model.
 
-A part is a parameter that is an algorithm. One that nobody asked for is not the one that the algorithm's file names, which
-is for direct calls, but what the table would take for such a call. So in its place stands an algorithm that looks at what
-it is handed, describes it as facts, asks the table, and does as that says; on paper it does the same with the case. All
-ranks of the part know these facts alike, and what is emulated and what is claimed come from one choice.
+A part is a parameter that is an algorithm. Its default in the algorithm's file is for direct calls. In a run, a part that
+was not requested is the table's choice for the part's call: a substitute algorithm derives the facts from its arguments,
+gets the table's choice and runs it; for claims it derives the facts from the case. All ranks of the part know these facts,
+and one choice determines both the run and the claims.
 
-Where a name promises a part, it stays: `root_gathering_ring` gathers around a ring. Likewise if somebody says how messages
-are to be cut, which is meant for the part that cuts them.
+A part that an algorithm is named after is not replaced: `root_gathering_ring` uses a ring. If a request specifies how to
+cut messages, the part that cuts them is not replaced either.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from collectives import Algorithm, Case
-from collectives.between.joined import STARTUP_BYTES
 from collectives.catalogue.bound import bound
+from collectives.inter_patterns.joined import STARTUP_BYTES
 from fakempi.errors import MPIValueError
-from fakempi.tuning.rule import REDUCING, UNSHARED, Facts, Placement, Sizes
+from fakempi.tuning.rule import REDUCING, UNSHARED, Facts, NodesOfRanks, Sizes
 
 Taken: TypeAlias = tuple[Algorithm, Mapping[str, Any]]
 Take: TypeAlias = Callable[[Facts], Taken]
-"""What a table takes for such facts; raises, if that does not fit."""
+"""Returns a table's choice for the facts; raises an error if the chosen algorithm does not support the call."""
 
 PROMISED: Final = {("root_gathering_ring", "gatherv")}
-"""Parts that an algorithm is named after."""
+"""(algorithm, parameter) of parts that give an algorithm its name; the table does not replace them."""
 
 CUTTING: Final = ("segment_bytes", "startup_bytes")
-"""Parameters that say how a broadcast inside is to cut its message."""
+"""Parameters that specify how an algorithm's broadcast part cuts its message."""
 
 
 def completed(
     algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts, part: Callable[[Algorithm, Facts], Algorithm]
 ) -> dict[str, Any]:
-    """The parameters, and those that nobody asked for but that depend on the call: parts, nodes, and costs.
+    """Return the given parameters, and add the parts, nodes and costs that were not requested.
 
-    `part` says what stands in place of a part.
+    `part` returns the substitute for a part.
     """
     made = dict(parameters)
-    # Objects go as mpi4py sends them, and splits as their papers have it, by the parts that their files name.
+    # Reductions of objects (as in mpi4py) and splits (as in their papers) use the default parts of the algorithm's file.
     if facts.combines_objects or algorithm.kind == "split":
         return made
     cut = any(name in parameters for name in CUTTING)
@@ -59,7 +59,7 @@ def completed(
 
 
 def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
-    """An algorithm for the operation of `part` that is whatever the table takes for what it is handed."""
+    """Return an algorithm for the operation of `part` that runs the table's choice for its arguments."""
     operation = part.operation
 
     def facts(p: int, **known: Any) -> Facts:
@@ -69,11 +69,11 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
 
     def run(comm: Any, *args: Any, **options: Any) -> Any:
         p = comm.Get_size()
-        algorithm, parameters = take(facts(p, **_handed(operation, p, args, options)))
+        algorithm, parameters = take(facts(p, **_facts_of_arguments(operation, p, args, options)))
         return algorithm.run(comm, *args, **{**parameters, **options})
 
     def taken(case: Case) -> Algorithm:
-        return bound(*take(facts(case.p, **_on_paper(operation, case))))
+        return bound(*take(facts(case.p, **_facts_of_case(operation, case))))
 
     def fits(case: Case) -> str | None:
         try:
@@ -104,11 +104,11 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
 
 
 BY_TABLE: Final = "by the table"
-"""What such a part is called."""
+"""The name of an algorithm that runs the table's choice."""
 
 
-def _handed(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that are in the arguments of a call."""
+def _facts_of_arguments(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts that follow from the arguments of a call."""
     known: dict[str, Any] = {"commutative": options["op"].Is_commutative()} if "op" in options else {}
     if operation == "barrier":
         return known
@@ -133,8 +133,10 @@ def _handed(operation: str, p: int, args: tuple[Any, ...], options: Mapping[str,
     return known
 
 
-def facts_of(kind: str, operation: str, case: Case, startup: int = STARTUP_BYTES, nodes: Placement | None = None) -> Facts:
-    """The facts of a call on a communicator that the case is about: what is not known to all ranks there is left out."""
+def facts_of(
+    kind: str, operation: str, case: Case, startup: int = STARTUP_BYTES, nodes: NodesOfRanks | None = None
+) -> Facts:
+    """Return the facts of a call on a communicator in a case, without facts that some ranks do not know."""
     known: dict[str, Any] = {"kind": kind, "startup_bytes": startup, "in_place": case.in_place}
     if kind == "inter":
         known |= {"q": case.q, "nbytes": case.m, "nbytes_b": case.m_b}
@@ -146,12 +148,12 @@ def facts_of(kind: str, operation: str, case: Case, startup: int = STARTUP_BYTES
             known["commutative"] = case.commutative
             known["count"] = known["nbytes"] * (case.p if operation == "reduce_scatter_block" else 1) // case.itemsize
     elif operation not in UNSHARED:
-        known |= {"nodes": nodes, **_on_paper(operation, case)}
+        known |= {"nodes": nodes, **_facts_of_case(operation, case)}
     return Facts(operation, case.p, **known)
 
 
-def _on_paper(operation: str, case: Case) -> dict[str, Any]:
-    """The same facts, of a case."""
+def _facts_of_case(operation: str, case: Case) -> dict[str, Any]:
+    """Return the facts that follow from a case."""
     known: dict[str, Any] = {"commutative": case.commutative} if operation in REDUCING else {}
     if operation == "barrier":
         return known

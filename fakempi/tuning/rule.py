@@ -1,4 +1,4 @@
-"""The facts of a call, and a rule: the name of an algorithm and the conditions under which it is taken."""
+"""Facts of a call, and Rule: the name of an algorithm with the conditions under which it is chosen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from statistics import median_low
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from collectives import Algorithm, Case
-from collectives.between.joined import STARTUP_BYTES
+from collectives.inter_patterns.joined import STARTUP_BYTES
+from collectives.tools.nodes import placement_of
 from collectives.tools.numbers import ceil_div
 
 BLOCKS: Final = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
@@ -21,16 +22,16 @@ TOTALS: Final = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "al
 """Operations whose `nbytes` is the sum of blocks of different sizes."""
 
 UNSHARED: Final = frozenset({"gatherv", "scatterv", "alltoallv", "alltoallw"})
-"""Operations whose sizes not all ranks know: were rules to look at bytes or count, ranks would choose differently."""
+"""Operations whose sizes some ranks do not know: rules that use bytes or count would choose differently on these ranks."""
 
 ROOTED: Final = frozenset({"bcast", "gather", "gatherv", "scatter", "scatterv", "reduce"})
 """Operations with a root."""
 
 REDUCING: Final = frozenset({"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"})
-"""Operations that have an op."""
+"""Operations with an op."""
 
 COMBINING: Final = frozenset({"reduce", "allreduce", "scan", "exscan"})
-"""Reductions that there are for objects."""
+"""Reductions that exist for objects."""
 
 BETWEEN_GROUPS: Final = tuple(
     ("inter", operation)
@@ -39,23 +40,23 @@ BETWEEN_GROUPS: Final = tuple(
         "alltoallw", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
     )
 )  # fmt: skip
-"""What an intercommunicator does: everything but scan and exscan."""
+"""Operations of an intercommunicator: all except scan and exscan."""
 
-MOST: Final = 1 << 40
-"""The most that `startup_bytes` is: where bytes cost nothing."""
+MAXIMUM: Final = 1 << 40
+"""Largest value of `startup_bytes`, used if bytes cost nothing."""
 
 Price: TypeAlias = Callable[[int, int, int], Sequence[Any]]
-"""How long a transfer holds its ports, and more, by its two ends and its bytes."""
+"""Takes source, destination and bytes; the first value returned is the time that a transfer occupies its ports."""
 
-ASKED_ABOUT: Final = 64
-"""The most receivers for which a sender's price is looked up: on 4,096 ranks all of them would be 16 million prices."""
+MAX_RECEIVERS: Final = 64
+"""Receivers for which a sender's price is evaluated: on 4,096 ranks, all receivers would be 16 million prices."""
 
 LEAST: Final = 256
-"""The least that it counts for where messages are cut: if starts were free, into single bytes, which are emulated each."""
+"""Smallest `startup_bytes` for cutting messages: with free start-ups messages would be cut into single bytes."""
 
 
-class Placement:
-    """The nodes of a communicator's ranks. Compared by identity, since it is part of a key that each call looks up."""
+class NodesOfRanks:
+    """The nodes of a communicator's ranks. Compared by identity, because it is part of the cache key of every call."""
 
     __slots__ = ("names",)
 
@@ -63,17 +64,26 @@ class Placement:
         self.names = tuple(names)
 
     @classmethod
-    def of(cls, names: Sequence[Hashable]) -> Placement | None:
-        """None where all ranks are on one node, or each on its own: then nodes make no difference.
+    def of(cls, names: Sequence[Hashable]) -> NodesOfRanks | None:
+        """Return the placement; None if all ranks are on one node or all on different nodes, where nodes do not matter.
 
-        >>> Placement.of([0, 0, 1, 1]).names, Placement.of([0, 1, 2]), Placement.of([0, 0, 0])
+        >>> NodesOfRanks.of([0, 0, 1, 1]).names, NodesOfRanks.of([0, 1, 2]), NodesOfRanks.of([0, 0, 0])
         ((0, 0, 1, 1), None, None)
         """
         return cls(names) if 1 < len(set(names)) < len(names) else None
 
+    @property
+    def consecutive(self) -> bool:
+        """Whether every node has consecutive ranks.
+
+        >>> NodesOfRanks([0, 0, 1, 1]).consecutive, NodesOfRanks([0, 1, 0, 1]).consecutive
+        (True, False)
+        """
+        return placement_of(self.names, len(self.names)).in_rank_order
+
 
 class Sizes:
-    """The bytes of all blocks, where these differ and all ranks know them. Compared by identity, for the same reason.
+    """The bytes of all blocks, if they differ and all ranks know them. Compared by identity, as NodesOfRanks is.
 
     >>> sizes = Sizes.of([6, 0, 1, 1])
     >>> sizes.total, sizes.largest, sizes.smallest, sizes.first, sizes.empty, sizes.runs, sizes is Sizes.of([6, 0, 1, 1])
@@ -85,37 +95,37 @@ class Sizes:
 
     @staticmethod
     def of(sizes: Iterable[int]) -> Sizes:
-        """One object for equal sizes, so that what is worked out once serves all ranks."""
+        """Return one object for equal sizes, so that all ranks share the cached properties."""
         return _sizes(tuple(sizes))
 
     @cached_property
     def total(self) -> int:
-        """Of all."""
+        """Sum of all sizes."""
         return sum(self.all)
 
     @cached_property
     def largest(self) -> int:
-        """The most that a rank has."""
+        """Largest size."""
         return max(self.all)
 
     @cached_property
     def smallest(self) -> int:
-        """The least."""
+        """Smallest size."""
         return min(self.all)
 
     @property
     def first(self) -> int:
-        """Rank 0's."""
+        """Size of rank 0's block."""
         return self.all[0]
 
     @cached_property
     def empty(self) -> int:
-        """How many have nothing."""
+        """Number of empty blocks."""
         return self.all.count(0)
 
     @cached_property
     def runs(self) -> int:
-        """The bytes of the longest run of one block, and of 2, 4 ... one after the other, as long as there are more."""
+        """Sum of the largest runs of 1, 2, 4 ... consecutive blocks (cyclic), the messages of Bruck's algorithm."""
         p = len(self.all)
         sums = list(accumulate(self.all * 2, initial=0))
         lengths = [min(1 << k, p - (1 << k)) for k in range((p - 1).bit_length())]
@@ -128,10 +138,9 @@ def _sizes(sizes: tuple[int, ...]) -> Sizes:
 
 
 class SendCosts:
-    """What each rank of a communicator takes to send a message. Compared by identity, for the same reason.
+    """The send cost of each rank of a communicator. Compared by identity, as NodesOfRanks is.
 
-    It is the median of what it would take to send to the others: one of the prices, so that ranks which are alike are
-    exactly alike.
+    It is the lower median of the prices of sending to the other ranks, so that equal ranks have exactly equal costs.
 
     >>> SendCosts.of(lambda source, dest, nbytes: (source + nbytes, 0, 0), [3, 5, 4], 10).all
     (13, 15, 14)
@@ -144,14 +153,14 @@ class SendCosts:
 
     @classmethod
     def of(cls, price: Price, processes: Sequence[int], nbytes: int) -> SendCosts:
-        """Of processes that send so many bytes, by the cost model's prices; one alone has none."""
-        some = processes[:: ceil_div(len(processes), ASKED_ABOUT)]
+        """Return the costs of processes that send `nbytes` bytes, by the cost model's prices; 0 for a single process."""
+        some = processes[:: ceil_div(len(processes), MAX_RECEIVERS)]
         others = ((each, [other for other in some if other != each]) for each in processes)
         return cls(median_low(price(each, other, nbytes)[0] for other in them) if them else 0 for each, them in others)
 
 
 def startup_bytes(costs: tuple[Any, Any] | None) -> int:
-    """What travels while a message starts, t_s / t_w; where not all messages cost the same, a usual number.
+    """Return t_s / t_w in bytes; STARTUP_BYTES if messages have different costs.
 
     >>> startup_bytes((1e-6, 1e-9)), startup_bytes((0, 1)), startup_bytes((1, 0)), startup_bytes(None)
     (1000, 0, 1099511627776, 1000)
@@ -159,32 +168,32 @@ def startup_bytes(costs: tuple[Any, Any] | None) -> int:
     if costs is None:
         return STARTUP_BYTES
     t_s, t_w = costs
-    return min(round(t_s / t_w), MOST) if t_w else MOST
+    return min(round(t_s / t_w), MAXIMUM) if t_w else MAXIMUM
 
 
 class Facts(NamedTuple):
-    """What a choice depends on; the same on every rank that takes part.
+    """The facts that a choice depends on; equal on all ranks of the call.
 
-    A named tuple, because one is made for each call on each rank, and it is the key to the choices already made.
-    `nbytes` is of one rank's block (`BLOCKS`), the sum of all blocks (`TOTALS`), or else of the whole message; `count`
-    is the same in elements, and matters for reductions, where all ranks must give the same; `in_place` matters where
-    they must agree on it (alltoall and its kin).
+    A named tuple, because each call creates one on each rank, and it is the key of the cache of choices.
+    `nbytes` is the size of one rank's block (`BLOCKS`), the sum of all blocks (`TOTALS`), or the size of the whole message;
+    `count` is the same in elements, for reductions, where all ranks pass the same count; `in_place` is for operations in
+    which all ranks must agree on it (alltoall, alltoallv, alltoallw).
 
-    `objects` is for calls on Python objects (`tuning.objects`): a reduction of one element whose size, that of a pickle,
-    differs from rank to rank, so that `nbytes` is 0; or the pickles of all ranks, which are blocks of different sizes.
+    `objects` is for calls on Python objects (`tuning.objects`): a reduction of one element, whose pickle has a different
+    size on each rank, so that `nbytes` is 0; or an exchange of pickles, which are blocks of different sizes.
 
-    Between two groups (kind "inter") p and nbytes are those of the group with the root, or, where there is none, of the one
-    that comes first in the communicator; q and nbytes_b those of the other. They are 0 where not all ranks know them.
+    Between two groups (kind "inter") p and nbytes belong to the group with the root, or, without a root, to the first group
+    of the communicator; q and nbytes_b belong to the other group. They are 0 if some ranks do not know them.
 
-    `sizes` are those of blocks that differ in size, where all ranks know all of them.
-    `startup_bytes` is t_s / t_w of the machine: a message is short or long beside that. `nodes` is where the ranks are.
-    `costs` is what each takes to send the message, if that is not the same for all and the algorithm wants to know.
+    `sizes` are the sizes of unequal blocks, if all ranks know them.
+    `startup_bytes` is t_s / t_w of the machine, the scale for short and long messages. `nodes` is the placement of ranks.
+    `costs` are the send costs of the ranks, if they differ and the algorithm uses them.
     """
 
     operation: str
     p: int
     nbytes: int = 0
-    count: int = 0  # type: ignore[assignment]  # hides tuple.count, which nobody misses
+    count: int = 0  # type: ignore[assignment]  # hides tuple.count
     commutative: bool = True
     predefined_op: bool = True
     kind: str = "intra"
@@ -194,50 +203,52 @@ class Facts(NamedTuple):
     objects: bool = False
     sizes: Sizes | None = None
     startup_bytes: int = STARTUP_BYTES
-    nodes: Placement | None = None
+    nodes: NodesOfRanks | None = None
     costs: SendCosts | None = None
 
     @property
     def cut_bytes(self) -> int:
-        """`startup_bytes` for whoever cuts messages."""
+        """`startup_bytes` for cutting messages, at least LEAST."""
         return max(self.startup_bytes, LEAST)
 
     @property
     def ranks(self) -> int:
-        """How many take part: of a call with a root between groups, the root and the other group."""
+        """Number of ranks with data: with a root between groups, the root and the other group."""
         if not self.q:
             return self.p
         return self.q + 1 if self.operation in ROOTED else self.p + self.q
 
     @property
     def total(self) -> int:
-        """Bytes of all blocks together."""
-        return self.nbytes * self.p if self.operation in BLOCKS else self.nbytes
+        """Sum of all blocks in bytes; with a root between groups, of the blocks of the other group."""
+        if self.operation not in BLOCKS:
+            return self.nbytes
+        return self.nbytes * (self.q if self.q and self.operation in ROOTED else self.p)
 
     @property
     def combines_objects(self) -> bool:
-        """Whether it is one object of each rank that is combined, and not pickles that are moved."""
+        """Whether the call is a reduction of objects."""
         return self.objects and self.operation in COMBINING
 
     @property
     def block(self) -> int:
-        """Bytes of a rank's block, on average."""
+        """Average block size in bytes."""
         return self.nbytes // self.p if self.operation in TOTALS else self.nbytes
 
     def case(self, **more: Any) -> Case:
-        """The case that an algorithm's claims are about; root, counts, itemsize, parameters ... are passed along."""
+        """Return the case of these facts; root, counts, itemsize, parameters and so on are passed to Case."""
         known: dict[str, Any] = {"p": self.p, "commutative": self.commutative, "in_place": self.in_place}
         if more.get("counts") is None and more.get("traffic") is None:
-            known["m"] = self.nbytes
+            known.update({"m": self.nbytes} if self.sizes is None else {"counts": self.sizes.all})
         if self.q:
-            sums = self.operation in TOTALS  # of blocks that the case is not told of
+            sums = self.operation in TOTALS  # the case has no sums of blocks
             known.update(q=self.q, m=0 if sums else self.nbytes, m_b=0 if sums else self.nbytes_b)
-            more["parameters"] = {"first": True, **more.get("parameters", {})}  # which comes first is known
+            more["parameters"] = {"first": True, **more.get("parameters", {})}  # the order of the groups is known
         return Case(**{**known, **more})
 
 
 def _enough(facts: Facts, least: int | str) -> bool:
-    """Whether there are that many elements: a number of them, one for each rank, or one for each of 2^floor(log2 p)."""
+    """Return whether count is at least a number, p, or 2^floor(log2 p)."""
     if least == "p":
         return facts.count >= facts.p
     if least == "power of two":
@@ -258,6 +269,7 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
     "startups_a_rank_below": lambda facts, bound: facts.nbytes < bound * facts.cut_bytes * facts.ranks,
     "block_startups_below": lambda facts, bound: facts.block < bound * facts.startup_bytes,
     "placed": lambda facts, wanted: (facts.nodes is not None) == wanted,
+    "consecutive": lambda facts, wanted: (facts.nodes is not None and facts.nodes.consecutive) == wanted,
     "sizes_known": lambda facts, wanted: (facts.sizes is not None) == wanted,
     "when": lambda facts, when: when.of(facts),
     "divides": lambda facts, wanted: (max(facts.p, facts.q) % min(facts.p, facts.q) == 0) == wanted,
@@ -267,38 +279,39 @@ TESTS: Final[Mapping[str, Callable[[Facts, Any], bool]]] = {
     "in_place": lambda facts, wanted: facts.in_place == wanted,
     "objects": lambda facts, wanted: facts.objects == wanted,
 }
-"""What each condition asks; a rule has a field for each.
+"""The test of each condition; a rule has a field for each.
 
-Those with `startups` compare bytes with `startup_bytes`: a message, a block, or a message with as many start-ups as there
-are ranks. `divides` is of the sizes of two groups. `when` is for what takes a formula.
+Conditions with `startups` compare bytes with `startup_bytes`: a message, a block, or a message with one start-up per rank.
+`consecutive`: there is a placement, and every node has consecutive ranks. `divides`: one group size divides the other.
+`when`: a formula.
 """
 
 
 class When(NamedTuple):
-    """A condition that takes a formula; the words say it."""
+    """A condition with a formula, and its description."""
 
-    words: str
+    description: str
     of: Callable[[Facts], bool]
 
     def __repr__(self) -> str:
-        return self.words
+        return self.description
 
 
 class Computed(NamedTuple):
-    """A parameter's value that depends on the facts; the words say how."""
+    """A parameter value that depends on the facts, and its description."""
 
-    words: str
+    description: str
     of: Callable[[Facts], Any]
 
     def __repr__(self) -> str:
-        return self.words
+        return self.description
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Take this algorithm, with these parameters, where all conditions hold. None is no condition.
+    """Choose this algorithm with these parameters if all conditions hold; None means no condition.
 
-    An algorithm goes by its name, or is handed over itself; parameters are as in `asked`, or `Computed`.
+    The algorithm is a name or an Algorithm; parameter values are as in `requests`, or `Computed`.
 
     >>> rule = Rule("recursive_doubling", power_of_two=True, total_below=524288)
     >>> rule.holds(Facts("allgather", p=8, nbytes=1024)), rule.holds(Facts("allgather", p=6, nbytes=1024))
@@ -319,6 +332,7 @@ class Rule:
     startups_a_rank_below: float | None = None
     block_startups_below: float | None = None
     placed: bool | None = None
+    consecutive: bool | None = None
     sizes_known: bool | None = None
     divides: bool | None = None
     when: When | None = None
@@ -330,7 +344,7 @@ class Rule:
 
     @cached_property
     def conditions(self) -> dict[str, Any]:
-        """The conditions that there are, by name."""
+        """The conditions that are not None, by name."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name in TESTS}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -339,8 +353,8 @@ class Rule:
         return [(TESTS[name], value) for name, value in self.conditions.items()]
 
     def holds(self, facts: Facts) -> bool:
-        """Whether all conditions do."""
-        for test, value in self._tests:  # noqa: SIM110  # all(...) takes twice as long, and grids have 60 rules
+        """Return whether all conditions hold."""
+        for test, value in self._tests:  # noqa: SIM110  # all(...) takes twice as long, and some tables have 60 rules
             if not test(facts, value):
                 return False
         return True

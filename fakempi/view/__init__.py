@@ -1,20 +1,27 @@
-"""Pictures of a run for the terminal: pure functions that return what rich can print. Nothing here prints.
+"""Views of a run: functions that return rich renderables, SVG or HTML. Only `loading` prints.
 
-Every view is legible at 80 columns, in 16 colours, without colour, and in a file: what a colour says, a character says too.
+Every view is legible at 80 columns, in 16 colors, without color, and in a file: characters carry the same information as
+colors.
 
-numbers     numbers for people, and the ticks of an axis
-plot        lines over numbers
-rows        ranks folded to as many rows as there is room for
-timeline    what every rank does when; two runs side by side
-calls       the same by what the program called
-matrix      who sends how much to whom
-blocks      who holds which block, by rounds
-critical    the path that decided when the run ended
-waits       why ranks were idle
-summary     a run in a dozen lines; two runs compared
-palette     colours in 24 bits
-gallery     each of these by its name
-replay      messages that travel, moment by moment
-export      SVG; drawing: timelines and matrices for paper
-page        one HTML file to look around in
+numbers       formats numbers; chooses the ticks of an axis
+lines         breaks lines between words to fit the terminal
+plot          line plots
+rows          groups ranks into the rows of a view
+timeline      the states of every rank over time; two runs side by side
+calls         the timeline colored by MPI call
+matrix        bytes or messages between all pairs of ranks
+blocks        the blocks that each rank can hold, by round
+critical      the critical path
+waits         the wait states
+summary       a run in a dozen lines; two runs compared
+comparison    tables and plots that compare algorithms
+catalogue     the list of algorithms
+palette       24-bit colors
+gallery       the views by name
+replay        frames with messages in motion
+export        SVG from any view
+drawing       timelines and matrices as vector graphics
+loading       loads traces, collects their metadata, shows them
+figure/       figures for papers, with matplotlib
+page/         the interactive HTML page
 """

@@ -1,7 +1,7 @@
-"""Who holds which block, by rounds: whose data can have reached whom.
+"""The blocks that each rank can hold after each round.
 
-A trace does not have the contents of messages. What it has is who can know of whom: after a message its receiver can hold
-all that its sender held when it started. For the usual gathering algorithms that is what they do hold.
+A trace does not contain the contents of messages, but it has the data flow: after a message, its receiver can hold all
+blocks that its sender held when the message started. In the usual gathering algorithms, ranks do hold these blocks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from fakempi.trace.rounds import depths, rounds
 from fakempi.view.rows import fold, names
 
 _KEY = {(1, 0): ("●", "bold green"), (1, 1): ("■", "bright_blue"), (0, 0): ("·", "bright_black")}
-"""(held now, held before the round) -> what it looks like"""
+"""(held now, held before the round) -> character and style"""
 _SHADES = "·░▒▓█"
 LARGEST, FOLDED = 24, 12
-"""As many ranks as are shown one by one, and to how many rows more of them are folded."""
-MOST = 16_384
-"""Ranks of which it can be said who holds whose block: these take 32 MB a round, and a million would take 125 GB."""
+"""Number of ranks up to which each has a row, and the number of rows for more ranks."""
+MAXIMUM = 16_384
+"""Maximum number of ranks: these take 32 MB per round, and a million would take 125 GB."""
 
 
 def holdings(trace: Columns) -> Iterator[list[int]]:
-    """After each round, from none on, by rank: the set of those whose data it can hold, as the bits of a number."""
+    """Yield after each round, starting before the first, for each rank the set of blocks it can hold, as bits of an int."""
     rows = trace.transfer_rows
     reached = depths(trace)
     order = rows["start"].argsort(kind="stable")
@@ -34,15 +34,15 @@ def holdings(trace: Columns) -> Iterator[list[int]]:
     after = list(holds)
     yield list(after)
     gains: list[list[tuple[int, int]]] = [[] for _ in range(rounds(trace) + 1)]
-    turns = reached[order].tolist()
-    under_way: list[tuple[float, int, int, int]] = []
+    round_of = reached[order].tolist()
+    in_transit: list[tuple[float, int, int, int]] = []
     columns = (rows[name][order].tolist() for name in ("source", "dest", "start", "arrived"))
-    for turn, (source, dest, start, arrived) in enumerate(zip(*columns, strict=True)):
-        while under_way and under_way[0][0] <= start:
-            _, _, process, gained = heappop(under_way)
+    for number, (source, dest, start, arrived) in enumerate(zip(*columns, strict=True)):
+        while in_transit and in_transit[0][0] <= start:
+            _, _, process, gained = heappop(in_transit)
             holds[process] |= gained
-        heappush(under_way, (arrived, turn, dest, holds[source]))
-        gains[turns[turn]].append((dest, holds[source]))
+        heappush(in_transit, (arrived, number, dest, holds[source]))
+        gains[round_of[number]].append((dest, holds[source]))
     for each in gains[1:]:
         for dest, gained in each:
             after[dest] |= gained
@@ -50,19 +50,19 @@ def holdings(trace: Columns) -> Iterator[list[int]]:
 
 
 def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
-    """A row for each rank, a column for each round: ● is new, ■ was there before, · is missing.
+    """Return a row for each rank, a column for each round: ● is new, ■ was held before, · is missing.
 
-    With many ranks, rows and blocks are folded, and shades say how much of it is there; with many rounds, some are shown.
+    Many ranks are grouped, and shades show the shares of their blocks; of many rounds, some are shown.
     """
     p = trace.ranks
-    if p > MOST:
-        raise TraceError(f"blocks: who holds whose block is shown for at most {MOST:,} ranks, and here are {p:,}.")
+    if p > MAXIMUM:
+        raise TraceError(f"blocks: {p:,} ranks are too many; the maximum is {MAXIMUM:,}.")
     groups = fold(range(p), p if p <= LARGEST else FOLDED)
     size = len(groups)
     label = max(4, *map(len, names(groups))) + 1
     cell = max(size, 5) + 1
     if width < label + 2 * cell:
-        raise TraceError(f"blocks: {width} columns are too few; there must be at least {label + 2 * cell}.")
+        raise TraceError(f"blocks: {width} columns are too few; the minimum is {label + 2 * cell}.")
     shown = _chosen(rounds(trace) + 1, (width - label) // cell)
     needed = {each for k in shown for each in (k - 1, k)}
     after = {k: held for k, held in enumerate(holdings(trace)) if k in needed}
@@ -78,18 +78,18 @@ def blocks(trace: Columns, *, width: int = 80, title: str = "") -> Text:
             text.append(" " * (cell - size))
         text.append("\n")
     if size == p:
-        for (mark, style), words in zip(_KEY.values(), ("new", "held", "missing"), strict=True):
+        for (mark, style), meaning in zip(_KEY.values(), ("new", "held", "missing"), strict=True):
             text.append(mark, style)
-            text.append(f" {words}  ")
+            text.append(f" {meaning}  ")
         text.append(f"blocks of ranks 0 to {p - 1}, left to right; by round")
     else:
         many = f"{len(groups[0])} ranks"
-        text.append(f"{_SHADES} share of the blocks of {many} each that {many} can hold; by round")
+        text.append(f"{_SHADES} share of the blocks of {many} that {many} can hold; by round")
     return text
 
 
 def _cell(after: dict[int, list[int]], k: int, group: Sequence[int], block: Sequence[int]) -> tuple[str, str]:
-    """The character for some blocks at some ranks after a round."""
+    """Return the character and style for a group of blocks at a group of ranks after a round."""
     rank = group[0]
     if len(group) == 1 and len(block) == 1:
         before = after[k - 1][rank] if k else 0
@@ -100,8 +100,8 @@ def _cell(after: dict[int, list[int]], k: int, group: Sequence[int], block: Sequ
     return _SHADES[level], "bright_blue" if level else "bright_black"
 
 
-def _chosen(count: int, most: int) -> list[int]:
-    """At most so many numbers below count, spread evenly, the first and the last among them."""
-    if count <= most:
+def _chosen(count: int, maximum: int) -> list[int]:
+    """Return at most `maximum` evenly spaced numbers below `count`, including the first and the last."""
+    if count <= maximum:
         return list(range(count))
-    return sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
+    return sorted({round(index * (count - 1) / (maximum - 1)) for index in range(maximum)})

@@ -1,4 +1,4 @@
-"""The catalogue of algorithms: one line each, or the card of each."""
+"""The catalogue of algorithms: one line per algorithm, or all details of some."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 CLAIMS = {0: ("Time",), 100: ("Rounds", "Time"), 140: ("Rounds", "Sent per rank", "Time", "Fits")}
-"""Which claims are shown on so many columns or more, so that nearly every algorithm has a line of its own."""
+"""Minimum width -> the claims shown, chosen so that nearly every algorithm fits on one line."""
 CARD = ("Rounds", "Sent per rank", "Scratch", "Time", "Fits", "Best", "Source")
-ROWS = (*CARD[:-1], "Parameters", "Source", "From", "Lacks")
+ROWS = (*CARD[:-2], "Bits", "Best", "Parameters", "Source", "From", "Lacks")
 
 
 class Entry(NamedTuple):
-    """An algorithm: its operation, its name, the lines of its card by their labels, its parameters, and where it is from.
+    """An algorithm: operation, name, the lines of its card by label, parameters, and the package or file it is from.
 
-    The card of somebody else's may be incomplete, or not be there.
+    The card of a user-defined algorithm may be incomplete or empty.
     """
 
     operation: str
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
-    """All algorithms, by operation, each with the first clause of its claims."""
+    """Return a table of algorithms by operation, each with the first clause of its claims."""
     labels = next(labels for least, labels in sorted(CLAIMS.items(), reverse=True) if width >= least)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("algorithm", no_wrap=True)
@@ -54,7 +54,7 @@ def _first_clause(line: str) -> str:
 
 
 def cards(entries: Sequence[Entry]) -> Group:
-    """The algorithms of an operation with all that their cards say."""
+    """Return the complete cards of algorithms."""
     parts: list[Text | Padding] = []
     for entry in entries:
         parts.append(Text(f"{entry.operation} {entry.name}", "bold"))

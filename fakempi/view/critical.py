@@ -1,4 +1,4 @@
-"""The critical path: which calls decided when the run ended, and the path's steps on the scale of time."""
+"""The critical path: the calls that determine the end of the run, and the steps of the path over time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import defaultdict
 
 from rich.text import Text
 
+from fakempi.errors.plurals import counted
 from fakempi.trace.columns import Columns
-from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT, Step
+from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT, PathStep
 from fakempi.trace.measures import Measures
 from fakempi.view.numbers import amount, percent, seconds
 from fakempi.view.timeline import BLUE, GREEN, YELLOW
@@ -16,19 +17,19 @@ _MARKS = {TRANSFER: ("█", BLUE), COMPUTE: ("▒", GREEN), WAIT: ("·", YELLOW)
 
 
 def critical_path(trace: Columns, *, width: int = 80, steps: int = 16, title: str = "") -> Text:
-    """Shares of the calls on the path, then its steps; if there are more than so many, the longest of them."""
+    """Return the shares of the calls on the path, then its steps, or the longest ones if there are more than `steps`."""
     path = Measures(trace).critical_path
     time = trace.time
     text = Text(no_wrap=True, overflow="crop")
     text.append(f"{title or 'Critical path'}\n", "bold")
-    text.append(f"{seconds(time)} in {len(path)} steps:")
-    for kind, words in ((TRANSFER, "messages"), (COMPUTE, "computing"), (WAIT, "waiting")):
+    text.append(f"{seconds(time)} in {counted(len(path), 'step')}:")
+    for kind, label in ((TRANSFER, "messages"), (COMPUTE, "computing"), (WAIT, "waiting")):
         share = sum(step.end - step.start for step in path if step.kind == kind) / (time or 1)
         if share:
-            mark, colour = _MARKS[kind]
+            mark, color = _MARKS[kind]
             text.append("  ")
-            text.append(mark * 2, f"{colour} on {colour}")
-            text.append(f" {words} {percent(share)}")
+            text.append(mark * 2, f"{color} on {color}")
+            text.append(f" {label} {percent(share)}")
     text.append("\n")
     _append_calls(text, trace, path, width)
     _append_steps(text, trace, path, width, steps)
@@ -36,39 +37,39 @@ def critical_path(trace: Columns, *, width: int = 80, steps: int = 16, title: st
     return text
 
 
-def _append_calls(text: Text, trace: Columns, path: list[Step], width: int) -> None:
+def _append_calls(text: Text, trace: Columns, path: list[PathStep], width: int) -> None:
     by_call: dict[int, float] = defaultdict(float)
     for step in path:
         by_call[step.call] += step.end - step.start
-    room = max(width - 54, 8)
+    bar_width = max(width - 54, 8)
     for call, spent in sorted(by_call.items(), key=lambda item: -item[1])[:5]:
         share = spent / (trace.time or 1)
         name = str(trace.calls[call]) if call else "(no call)"
         text.append(f"  {_short(name, 36):<36} {seconds(spent):>9} {percent(share):>4} ")
-        text.append("█" * max(round(room * share), 1), BLUE)
+        text.append("█" * max(round(bar_width * share), 1), BLUE)
         text.append("\n")
 
 
-def _append_steps(text: Text, trace: Columns, path: list[Step], width: int, most: int) -> None:
-    shown = sorted(sorted(path, key=lambda step: step.start - step.end)[:most], key=lambda step: step.start)
-    columns = max(width - 44, 16)
+def _append_steps(text: Text, trace: Columns, path: list[PathStep], width: int, maximum: int) -> None:
+    shown = sorted(sorted(path, key=lambda step: step.start - step.end)[:maximum], key=lambda step: step.start)
+    bar_width = max(width - 44, 16)
     if len(shown) < len(path):
         text.append(f"The {len(shown)} longest of {len(path)} steps:\n", "italic")
     if shown:
-        text.append(f"  {'starts':>9} {'takes':>9}  {'what':<20} when\n", "bright_black")
+        text.append(f"  {'start':>9} {'length':>9}  {'step':<20} time\n", "bright_black")
     for step in shown:
         if step.kind == TRANSFER:
-            words = f"{step.source} → {step.dest}, {amount(step.nbytes)}"
+            label = f"{step.source} → {step.dest}, {amount(step.nbytes)}"
         else:
-            words = f"{step.rank} {'computes' if step.kind == COMPUTE else 'waits'}"
-        text.append(f"  {seconds(step.start):>9} {seconds(step.end - step.start):>9}  {words:<20} ")
-        first = min(int(step.start / trace.time * columns), columns - 1)
-        last = max(min(round(step.end / trace.time * columns), columns), first + 1)
-        mark, colour = _MARKS[step.kind]
+            label = f"{step.rank} {'computes' if step.kind == COMPUTE else 'waits'}"
+        text.append(f"  {seconds(step.start):>9} {seconds(step.end - step.start):>9}  {label:<20} ")
+        first = min(int(step.start / trace.time * bar_width), bar_width - 1)
+        last = max(min(round(step.end / trace.time * bar_width), bar_width), first + 1)
+        mark, color = _MARKS[step.kind]
         text.append(" " * first)
-        text.append(mark * (last - first), f"{colour} on {colour}")
+        text.append(mark * (last - first), f"{color} on {color}")
         text.append("\n")
 
 
-def _short(words: str, width: int) -> str:
-    return words if len(words) <= width else words[: width - 1] + "…"
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

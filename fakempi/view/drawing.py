@@ -1,4 +1,4 @@
-"""Drawings for paper: the timeline and the matrix as shapes, finer than characters are."""
+"""The timeline and the matrix as vector graphics, with a finer resolution than characters."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from html import escape
 import numpy as np
 
 from fakempi.trace.columns import Columns
+from fakempi.trace.levels import levels_of
 from fakempi.trace.measures import Measures
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
-from fakempi.view.export import COLOURS, INK, QUIET, SANS, Drawing
+from fakempi.view.export import COLORS, INK, QUIET, SANS, Drawing
 from fakempi.view.numbers import amount, linear_ticks, percent, seconds
-from fakempi.view.rows import chosen, fold, names
+from fakempi.view.rows import begins, names, rows_of
 
-BLUE, AMBER, GREEN = COLOURS["blue"], COLOURS["bright_yellow"], COLOURS["green"]
+BLUE, AMBER, GREEN = COLORS["blue"], COLORS["bright_yellow"], COLORS["green"]
 COLUMNS = 640
-"""Steps in time, a pixel each."""
+"""Bins of time, one pixel each."""
 
 
 def timeline_drawing(
@@ -28,45 +29,58 @@ def timeline_drawing(
     ranks: Sequence[int] | None = None,
     title: str = "",
 ) -> Drawing:
-    """A lane for each rank, or, if there are more than `height`, for as many as it takes: how much is what fills it."""
+    """Return a drawing with a row per rank, or per group of ranks if there are more than `height`.
+
+    The colored area of a row and bin is the share of time, averaged over the ranks of the row, in each state.
+    """
     end = trace.time if end is None else end
-    groups = fold(chosen(trace, ranks, "timeline"), height)
+    groups = rows_of(trace, ranks, "timeline", height)
     edges = np.linspace(start, end if end > start else start + 1, COLUMNS + 1)
     cells = shares(trace, edges, groups)
-    lane = 14.0 if len(groups) > 12 else 22.0
+    row_height = 14.0 if len(groups) > 12 else 22.0
     top, left = (34.0 if title else 14.0), 52.0
     parts = [_text(left, 14, title, weight=600)] if title else []
     parts.append(_text(left - 8, top - 4, "rank", "end", QUIET))
     parts.append(_text(left + COLUMNS + 8, top - 4, "idle", fill=QUIET))
     for index, (name, row) in enumerate(zip(names(groups), cells, strict=True)):
-        y = top + index * lane
-        parts.append(_text(left - 8, y + lane * 0.72, name, "end", QUIET))
-        parts.append(_area(left, y, lane - 2, np.minimum(row.sum(axis=1), 1), AMBER))
-        parts.append(_area(left, y, lane - 2, row[:, COMMUNICATING] + row[:, COMPUTING], GREEN))
-        parts.append(_area(left, y, lane - 2, row[:, COMMUNICATING], BLUE))
+        y = top + index * row_height
+        parts.append(_text(left - 8, y + row_height * 0.72, name, "end", QUIET))
+        parts.append(_area(left, y, row_height - 2, np.minimum(row.sum(axis=1), 1), AMBER))
+        parts.append(_area(left, y, row_height - 2, row[:, COMMUNICATING] + row[:, COMPUTING], GREEN))
+        parts.append(_area(left, y, row_height - 2, row[:, COMMUNICATING], BLUE))
         inside = row[row.sum(axis=1) > 0.5]
         idle = float(inside[:, IDLE].mean()) if len(inside) else 0.0
-        parts.append(_text(left + COLUMNS + 8, y + lane * 0.72, percent(idle)))
-    bottom = top + len(groups) * lane + 16
+        parts.append(_text(left + COLUMNS + 8, y + row_height * 0.72, percent(idle)))
+    boundaries = [(row, level) for row, level in enumerate(begins(groups, levels_of(trace))) if row and level]
+    for row, level in boundaries:
+        parts.append(_boundary(left - 6, top + row * row_height - 1, COLUMNS + 6, level.distance))
+    bottom = top + len(groups) * row_height + 16
     for tick in linear_ticks(start, end, 6):
         x = left + (tick - start) / ((end - start) or 1) * COLUMNS
         parts.append(f'<path d="M{x:.1f} {bottom - 16:.1f}v4" stroke="{QUIET}"/>')
         parts.append(_text(x, bottom, seconds(tick), "middle", QUIET))
     x = left
-    for colour, word in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing")):
-        parts.append(f'<rect x="{x:.1f}" y="{bottom + 10:.1f}" width="20" height="10" fill="{colour}"/>')
-        parts.append(_text(x + 27, bottom + 19.5, word))
-        x += 52 + 7 * len(word)
+    for color, label in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing")):
+        parts.append(f'<rect x="{x:.1f}" y="{bottom + 10:.1f}" width="20" height="10" fill="{color}"/>')
+        parts.append(_text(x + 27, bottom + 19.5, label))
+        x += 52 + 7 * len(label)
+    for label, distance in sorted({(level.name, level.distance) for _, level in boundaries}, key=lambda pair: -pair[1]):
+        wide = 112 + 7 * len(label)
+        if x + wide > left + COLUMNS + 48:
+            x, bottom = left, bottom + 18
+        parts.append(_boundary(x, bottom + 15, 20, distance))
+        parts.append(_text(x + 27, bottom + 19.5, f"{label} boundary"))
+        x += wide
     return Drawing(left + COLUMNS + 48, bottom + 36, _set(parts))
 
 
 def matrix_drawing(trace: Columns, *, height: int = 32, ranks: Sequence[int] | None = None) -> Drawing:
-    """Who sends how many bytes to whom: senders down, receivers across; the darker, the more."""
-    groups = fold(chosen(trace, ranks, "matrix"), height)
+    """Return a heat map of the bytes between ranks: rows are senders, columns are receivers, darker is more."""
+    groups = rows_of(trace, ranks, "matrix", height)
     amounts = Measures(trace).matrix(groups)[1]
     most, size = max(int(amounts.max(initial=0)), 1), min(32.0, 480 / len(groups))
     left, top, labels = 52.0, 34.0, names(groups)
-    parts = [_text(left, 12, f"bytes from each (down) to each (across); the darkest is {amount(most)}", fill=QUIET)]
+    parts = [_text(left, 12, f"bytes from sender (row) to receiver (column); the darkest is {amount(most)}", fill=QUIET)]
     every = max(1, int(np.ceil(36 / size)))
     for row, name in enumerate(labels):
         if row % every == 0 or size >= 12:
@@ -87,8 +101,8 @@ def _set(parts: Sequence[str]) -> str:
     return f'<g font-family="{SANS}" font-size="12">{"".join(parts)}</g>'
 
 
-def _area(left: float, top: float, height: float, level: Floats, colour: str) -> str:
-    """How high a lane is filled, step by step, as one path; what is empty is left out."""
+def _area(left: float, top: float, height: float, level: Floats, color: str) -> str:
+    """Return the filled part of a row, bin by bin, as one path; empty bins are omitted."""
     level = np.round(level, 2)
     cuts = np.flatnonzero(np.diff(level)) + 1
     path = []
@@ -96,9 +110,16 @@ def _area(left: float, top: float, height: float, level: Floats, colour: str) ->
         if level[first] > 0:
             high = height * float(level[first])
             path.append(f"M{left + first:g} {top + height - high:.1f}h{last - first}v{high:.1f}h{first - last}z")
-    return f'<path d="{"".join(path)}" fill="{colour}"/>' if path else ""
+    return f'<path d="{"".join(path)}" fill="{color}"/>' if path else ""
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", fill: str = INK, weight: int = 400) -> str:
+def _boundary(x: float, y: float, length: float, distance: int) -> str:
+    """Return the boundary of a level: thicker outside of nodes, dashed within them."""
+    dashes = f' stroke-dasharray="{6 if distance == -1 else 2} 4"' if distance < 0 else ""
+    width = min(1 + max(distance, 0), 4)
+    return f'<path d="M{x:.1f} {y:.1f}h{length:.1f}" stroke="{INK}" stroke-opacity="0.6" stroke-width="{width}"{dashes}/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", fill: str = INK, weight: int = 400) -> str:
     bold = f' font-weight="{weight}"' if weight != 400 else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{bold}>{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{bold}>{escape(text)}</text>'

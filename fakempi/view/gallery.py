@@ -1,4 +1,4 @@
-"""Every view of a run by its name."""
+"""The views of a run by name."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def pictures(
     window: tuple[float, float | None] | None = None,
     by: str = "state",
 ) -> Iterator[RenderableType]:
-    """The views of these names, each made when it is its turn; `by` is what colours the timeline: state or call."""
+    """Return an iterator that creates the named views; `by` ("state" or "call") selects the colors of the timeline."""
     for name in names:
         if name not in NAMES:
-            raise TraceError(f"there is no view {name!r}; there are {', '.join(NAMES)}.")
+            raise TraceError(f"view {name!r} is unknown. Known: {', '.join(NAMES)}.")
     start, end = window or (0.0, None)
-    lanes = by_call if by == "call" else timeline
+    draw = by_call if by == "call" else timeline
     makers: dict[str, Callable[[], RenderableType]] = {
         "summary": lambda: summary(trace, width=width),
-        "timeline": lambda: lanes(trace, width=width, height=height, start=start, end=end, ranks=ranks),
+        "timeline": lambda: draw(trace, width=width, height=height, start=start, end=end, ranks=ranks),
         "matrix": lambda: matrix(trace, width=width, height=height, ranks=ranks),
         "waits": lambda: wait_states(trace, width=width),
         "critical": lambda: critical_path(trace, width=width),

@@ -1,7 +1,7 @@
-"""A run step by step: ranks on either side, and the messages that travel between them.
+"""A replay of a run: ranks on either side, and messages in motion between them.
 
-`frame` is the picture of one moment, `frames` a film of them, `steps` the moments at which something starts. Whoever shows
-them decides how fast: a terminal replaces one by the next.
+`frame` returns the picture at one time, `frames` a sequence of pictures, `steps` the times at which transfers start. The
+caller controls the speed.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from fakempi.view.rows import chosen, fold, names
 from fakempi.view.timeline import BLUE, GREEN, YELLOW
 
 _STATES = (("█", BLUE), ("·", YELLOW), ("▒", GREEN))
-MOST = 400
-"""Messages that are drawn at a time: more cannot be told apart."""
-LABELLED = 100
-"""Ranks whose messages have both numbers on them; of more, a dot each."""
+MAXIMUM = 400
+"""Maximum number of messages in one frame: more could not be distinguished."""
+LABELED = 100
+"""Number of ranks up to which a message is labeled with both ranks; above, it is a dot."""
 _MESSAGES = ("bright_blue", "magenta", "cyan", "green", "red", "bright_white")
 
 
 def frame(trace: Columns, time: float, *, width: int = 80, height: int = 24, ranks: Sequence[int] | None = None) -> Text:
-    """The moment `time`: senders left, receivers right, every message as far along as it is."""
+    """Return the picture at a time: senders left, receivers right, and every message at its current position."""
     if not 0 <= time <= max(trace.time, 0):
-        raise TraceError(f"replay: {seconds(time)} is not in the run, which ends at {seconds(trace.time)}.")
+        raise TraceError(f"replay: {seconds(time)} is outside the run, which ends at {seconds(trace.time)}.")
     if width < 40:
-        raise TraceError(f"replay: {width} columns are too few; there must be at least 40.")
+        raise TraceError(f"replay: {width} columns are too few; the minimum is 40.")
     groups = fold(chosen(trace, ranks, "replay"), height)
-    apart = max(1, min((height - 1) // max(len(groups) - 1, 1), 3))  # lines from one to the next
+    spacing = max(1, min((height - 1) // max(len(groups) - 1, 1), 3))  # lines between two ranks
     line_of = np.full(trace.ranks, -1)
     for index, group in enumerate(groups):
-        line_of[list(group)] = apart * index
+        line_of[list(group)] = spacing * index
     labels = names(groups)
     margin = max(map(len, labels))
     columns = width - 2 * margin - 8
     canvas, flying = _flights(trace, time, line_of, columns)
     states = _states_at(trace, time, groups)
     text = Text(no_wrap=True, overflow="crop")
-    for line in range(apart * (len(groups) - 1) + 1):
-        index, between = divmod(line, apart)
-        mark, colour = _STATES[states[index]]
-        side = (mark * 2, f"{colour} on {colour}") if not between else ("  ", "")
+    for line in range(spacing * (len(groups) - 1) + 1):
+        index, between = divmod(line, spacing)
+        mark, color = _STATES[states[index]]
+        side = (mark * 2, f"{color} on {color}") if not between else ("  ", "")
         name = labels[index] if not between else ""
         text.append(f"{name:>{margin}} ")
         text.append(*side)
@@ -58,23 +58,23 @@ def frame(trace: Columns, time: float, *, width: int = 80, height: int = 24, ran
         text.append(*side)
         text.append(f" {name}\n")
     _append_progress(text, trace, time, flying, width)
-    for (mark, colour), words in zip(_STATES, ("communicates", "is idle", "computes"), strict=True):
+    for (mark, color), label in zip(_STATES, ("communicating", "idle", "computing"), strict=True):
         text.append("\n" if mark == _STATES[0][0] else "  ")
-        text.append(mark * 2, f"{colour} on {colour}")
-        text.append(f" {words}")
-    text.append("  a→b: a message from rank a to rank b" if trace.ranks <= LABELLED else "  ●: a message")
+        text.append(mark * 2, f"{color} on {color}")
+        text.append(f" {label}")
+    text.append("  a→b: a message from rank a to rank b" if trace.ranks <= LABELED else "  ●: a message")
     return text
 
 
 def steps(trace: Columns) -> list[float]:
-    """The moments at which a transfer starts, and the end."""
+    """Return the times at which transfers start, and the end of the run."""
     return [*np.unique(trace.transfer_rows["start"]).tolist(), trace.time]
 
 
 def frames(
     trace: Columns, count: int = 60, *, width: int = 80, height: int = 24, ranks: Sequence[int] | None = None
 ) -> Iterator[Text]:
-    """So many moments, equally far apart, from the start to the end."""
+    """Yield `count` pictures at equal distances in time, from the start to the end."""
     for time in np.linspace(0, trace.time, max(count, 2)).tolist():
         yield frame(trace, time, width=width, height=height, ranks=ranks)
 
@@ -84,36 +84,36 @@ Canvas = dict[tuple[int, int], tuple[str, str]]
 
 
 def _flights(trace: Columns, time: float, line_of: npt.NDArray[np.int64], columns: int) -> tuple[Canvas, int]:
-    """What is drawn between the two sides, and how many messages are under way."""
+    """Return the drawing between the two sides, and the number of messages in transit."""
     transfers = trace.transfer_rows
     now = transfers[(transfers["start"] <= time) & (transfers["arrived"] > time)]
     canvas: Canvas = {}
     heads = []
-    for row in now[:MOST]:
+    for row in now[:MAXIMUM]:
         source, dest = int(line_of[row["source"]]), int(line_of[row["dest"]])
         if source < 0 or dest < 0:
             continue
         done = (time - row["start"]) / max(row["arrived"] - row["start"], 1e-300)
-        colour = _MESSAGES[int(row["source"]) % len(_MESSAGES)]
+        color = _MESSAGES[int(row["source"]) % len(_MESSAGES)]
         reached = round(done * (columns - 1))
-        way = [round(source + (dest - source) * column / max(columns - 1, 1)) for column in range(columns)]
+        path = [round(source + (dest - source) * column / max(columns - 1, 1)) for column in range(columns)]
         for column in range(columns - 1, -1, -1):
-            bend = way[min(column + 1, columns - 1)] - way[column]
+            bend = path[min(column + 1, columns - 1)] - path[column]
             mark = "─" if not bend else "╲" if bend > 0 else "╱"
             if column <= reached:
-                canvas[way[column], column] = (mark, colour)
+                canvas[path[column], column] = (mark, color)
             elif column % 2:
-                canvas.setdefault((way[column], column), ("·", "bright_black"))
-        heads.append((way[reached], reached, f"{row['source']}→{row['dest']}" if trace.ranks <= LABELLED else "●", colour))
-    for line, column, words, colour in heads:
-        first = min(column, columns - len(words))
-        for index, character in enumerate(words):
-            canvas[line, first + index] = (character, f"bold {colour}")
+                canvas.setdefault((path[column], column), ("·", "bright_black"))
+        heads.append((path[reached], reached, f"{row['source']}→{row['dest']}" if trace.ranks <= LABELED else "●", color))
+    for line, column, label, color in heads:
+        first = min(column, columns - len(label))
+        for index, character in enumerate(label):
+            canvas[line, first + index] = (character, f"bold {color}")
     return canvas, len(now)
 
 
 def _states_at(trace: Columns, time: float, groups: Sequence[Sequence[int]]) -> list[int]:
-    """What most ranks of a group do at a moment."""
+    """Return for each group the most frequent state of its ranks at a time."""
     doing = np.full(trace.ranks, IDLE)
     for state, (rank, start, end) in ((COMMUNICATING, all_busy(trace)), (COMPUTING, all_work(trace))):
         doing[rank[(start <= time) & (time < end)]] = state
@@ -123,12 +123,12 @@ def _states_at(trace: Columns, time: float, groups: Sequence[Sequence[int]]) -> 
 
 def _append_progress(text: Text, trace: Columns, time: float, flying: int, width: int) -> None:
     transfers = trace.transfer_rows
-    there = transfers["arrived"] <= time
+    arrived = transfers["arrived"] <= time
     share = time / trace.time if trace.time else 1.0
-    words = f" {seconds(time)} of {seconds(trace.time)}, {flying} on the way, {int(there.sum())} of {len(transfers)} there"
-    words += f" ({amount(int(transfers['nbytes'][there].sum()))})"
-    room = max(width - len(words) - 1, 8)
-    bar = round(room * share)
+    label = f" {seconds(time)} of {seconds(trace.time)}, {flying} in transit, {int(arrived.sum())}/{len(transfers)} arrived"
+    label += f" ({amount(int(transfers['nbytes'][arrived].sum()))})"
+    length = max(width - len(label) - 1, 8)
+    bar = round(length * share)
     text.append("━" * bar, BLUE)
-    text.append("─" * (room - bar), "bright_black")
-    text.append(words[: width - room] if room > 8 else f" {percent(share)} {seconds(time)}")
+    text.append("─" * (length - bar), "bright_black")
+    text.append(label[: width - length] if length > 8 else f" {percent(share)} {seconds(time)}")

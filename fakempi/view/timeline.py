@@ -1,7 +1,7 @@
-"""The timeline of a run: what every rank does when. Blue communicates, yellow is idle, green computes.
+"""The timeline of a run: the state of every rank over time. Blue is communicating, yellow idle, green computing.
 
-Where a character stands for several ranks, or for time in which several things happen, blue fills it from below as far as
-its share. Without colour the same characters tell: blocks communicate, dots are idle, shades compute.
+If a character represents several ranks or several states, blue fills it from below in proportion to its share. Without
+color, blocks are communicating, dots idle, shades computing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from rich.text import Text
 
 from fakempi.errors import TraceError
 from fakempi.trace.columns import Columns
+from fakempi.trace.levels import levels_of
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
 from fakempi.view.numbers import linear_ticks, percent, seconds
-from fakempi.view.rows import chosen, fold, names
+from fakempi.view.rows import edges, key, names, rows_of
 
 BLUE, YELLOW, GREEN = "blue", "bright_yellow", "green"
 _LEVELS = "·▁▂▃▄▅▆▇█"
@@ -39,9 +40,9 @@ def timeline(
     ranks: Sequence[int] | None = None,
     title: str = "",
 ) -> Text:
-    """A row for each rank, or, if there are more than `height`, for as many ranks as it takes; and idle percentages.
+    """Return a row per rank, or per group of ranks if there are more than `height`, with percentages of idle time.
 
-    `start`, `end` and `ranks` choose a window. Percentages are of that window, up to the run's end.
+    `start`, `end` and `ranks` select a window. Percentages refer to that window, up to the end of the run.
     """
     return _joined(_lines(trace, width, height, start, end, ranks, title, labels=True))
 
@@ -58,13 +59,16 @@ def side_by_side(
     ranks: Sequence[int] | None = None,
     same_scale: bool = True,
 ) -> Text:
-    """Two timelines on the same scale of time: what ends earlier is shorter; or each from its own start to its own end."""
+    """Return two timelines next to each other, on the same time scale or each on its own."""
     if end is None and same_scale:
         end = max(left.time, right.time)
     same = ranks is not None or left.ranks == right.ranks
-    room = width - 2
-    label = label_width(fold(chosen(left, ranks, "timeline"), height)) if same else 0
-    widths = ((room - label + 1) // 2 + label, (room - label) // 2) if same else ((room + 1) // 2, room // 2)
+    available = width - 2
+    label = label_width(rows_of(left, ranks, "timeline", height)) if same else 0
+    if same:
+        widths = (available - label + 1) // 2 + label, (available - label) // 2
+    else:
+        widths = (available + 1) // 2, available // 2
     columns = [
         _lines(trace, columns, height, start, end, ranks, name, labels=not same or index == 0)
         for index, (trace, columns, name) in enumerate(zip((left, right), widths, titles, strict=True))
@@ -90,20 +94,22 @@ def _lines(
 ) -> list[Text]:
     end = trace.time if end is None else end
     check(width, height, start, end)
-    groups = fold(chosen(trace, ranks, "timeline"), height)
+    groups = rows_of(trace, ranks, "timeline", height)
     margin = label_width(groups) if labels else 0
     columns = width - margin - 5
-    edges = np.linspace(start, end if end > start else start + 1, columns + 1)
-    cells = shares(trace, edges, groups)
+    bins = np.linspace(start, end if end > start else start + 1, columns + 1)
+    cells = shares(trace, bins, groups)
     upto = max(min(end, trace.time), start)
     totals = shares(trace, np.array([start, upto if upto > start else start + 1]), groups)[:, 0]
     weights = np.array([len(group) for group in groups])
     overall = (totals * weights[:, None]).sum(axis=0) / max(weights.sum(), 1)
 
-    lines = [Text(_centred(title, margin, columns), "bold")] if title else []
-    lines.append(Text(f"{'rank' if margin else '':>{max(margin - 1, 0)}}" + " " * (columns + bool(margin)) + " idle"))
-    for name, row, total in zip(names(groups), cells, totals, strict=True):
-        line = Text(f"{name:>{margin - 1}} " if margin else "")
+    lines = [Text(_centered(title, margin, columns), "bold")] if title else []
+    levels = levels_of(trace)
+    marks = f" {key(groups, levels)}"[: columns + 1] if margin else ""
+    lines.append(Text(f"{'rank' if margin else '':>{max(margin - 1, 0)}}{marks:<{columns + bool(margin)}} idle"))
+    for name, edge, row, total in zip(names(groups), edges(groups, levels), cells, totals, strict=True):
+        line = Text(f"{name:>{margin - 1}}{edge}" if margin else "")
         _append_cells(line, row)
         line.append(f"{percent(total[IDLE]):>5}")
         lines.append(line)
@@ -113,7 +119,7 @@ def _lines(
 
 
 def _append_cells(line: Text, row: Floats) -> None:
-    """A character for each stretch of time; nothing after the run's end."""
+    """Append a character for each bin of time; blanks after the end of the run."""
     run, style = "", ""
     for communicating, idle, computing in row.tolist():
         if communicating + idle + computing < 0.5:
@@ -122,7 +128,7 @@ def _append_cells(line: Text, row: Floats) -> None:
             mark, new = _COMPUTING, f"{GREEN} on {GREEN}"
         else:
             level = round(8 * communicating / (communicating + idle))
-            # Neither a trace of blue nor a trace of yellow is rounded away.
+            # A small share of blue or yellow is not rounded to zero.
             level = min(max(level, communicating > 0.01), 8 - (idle > 0.01))
             mark = _LEVELS[level]
             new = (f"{YELLOW} on {YELLOW}", f"{BLUE} on {YELLOW}", f"{BLUE} on {BLUE}")[(level > 0) + (level == 8)]
@@ -134,50 +140,50 @@ def _append_cells(line: Text, row: Floats) -> None:
 
 
 def axis(start: float, end: float, columns: int) -> str:
-    """Times below the rows."""
+    """Return the line with the times below the rows."""
     below = [" "] * (columns + 5)
     reached = 0
     for tick in linear_ticks(start, end, max(2, columns // 12)):
-        words = seconds(tick)
+        label = seconds(tick)
         at = round((tick - start) / (end - start) * (columns - 1)) if end > start else 0
-        first = max(at - len(words) // 2, 0)
-        if first >= reached and first + len(words) <= len(below):
-            below[first : first + len(words)] = words
-            reached = first + len(words) + 1
+        first = max(at - len(label) // 2, 0)
+        if first >= reached and first + len(label) <= len(below):
+            below[first : first + len(label)] = label
+            reached = first + len(label) + 1
     return "".join(below).rstrip()
 
 
 def _legend(overall: Floats, width: int) -> list[Text]:
-    """What the colours mean, and the share of each in all ranks' time; in two lines if one is too short."""
-    lines, room = [Text()], width
-    for state, mark, colour, name in _KEY:
+    """Return the meanings of the colors and their shares of the time of all ranks; two lines if one is too short."""
+    lines, left = [Text()], width
+    for state, mark, color, name in _KEY:
         if state == COMPUTING and not overall[COMPUTING]:
             continue
-        words = f" {name} {percent(overall[state])}  "
-        if cell_len(words) + 2 > room:
+        label = f" {name} {percent(overall[state])}  "
+        if cell_len(label) + 2 > left:
             lines.append(Text())
-            room = width
-        lines[-1].append(mark * 2, f"{colour} on {colour}")
-        lines[-1].append(words)
-        room -= cell_len(words) + 2
+            left = width
+        lines[-1].append(mark * 2, f"{color} on {color}")
+        lines[-1].append(label)
+        left -= cell_len(label) + 2
     return lines
 
 
 def label_width(groups: Sequence[Sequence[int]]) -> int:
-    """Columns left of the lanes, for the names of rows."""
+    """Return the number of columns for the names of rows."""
     return 1 + max(4, *map(len, names(groups)))
 
 
 def check(width: int, height: int, start: float, end: float) -> None:
-    """Complain of what cannot be drawn."""
+    """Raise TraceError if a timeline of this size and window cannot be drawn."""
     if start > end or start < 0:
-        raise TraceError(f"timeline: there is no time from {seconds(start)} to {seconds(end)}.")
+        raise TraceError(f"timeline: the window from {seconds(start)} to {seconds(end)} is empty or starts before 0.")
     if width < 24 or height < 1:
-        raise TraceError(f"timeline: {width} columns and {height} rows are too few; there must be at least 24 and 1.")
+        raise TraceError(f"timeline: {width} columns and {height} rows are too few; the minimum is 24 and 1.")
 
 
-def _centred(words: str, margin: int, columns: int) -> str:
-    return " " * (margin + max((columns - cell_len(words)) // 2, 0)) + words
+def _centered(text: str, margin: int, columns: int) -> str:
+    return " " * (margin + max((columns - cell_len(text)) // 2, 0)) + text
 
 
 def _joined(lines: Sequence[Text]) -> Text:

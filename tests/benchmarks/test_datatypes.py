@@ -1,4 +1,4 @@
-"""What benchmarks/datatypes.py measures is what it says."""
+"""The cases of benchmarks/datatypes.py pack and unpack the right bytes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.scripts import imported
 
 @pytest.fixture(scope="module")
 def datatypes() -> Any:
-    """benchmarks/datatypes.py, which is a script."""
+    """The script benchmarks/datatypes.py as a module."""
     return imported("datatypes")["datatypes"]
 
 
-def test_all_that_is_packed_comes_back_by_a_message_and_by_unpacking(datatypes: Any) -> None:
-    """In every case, small and larger: the packed size is about what was asked for, and holes stay holes."""
+def test_packed_data_is_restored_by_a_message_and_by_unpacking(datatypes: Any) -> None:
+    """In every case, small and larger: the packed size is about the requested size, and holes are unchanged."""
     for name in datatypes.CASES:
         for nbytes in (96, 4_000):
             case = datatypes.case(MPI, name, nbytes)
@@ -35,7 +35,7 @@ def test_all_that_is_packed_comes_back_by_a_message_and_by_unpacking(datatypes: 
 
 
 def test_the_table_has_a_line_for_every_case(datatypes: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Bytes, and two numbers for each of three calls; or only for those that were asked for."""
+    """Bytes, and two numbers for each of three calls; or only rows for the selected cases."""
     fakempi.run(datatypes.main, 1, [], {"tiny": 96}, 0.0)
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["tiny", "bytes", "Pack", "us", "GB/s", "Unpack", "us", "GB/s", "Sendrecv", "us", "GB/s"]

@@ -1,4 +1,4 @@
-"""benchmarks/objects.py prints what it says."""
+"""The table of benchmarks/objects.py has the right columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.scripts import imported
 
 
 def test_a_line_has_rates_and_ratios_of_two_calls() -> None:
-    """For each kind of object; as usual, with all in the pickle, and what one takes of the other."""
+    """For each kind of object: by default, with all data in the pickle, and the ratio."""
     benchmark = imported("objects")["objects"]
     for name in benchmark.OBJECTS:
         found = benchmark.line(name, 100, work=1)

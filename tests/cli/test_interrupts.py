@@ -1,20 +1,23 @@
-"""Ctrl-C and time-outs are reported as such, whatever ranks make of them."""
+"""Ctrl-C and time-outs are reported as such, even if ranks catch them."""
 
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import fakempi.cli.running
-import fakempi.tuning  # not while a rank is told to end  # noqa: F401
-from fakempi.cli import main
-from fakempi.cli.watching import Interrupts
-from fakempi.script import Program
-from fakempi.threads.foreign import strangers
+import fakempi.apps.cli.running
+import fakempi.tuning  # not while a rank is being stopped  # noqa: F401
+from fakempi.apps.cli import main
+from fakempi.apps.cli.interrupts import Interrupts
+from fakempi.extensions.threads.unmanaged import has_unmanaged_threads
+from fakempi.isolation import Program
 
 BEGINNING = "import os, signal, sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 PRESS = "os.kill(os.getpid(), signal.SIGINT)\n"
@@ -31,20 +34,21 @@ STUBBORN = {
 
 @pytest.fixture(autouse=True)
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ranks are told to end at once, again and again; and whoever runs these tests need not take Ctrl-C."""
-    monkeypatch.setattr("fakempi.watch.ending.GRACE", 0.02)
-    monkeypatch.setattr("fakempi.cli.watching.PATIENCE", 500)  # the whole process ends then: not on a busy machine
+    """Stop ranks at once, repeatedly, so that these tests need no real Ctrl-C."""
+    monkeypatch.setattr("fakempi.extensions.monitoring.interruption.GRACE", 0.02)
+    # the process is killed after that: too long to matter on a busy machine
+    monkeypatch.setattr("fakempi.apps.cli.interrupts.GRACE_PERIOD", 500)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("what", STUBBORN.values(), ids=STUBBORN)
-def test_ctrl_c_is_not_swallowed(what: str, tmp_path: Path, carrier: str, capsys: Capture) -> None:
-    """By a rank that catches everything and goes on."""
+def test_ctrl_c_is_not_swallowed(what: str, tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """A rank that catches every exception and continues does not hide it."""
     script = f"{BEGINNING}if comm.rank == 0: {PRESS}while True:\n    try: {what}\n    except BaseException: pass\n"
     (tmp_path / "work.py").write_text(script)
-    assert main(["run", "-n", "2", "--carrier", carrier, "--quiet", str(tmp_path / "work.py")]) == 130
+    assert main(["run", "-n", "2", "--backend", backend, "--quiet", str(tmp_path / "work.py")]) == 130
     assert capsys.readouterr().err.startswith("fakempi: interrupted at t = ")
 
 
@@ -58,42 +62,42 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_ctrl_c_is_why_a_run_has_ended(end: str, tmp_path: Path, carrier: str, capsys: Capture) -> None:
-    """However ranks end that have caught it."""
+def test_ctrl_c_is_the_reported_reason_of_the_end(end: str, tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """However the ranks that caught it end."""
     script = f"{BEGINNING}try:\n    if comm.rank == 0: {PRESS}    while True: comm.Barrier()\nexcept BaseException: {end}\n"
     (tmp_path / "work.py").write_text(script)
-    assert main(["run", "-n", "3", "--carrier", carrier, str(tmp_path / "work.py")]) == 130
+    assert main(["run", "-n", "3", "--backend", backend, str(tmp_path / "work.py")]) == 130
     assert capsys.readouterr().err.startswith("fakempi: interrupted at t = ")
 
 
-def test_a_rank_hears_of_ctrl_c_where_it_is(
+def test_a_rank_receives_ctrl_c_at_its_current_line(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a process of its own: it may save what it has, and has time for that."""
-    monkeypatch.setattr("fakempi.watch.ending.GRACE", 100)
-    monkeypatch.setattr("fakempi.watch.watching.MOMENT", 0)
+    """As in a separate process: the rank may save its data, and has time to do so."""
+    monkeypatch.setattr("fakempi.extensions.monitoring.interruption.GRACE", 100)
+    monkeypatch.setattr("fakempi.extensions.monitoring.monitor.REACTION_TIME", 0)
     caught = "except KeyboardInterrupt:\n    for _ in range(1_000_000): pass\n    print('saved')"
     script = f"{BEGINNING}try:\n    {PRESS}    while True: pass\n{caught}\n"
     (tmp_path / "work.py").write_text(script)
-    assert main(["run", "-n", "1", "--carrier", "greenlets", str(tmp_path / "work.py")]) == 130
+    assert main(["run", "-n", "1", "--backend", "greenlets", str(tmp_path / "work.py")]) == 130
     assert capsys.readouterr().out == "saved\n"
 
 
 @pytest.mark.parametrize("what", ["comm.Barrier()", "sum(range(1000))"], ids=["calling", "computing"])
-def test_a_time_out_is_not_swallowed(what: str, tmp_path: Path, carrier: str, capsys: Capture) -> None:
-    """Nor turned into something else."""
+def test_a_time_out_is_not_swallowed(what: str, tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """It is not converted into another error either."""
     script = f"{BEGINNING}while True:\n    try: {what}\n    except BaseException: pass\n"
     (tmp_path / "work.py").write_text(script)
-    assert main(["run", "-n", "2", "--carrier", carrier, "--timeout", "0.05", str(tmp_path / "work.py")]) == 124
+    assert main(["run", "-n", "2", "--backend", backend, "--timeout", "0.05", str(tmp_path / "work.py")]) == 124
     assert capsys.readouterr().err.startswith("fakempi: not done after 0.05 s, at t = ")
 
 
-def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, carrier: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No thread, but for one that is on its last steps; no handler."""
+def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread, except one that is about to end, and no signal handler."""
     monkeypatch.undo()
     before, handlers = threading.enumerate(), [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGURG)]
     (tmp_path / "work.py").write_text(f"{BEGINNING}{PRESS}comm.Barrier()\n")
-    assert main(["run", "-n", "2", "--carrier", carrier, str(tmp_path / "work.py")]) == 130
+    assert main(["run", "-n", "2", "--backend", backend, str(tmp_path / "work.py")]) == 130
     new = set(threading.enumerate()) - set(before)
     for thread in new:
         thread.join(60)
@@ -101,12 +105,21 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, carrier: str, mon
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGURG)] == handlers
 
 
-def test_the_timer_of_a_time_limit_is_no_stranger() -> None:
-    """Where there are threads that might call MPI, every message takes a look at who does; this one never will."""
+def test_the_timer_thread_of_a_time_limit_is_known_to_be_no_caller_of_mpi() -> None:
+    """If other threads might call MPI, every message checks the calling thread; the timer thread never calls it."""
     with Interrupts(Program(["-c", "pass"]), 1, 3600.0) as interrupts:
         assert interrupts.killer is not None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(threading, "_active", {1: interrupts.killer})
-            assert not strangers()
+            assert not has_unmanaged_threads()
             patch.setattr(threading, "_active", {1: threading.Thread()})
-            assert strangers()
+            assert has_unmanaged_threads()
+
+
+def test_ctrl_c_while_modules_are_imported_prints_no_traceback() -> None:
+    """The entry point of the command imports the others within its `try`."""
+    finder = "class Finder:\n    def find_spec(name, *others):\n        if name == 'rich': raise KeyboardInterrupt\n"
+    text = f"import sys\n{finder}sys.meta_path.insert(0, Finder)\nfrom fakempi.__main__ import start\nsys.exit(start())"
+    done = subprocess.run([sys.executable, "-c", text, "list"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert 'fakempi = "fakempi.__main__:start"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()

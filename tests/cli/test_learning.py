@@ -1,4 +1,4 @@
-"""`fakempi learn`: what it prints, its exit codes, and its screen."""
+"""`fakempi learn`: output, exit codes, and the screen."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fakempi.cli import learning, main
-from fakempi.cli.learn_screen import bar, details, page, screen
-from fakempi.cli.learn_watching import Watcher
-from fakempi.learn import grading
-from fakempi.learn.course import OURS, Course
-from fakempi.learn.folder import Folder
-from fakempi.learn.judge import Verdict, judge
-from fakempi.learn.limits import Limits
+from fakempi.apps.cli import learning, main
+from fakempi.apps.cli.learn_loop import Watcher
+from fakempi.apps.cli.learn_screen import bar, details, page, screen
+from fakempi.apps.course import grading
+from fakempi.apps.course.course import OURS, Course
+from fakempi.apps.course.judge import CheckResult, judge
+from fakempi.apps.course.limits import CheckLimits
+from fakempi.apps.course.student_directory import StudentDirectory
 from tests.cli.test_running import Capture
 
 inside = partial(judge, apart=False)
-NEXT = "mpi_course; fakempi learn mpi_course --check 1 checks the first.\n"
+NEXT = "mpi_course; check the first with fakempi learn mpi_course --check 1\n"
 
 
 @pytest.fixture(autouse=True)
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A new folder, which is the current one; checks are made in this process."""
+    """Change to a new directory; checks run in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(learning, "judge", inside)
@@ -39,24 +39,24 @@ def solve(course: Path, name: str) -> None:
     shutil.copy(OURS / name / "solution.py", course / f"{name}.py")
 
 
-def test_without_a_terminal_it_sets_the_folder_up_and_ends(course: Path, capsys: Capture) -> None:
-    """A second time there is nothing to do."""
+def test_without_a_terminal_it_creates_the_directory_and_ends(course: Path, capsys: Capture) -> None:
+    """The second call changes nothing."""
     assert main(["learn"]) == 0
-    assert capsys.readouterr().out == f"22 exercises put into {NEXT}"
+    assert capsys.readouterr().out == f"copied 22 exercises to {NEXT}"
     assert len(list(course.glob("[0-9][0-9]_*.py"))) == 22
     assert main(["learn", "mpi_course"]) == 0
-    assert capsys.readouterr().out == f"nothing new for {NEXT}"
+    assert capsys.readouterr().out == f"no new exercises for {NEXT}"
 
 
-def test_a_check_says_what_is_wrong_and_then_that_it_holds(course: Path, capsys: Capture) -> None:
-    """Exit code 1, then 0; the list shows it."""
+def test_a_check_reports_the_mistake_and_later_success(course: Path, capsys: Capture) -> None:
+    """The exit code is 1, then 0, and the list shows the state."""
     main(["learn"])
     capsys.readouterr()
     assert main(["learn", "--check", "3"]) == 1
     assert capsys.readouterr().out.splitlines()[:4] == [
         "03 Deadlock by two sends",
-        "✗ On 2 ranks, with sends that wait for their receives: deadlock: they wait for",
-        "  ever, ranks 0-1 in send at 03_two_sends.py:27.",
+        "✗ On 2 ranks, with unbuffered sends: deadlock: ranks are blocked, ranks 0-1 in",
+        "  send at 03_two_sends.py:27.",
         "",
     ]
     solve(course, "03_two_sends")
@@ -69,13 +69,13 @@ def test_a_check_says_what_is_wrong_and_then_that_it_holds(course: Path, capsys:
 
 
 def test_graders_get_json(course: Path, capsys: Capture) -> None:
-    """Of a check and of the list; exit codes are the same."""
+    """For a check and for the list; the exit codes are the same."""
     main(["learn"])
     capsys.readouterr()
     assert main(["learn", "--check", "1", "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert (verdict["name"], verdict["passed"], verdict["kind"]) == ("01_hello", False, "result")
-    assert verdict["sentence"] == "On 2 ranks, rank 0: hello returns 'rank 0 of 1', and should return 'rank 0 of 2'."
+    assert verdict["sentence"] == "On 2 ranks, rank 0: hello returns 'rank 0 of 1' instead of 'rank 0 of 2'."
     assert main(["learn", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [one["number"] for one in listed] == list(range(1, 23))
@@ -84,7 +84,7 @@ def test_graders_get_json(course: Path, capsys: Capture) -> None:
 
 
 def test_hint_reset_solution_and_the_teachers_note(course: Path, capsys: Capture) -> None:
-    """Each prints what it is called."""
+    """Each command prints what its name states."""
     main(["learn"])
     (course / "01_hello.py").write_text("mine", encoding="utf-8")
     capsys.readouterr()
@@ -93,39 +93,39 @@ def test_hint_reset_solution_and_the_teachers_note(course: Path, capsys: Capture
     assert "02 Send and receive: a word goes from rank to rank: hint 1 of 2\n" in out
     assert "hint 2 of 2\n" in out
     assert main(["learn", "--reset", "1"]) == 0
-    assert "01_hello.py is as it was at first; yours is kept as mpi_course" in capsys.readouterr().out
+    assert "01_hello.py is restored; your version was saved as mpi_course" in capsys.readouterr().out
     assert (course / "01_hello.py.old").read_text(encoding="utf-8") == "mine"
     assert main(["learn", "--solution", "1"]) == 0
     assert capsys.readouterr().out == Course().exercises[1].solution
     assert main(["learn", "--teacher", "1"]) == 0
-    assert capsys.readouterr().out.startswith("Two things are worth saying aloud here")
+    assert capsys.readouterr().out.startswith("Two points to make: the program")
 
 
-def test_a_class_has_its_own_exercises(course: Path, tmp_path: Path, capsys: Capture) -> None:
-    """In the folder, the list and the table."""
+def test_a_class_can_have_its_own_exercises(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    """They are in the directory, the list and the table."""
     shutil.copytree(OURS / "01_hello", tmp_path / "ours" / "30_again")
     assert main(["learn", "--from", "ours"]) == 0
-    assert capsys.readouterr().out.startswith("23 exercises put into mpi_course; ")
+    assert capsys.readouterr().out.startswith("copied 23 exercises to mpi_course; ")
     assert main(["learn", "--check", "30"]) == 1
     capsys.readouterr()
     shutil.copy(OURS / "01_hello" / "solution.py", course / "30_again.py")
     assert main(["learn", "--from", "ours", "--jobs", "1", "--grade", "mpi_course"]) == 0
     names, row = capsys.readouterr().out.splitlines()
-    assert names.endswith(",22_split_that_scales,30_again")
-    assert row == f"mpi_course,1,23,{'untouched,' * 22}pass"
+    assert names.endswith(",22_split_that_scales,30_again,reasons")
+    assert row == f"mpi_course,1,23,{'untouched,' * 22}pass,"
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--check", "1"], "there is no mpi_course/01_hello.py: fakempi learn mpi_course puts it there."),
-        (["--hint", "77"], "there is no exercise 77: there are 1 to 22, see fakempi learn --list."),
-        (["--grade", "nowhere"], "there is no folder nowhere to grade."),
-        (["--from", "nowhere", "--list"], "nowhere with exercises."),
+        (["--check", "1"], "mpi_course/01_hello.py does not exist. To create it, run: fakempi learn mpi_course"),
+        (["--hint", "77"], "there is no exercise 77: use 1 to 22; fakempi learn --list lists them."),
+        (["--grade", "nowhere"], "the directory nowhere does not exist."),
+        (["--from", "nowhere", "--list"], "nowhere does not exist."),
     ],
 )
-def test_wrong_use_is_said_and_has_exit_code_2(words: list[str], sentence: str, capsys: Capture) -> None:
-    """On standard error."""
+def test_usage_errors_are_reported_with_exit_code_2(words: list[str], sentence: str, capsys: Capture) -> None:
+    """The message is on standard error."""
     assert main(["learn", *words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -133,18 +133,18 @@ def test_wrong_use_is_said_and_has_exit_code_2(words: list[str], sentence: str, 
 
 
 @pytest.mark.parametrize("words", [["--check"], ["--check", "1", "--list"], ["--memory", "1"], ["--seconds", "0"]])
-def test_words_that_make_no_sense_have_exit_code_2(words: list[str], capsys: Capture) -> None:
-    """As all commands have it."""
+def test_unknown_words_have_exit_code_2(words: list[str], capsys: Capture) -> None:
+    """As for all commands."""
     assert main(["learn", *words]) == 2
 
 
 def terminal(width: int = 80, height: int = 24) -> Console:
-    """A console that thinks it is one."""
+    """A console that reports to be a terminal."""
     return Console(file=StringIO(), width=width, height=height, force_terminal=True, color_system=None, legacy_windows=False)
 
 
 def shown(out: Console) -> str:
-    """What came since the last look."""
+    """The output since the last call."""
     file = out.file
     assert isinstance(file, StringIO)
     text = file.getvalue()
@@ -153,11 +153,11 @@ def shown(out: Console) -> str:
     return text
 
 
-def test_the_watcher_checks_what_is_saved_and_goes_on(course: Path) -> None:
-    """From one to the next; keys give hints, the list, other exercises, and quit."""
-    folder, out = Folder(course), terminal()
-    folder.set_up()
-    watcher = Watcher(out, folder, Limits(), inside)
+def test_the_watcher_checks_saved_files_and_continues(course: Path) -> None:
+    """It moves to the next exercise; keys show hints and the list, select other exercises, and quit."""
+    directory, out = StudentDirectory(course), terminal()
+    directory.set_up()
+    watcher = Watcher(out, directory, CheckLimits(), inside)
     assert watcher.at.number == 1
     (course / "01_hello.py").write_text(Course().exercises[1].start + "#\n", encoding="utf-8")
     assert watcher.tick()
@@ -165,7 +165,7 @@ def test_the_watcher_checks_what_is_saved_and_goes_on(course: Path) -> None:
     solve(course, "01_hello")
     assert watcher.tick()
     text = shown(out)
-    assert "✓ 01 Hello, ranks: it holds, in 11 runs." in text
+    assert "✓ 01 Hello, ranks: passed, in 11 runs." in text
     assert "02 Send and receive" in text
     assert "1 of 22 done" in text
     assert watcher.tick("h")
@@ -179,31 +179,31 @@ def test_the_watcher_checks_what_is_saved_and_goes_on(course: Path) -> None:
     assert not watcher.tick("q")
 
 
-def test_the_last_one_that_holds_ends_the_course(course: Path) -> None:
-    """With a word."""
-    folder, out = Folder(course), terminal()
-    folder.set_up()
-    for one in folder.course:
-        folder.note(one, one.number != 22)
-    watcher = Watcher(out, folder, Limits(), lambda one, *args, **options: Verdict(one, True, cases=1))
+def test_the_course_ends_after_the_last_solved_exercise(course: Path) -> None:
+    """With a closing message."""
+    directory, out = StudentDirectory(course), terminal()
+    directory.set_up()
+    for one in directory.course:
+        directory.note(one, one.number != 22)
+    watcher = Watcher(out, directory, CheckLimits(), lambda one, *args, **options: CheckResult(one, True, cases=1))
     assert watcher.tick("c")
     text = shown(out)
-    assert "✓ 22 holds, and so do all the others: you have done it." in text
+    assert "✓ 22 passed. All exercises are done." in text
     assert "22 of 22 done" in text
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 12), (120, 50)])
 def test_every_screen_fits(width: int, height: int) -> None:
-    """No line is too long, and there are not too many."""
+    """No line is too long, and there are not too many lines."""
     for one in Course():
         lines = screen(bar(3, 22, width), one, f"mpi_course/{one.file}", [page(one, width)] * 2, width, height, "✓ said")
         assert len(lines) < height
         assert max(line.cell_len for line in lines) <= width
 
 
-def test_of_what_a_program_prints_the_last_lines_are_shown() -> None:
-    """Lines of the screen, however long those of the program are."""
-    verdict = Verdict(next(iter(Course())), False, "It is wrong.", printed="y" * 4000)
+def test_the_last_lines_of_a_programs_output_are_shown() -> None:
+    """Lines of the screen are counted, for program lines of any length."""
+    verdict = CheckResult(next(iter(Course())), False, "It is wrong.", printed="y" * 4000)
     [shown] = details(verdict, 80)
     assert len(shown) == 9
-    assert shown[0].plain == "It printed:"
+    assert shown[0].plain == "Its output:"

@@ -1,11 +1,9 @@
-"""`fakempi list` and `fakempi compare`: what they print, and what they refuse."""
+"""`fakempi list` and `fakempi compare`: output and usage errors."""
 
 from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -14,20 +12,21 @@ from typing import Any
 import pytest
 
 from collectives import CATALOGUE, find
-from fakempi.cli import main
-from fakempi.compare import Contender
-from tests.cli.test_running import ENVIRONMENT, Capture
+from fakempi.apps.cli import main
+from fakempi.apps.compare import Contender
+from tests.cli.test_running import Capture
+from tests.loops import for_each
 
 
 @pytest.fixture(autouse=True, params=["80", "160"])
 def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How wide the terminal is."""
+    """The width of the terminal."""
     monkeypatch.setenv("COLUMNS", request.param)
     return int(request.param)
 
 
 def printed(capsys: Capture, *words: str) -> list[str]:
-    """The lines that a command prints, which goes well."""
+    """The lines that a successful command prints."""
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -35,7 +34,7 @@ def printed(capsys: Capture, *words: str) -> list[str]:
 
 
 def test_the_list_has_every_algorithm_and_fits(capsys: Capture, width: int) -> None:
-    """Below its operation."""
+    """Each algorithm is below its operation."""
     lines = printed(capsys, "list")
     assert max(map(len, lines)) <= width
     names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
@@ -71,15 +70,28 @@ def test_a_comparison_has_a_table_a_plot_and_the_winner(capsys: Capture, width: 
         "ring                1 s ◦*  3 s ◦   5 s ◦",
         "",
         "lower bound         1 s     2 s     3 s",
-        "  parts (bcast, gather) are what the default table takes there",
+        "  nested collectives (bcast, gather) are chosen by the default table",
         "  recursive_doubling - p = 6 is not a power of two",
     ]
-    assert "  * the fastest   ◦ claimed, on paper" in lines
+    assert "  * the fastest   ◦ claimed (from a formula)" in lines
     assert any("● bruck" in line for line in lines)
 
 
+def test_the_table_has_all_algorithms_and_the_plot_few(capsys: Capture) -> None:
+    """Unless they are listed."""
+    words = ["compare", "bcast", "-n", "16", "--bytes", "1k,64k,1M"]
+    lines = printed(capsys, *words)
+    names = [line.split()[0] for line in lines[3 : lines.index("")]]
+    assert len(names) > 12
+    drawn = [name for name in names if any(f"{mark} {name} " in line + " " for line in lines for mark in "●○■□▲△◆")]
+    assert len(drawn) == 6
+    assert any("other algorithms are not drawn" in line for line in lines)
+    listed = printed(capsys, *words, "--algorithms", ",".join(names))
+    assert not any("not drawn" in line for line in listed)
+
+
 def test_sizes_make_a_table_for_each_number_of_ranks(capsys: Capture) -> None:
-    """And distributions one each."""
+    """Each distribution has a table, too."""
     words = ["compare", "allgatherv", "-n", "4,6", "--bytes", "8,16", "--distribution", "regular,spike", "--no-plot"]
     titles = [line for line in printed(capsys, *words, "--algorithms", "ring,bruck") if line.startswith("allgatherv")]
     assert titles == [
@@ -88,14 +100,14 @@ def test_sizes_make_a_table_for_each_number_of_ranks(capsys: Capture) -> None:
 
 
 def test_groups_are_compared(capsys: Capture) -> None:
-    """With both sizes in the heading."""
-    lines = printed(capsys, "compare", "inter:allgather", "-n", "6+2,4+4", "--cost", "free", "--no-plot")
+    """The heading has both sizes."""
+    lines = printed(capsys, "compare", "inter:allgather", "-n", "6+2,4+4", "--cost", "zero_cost", "--no-plot")
     assert lines[1].split() == ["ranks", "6+2", "4+4"]
     assert not any("lower bound" in line for line in lines)
 
 
-def test_the_default_is_shown_with_what_it_takes(capsys: Capture) -> None:
-    """A row of its own, and below the table which algorithm that is in which column."""
+def test_the_default_is_shown_with_its_choice(capsys: Capture) -> None:
+    """The default has a row, and lines below the table name the algorithm of each column."""
     lines = printed(capsys, "compare", "inter:allgather", "-n", "17+16", "--bytes", "64k", "--default", "--no-plot")
     assert "default               1.13 ms ◦*" in lines
     assert "  default: even_cut" in lines
@@ -103,22 +115,22 @@ def test_the_default_is_shown_with_what_it_takes(capsys: Capture) -> None:
     assert "  default: binomial (8 B, 64 B), circulant (64 KiB)" in printed(capsys, *words)
 
 
-def test_the_default_of_a_file_says_what_it_is(capsys: Capture) -> None:
-    """In place of the name of an algorithm."""
+def test_the_default_of_a_file_describes_its_choice(capsys: Capture) -> None:
+    """Instead of the name of an algorithm."""
     lines = printed(capsys, "compare", "bcast", "-n", "8", "--algorithms", "chain", "--default", "--csv", "-")
     assert [line.split(",")[2] for line in lines] == ["algorithm", "chain", "default: circulant"]
 
 
-def liar(operation: str, kind: str, *asked: Any) -> list[Contender]:
-    """A chain that claims to take no time, beside one that is honest."""
+def wrong_claim(operation: str, kind: str, *requested: Any) -> list[Contender]:
+    """A chain that claims to take no time, next to a correct one."""
     chain = find("bcast", "chain")
     false = replace(chain, name="liar", closed_time=lambda case, t_s, t_w: 2 * t_s)
     return [Contender("chain", chain, {}), Contender("liar", false, {})]
 
 
-def test_measuring_says_where_a_claim_is_wrong(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With both numbers; the table has what was measured."""
-    monkeypatch.setattr("fakempi.cli.comparing.contenders", liar)
+def test_measuring_reports_a_wrong_claim(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report has both numbers, and the table has the emulated one."""
+    monkeypatch.setattr("fakempi.apps.cli.comparing.contenders", wrong_claim)
     words = ["compare", "bcast", "-n", "2..64", "--cost", "hockney:t_s=1,t_w=0,eager_limit=0", "--no-plot"]
     lines = printed(capsys, *words, "--measure")
     assert lines[3:5] == [
@@ -126,22 +138,22 @@ def test_measuring_says_where_a_claim_is_wrong(capsys: Capture, monkeypatch: pyt
         "liar         1 s ≠*  3 s ≠*  7 s ≠*  15 s ≠*  31 s ≠*  63 s ≠*",
     ]
     assert lines[7:] == [
-        "  liar ≠ claimed and measured differ at 2 ranks: 2 s and 1 s",
-        "  liar ≠ claimed and measured differ at 4 ranks: 2 s and 3 s",
-        "  liar ≠ claimed and measured differ at 8 ranks: 2 s and 7 s",
+        "  liar ≠ claimed and emulated time differ at 2 ranks: 2 s and 1 s",
+        "  liar ≠ claimed and emulated time differ at 4 ranks: 2 s and 3 s",
+        "  liar ≠ claimed and emulated time differ at 8 ranks: 2 s and 7 s",
         "  liar ≠ they differ in 3 more columns",
-        "  * the fastest   • measured, emulated   ≠ measured; claimed and measured differ",
+        "  * the fastest   • emulated   ≠ emulated, and the claim differs",
     ]
     believed = printed(capsys, *words)
     assert believed[4].split()[:3] == ["liar", "2", "s"]
     assert not any("differ" in line for line in believed)
     monkeypatch.undo()
     honest = printed(capsys, *words, "--measure", "--algorithms", "chain")
-    assert "  claimed and measured agree, wherever something is claimed" in honest
+    assert "  all claims agree with the emulated times" in honest
 
 
-def test_figures_go_to_files_in_seconds(capsys: Capture, tmp_path: Path) -> None:
-    """With all digits; the tables are printed as well."""
+def test_figures_are_written_to_files_in_seconds(capsys: Capture, tmp_path: Path) -> None:
+    """With all digits; the tables are printed, too."""
     comma, brace = tmp_path / "a.csv", tmp_path / "a.json"
     words = ["compare", "allgatherv", "-n", "4,6", "--bytes", "8,16", "--distribution", "spike", "--algorithms", "ring"]
     words += ["--cost", "hockney:t_s=8,t_w=0.5,eager_limit=0"]
@@ -150,7 +162,7 @@ def test_figures_go_to_files_in_seconds(capsys: Capture, tmp_path: Path) -> None
     assert [(each["p"], each["bytes"]) for each in records] == [(4, 8), (4, 16), (6, 8), (6, 16)]
     assert records[0] == {
         "operation": "allgatherv", "kind": "intra", "algorithm": "ring", "p": 4, "q": 0, "bytes": 8,
-        "distribution": "spike", "seconds": 48.0, "how": "claimed", "claimed": 48.0, "measured": None,
+        "distribution": "spike", "seconds": 48.0, "how": "claimed", "claimed": 48.0, "emulated": None,
         "differ": None, "bound": 21.5, "refused": "", "cost": "hockney:t_s=8,t_w=0.5,eager_limit=0",
     }  # fmt: skip
     lines = list(csv.DictReader(comma.read_text().splitlines()))
@@ -158,18 +170,18 @@ def test_figures_go_to_files_in_seconds(capsys: Capture, tmp_path: Path) -> None
     assert lines[0] == {name: "" if value is None else str(value) for name, value in records[0].items()}
 
 
-def test_figures_on_standard_output_are_all_there_is(capsys: Capture) -> None:
-    """So that another program can read them; what was refused has its reason."""
+def test_figures_on_standard_output_are_the_only_output(capsys: Capture) -> None:
+    """Another program can read them; a rejected case has its reason."""
     words = ["compare", "allgather", "-n", "6", "--measure", "--algorithms", "ring,recursive_doubling"]
     served, refused = json.loads("\n".join(printed(capsys, *words, "--json", "-")))
-    assert (served["how"], served["differ"], served["claimed"]) == ("measured", False, served["measured"])
+    assert (served["how"], served["differ"], served["claimed"]) == ("emulated", False, served["emulated"])
     assert (refused["seconds"], refused["how"], refused["refused"]) == (None, "", "p = 6 is not a power of two")
     lines = list(csv.DictReader(printed(capsys, *words, "--csv", "-")))
     assert [line["differ"] for line in lines] == ["false", ""]
 
 
-def test_own_counts_are_read_from_a_file(capsys: Capture, tmp_path: Path) -> None:
-    """As many as there are ranks; two lists are two groups."""
+def test_counts_are_read_from_a_file(capsys: Capture, tmp_path: Path) -> None:
+    """One count per rank; two lists are two groups."""
     file = tmp_path / "mine.txt"
     file.write_text("5\n0\n4k\n")
     lines = printed(capsys, "compare", "allgatherv", "--counts", str(file), "--algorithms", "ring")
@@ -179,24 +191,24 @@ def test_own_counts_are_read_from_a_file(capsys: Capture, tmp_path: Path) -> Non
     lines = printed(capsys, "compare", "inter:allgatherv", "--counts", str(file), "-n", "3+2")
     assert lines[1].split() == ["ranks", "3+2"]
     for words, error in [
-        (["-n", "4+2"], f"{file} has counts for 3+2 ranks, but -n says 4+2."),
-        (["--bytes", "8"], "--counts says how large blocks are: leave out --bytes and --distribution."),
+        (["-n", "4+2"], f"{file} has counts for 3+2 ranks, but -n is 4+2."),
+        (["--bytes", "8"], "--counts sets the block sizes: omit --bytes and --distribution."),
     ]:
         assert main(["compare", "inter:allgatherv", "--counts", str(file), *words]) == 2
         assert capsys.readouterr().err == f"fakempi compare: {error}\n"
     assert main(["compare", "allgatherv", "--counts", str(file)]) == 2
-    assert "there are 2 lists of counts, and 1 group" in capsys.readouterr().err
+    assert "2 lists of counts for 1 group: one list per group is needed." in capsys.readouterr().err
 
 
-def test_processes_give_the_same(capsys: Capture, width: int) -> None:
-    """Whatever --jobs says; once is enough, since processes take long to start."""
+def test_processes_give_the_same_result(capsys: Capture, width: int) -> None:
+    """For any --jobs; tested once, since processes are slow to start."""
     if width == 80:
         words = ["compare", "bcast", "-n", "2..8", "--measure"]
         assert printed(capsys, *words, "--jobs", "2") == printed(capsys, *words, "--jobs", "1")
 
 
-def test_a_machine_is_put_beside_the_model(capsys: Capture, tmp_path: Path) -> None:
-    """With the ranks, sizes and algorithms of the file, unless others are asked for."""
+def test_measurements_are_shown_next_to_the_model(capsys: Capture, tmp_path: Path) -> None:
+    """With the ranks, sizes and algorithms of the file, unless options select others."""
     file = tmp_path / "m.csv"
     file.write_text(
         "operation,kind,algorithm,p,q,bytes,distribution,seconds\n"
@@ -205,60 +217,88 @@ def test_a_machine_is_put_beside_the_model(capsys: Capture, tmp_path: Path) -> N
     )
     words = ["compare", "bcast", "--beside", str(file), "--cost", "hockney:t_s=1,t_w=0,eager_limit=0", "--no-plot"]
     lines = printed(capsys, *words)
-    assert lines[0].startswith("bcast, 4 ranks, hockney:t_s=1,t_w=0,eager_limit=0, beside")
+    assert lines[0].startswith("bcast, 4 ranks, hockney:t_s=1,t_w=0,eager_limit=0, compared with")
     assert lines[-12:] == [
         "bytes               8 B     16 B",
         "───────────────────────────────────",
-        "binomial  modelled  2 s ◦*   2 s ◦*",
+        "binomial  modeled   2 s ◦*   2 s ◦*",
         "          measured  4 s      6 s  *",
         "          ratio     2 ×      3 ×",
         "",
-        "chain     modelled  3 s ◦    3 s ◦",
+        "chain     modeled   3 s ◦    3 s ◦",
         "          measured  3 s  *     -",
         "          ratio     1 ×        -",
-        "  ratio: measured / modelled, from 1 to 3",
-        "  the same is the fastest in 0 of 1 columns",
-        "  * the fastest   ◦ claimed, on paper",
+        "  ratio: measured / modeled, from 1 to 3",
+        "  model and measurement agree on the fastest algorithm in 0 of 1 column",
+        "  * the fastest   ◦ claimed (from a formula)",
     ]
     lines = printed(capsys, *words, "-n", "2,4", "--bytes", "8", "--algorithms", "chain")
     assert lines[-5:-2] == [
-        "chain  modelled  1 s ◦*  3 s ◦*",
+        "chain  modeled   1 s ◦*  3 s ◦*",
         "       measured    -     3 s  *",
         "       ratio       -     1 ×",
     ]
 
 
-@pytest.mark.parametrize(
+def test_bits_are_shown_with_the_order_of_the_operands(capsys: Capture) -> None:
+    """The root's tree of a reduction depends on the root, and that of a linear one does not."""
+    lines = printed(capsys, "compare", "reduce", "--bits", "-n", "4", "--algorithms", "binomial,linear,knomial(k=4)")
+    assert lines[0] == "reduce: bits of a floating-point sum"
+    assert [line.split("  ")[0] for line in lines[3:6]] == ["binomial", "linear", "knomial(k=4)"]
+    assert lines[3].split()[1:] == ["root", "(0", "+", "1)", "+", "(2", "+", "3)"]
+    assert lines[4].endswith("the operands only   0 + (1 + (2 + 3))")
+    assert lines[5].endswith("3 + (2 + (0 + 1))")
+
+
+def test_bits_are_listed_with_the_card(capsys: Capture) -> None:
+    """After the cases that an algorithm fits."""
+    lines = [line.split() for line in printed(capsys, "list", "allreduce")]
+    assert ["bits", "equal", "on", "all", "ranks;", "depend", "on", "the", "operands", "only"] in lines
+
+
+def test_algorithms_with_too_many_messages_are_skipped_with_a_sentence(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless they are requested, or have a formula for the cost model."""
+    monkeypatch.setattr("fakempi.apps.cli.comparing.MAX_MESSAGES", 50)
+    lines = printed(capsys, "compare", "alltoall", "-n", "8", "--no-plot")
+    remark = (
+        "linear - skipped at 8 ranks: there is no formula for this cost model, and it would take long to emulate at least"
+    )
+    assert f"{remark} 56 messages; to include it: --algorithms linear" in " ".join(" ".join(lines).split())
+    assert [line.split()[1] for line in lines if line.startswith(("linear  ", "pairwise  "))] == ["-", "14.2"]
+    (line,) = [
+        each for each in printed(capsys, "compare", "alltoall", "-n", "8", "--algorithms", "linear") if "linear" in each
+    ]
+    assert line.split()[1] == "26.3"
+
+
+@for_each(
     ("words", "error"),
     [
-        (["list", "allgathr"], "operation 'allgathr' is unknown: did you mean allgather? There are allgather, "),
-        (["compare", "nothing"], "operation 'nothing' is unknown: There are allgather, "),
-        (["compare", "allgather", "--algorithms", "rng"], "allgather: there is no algorithm 'rng'; there are bruck, "),
-        (["compare", "bcast", "-n", "6+2"], "bcast is within one group: say -n 8, not -n 6+2, or inter:bcast."),
-        (["compare", "inter:allgather"], "inter:allgather is between two groups: say -n 16+16, not -n 16."),
+        (["compare", "bcast", "--bits"], "--bits: bcast does not combine operands; use --bits with allreduce, exscan, "),
+        (
+            ["compare", "scan", "--bits", "-n", "9"],
+            "--bits shows the order of the operands on at most 8 ranks, but -n is 9.",
+        ),
+        (["list", "allgathr"], "operation 'allgathr' is unknown. Did you mean allgather, allgatherv or gather? "),
+        (["compare", "nothing"], "operation 'nothing' is unknown. (For all names, run: fakempi list)"),
+        (["compare", "allgather", "--algorithms", "rng"], "allgather: there is no algorithm 'rng'; there are bine, "),
+        (["compare", "bcast", "-n", "6+2"], "bcast is within one group: use -n 8 instead of -n 6+2, or inter:bcast."),
+        (["compare", "inter:allgather"], "inter:allgather is between two groups: use -n 16+16 instead of -n 16."),
         (["compare", "bcast", "--distribution", "spike"], "bcast has blocks of one size: --distribution "),
-        (["compare", "gatherv", "--distribution", "spke"], "distribution 'spke' is unknown: did you mean spike?"),
-        (["compare", "chain:sort"], "chain:sort is part of other algorithms and not compared; fakempi list shows it."),
-        (["compare", "bcast", "--bytes", "1z"], "'1z' is not a number."),
-        (["compare", "bcast", "--csv", "-", "--json", "-"], "--csv - and --json - would be mixed up: send one "),
-        (["compare", "bcast", "--csv", "/nowhere/a.csv"], "/nowhere/a.csv cannot be written: there is no folder /nowhere."),
-        (["compare", "bcast", "--counts", __file__], f"{__file__} line 1: "),
+        (["compare", "gatherv", "--distribution", "spke"], "distribution 'spke' is unknown. Did you mean spike?"),
+        (["compare", "chain:sort"], "chain:sort is part of other algorithms and cannot be compared; "),
+        (["compare", "bcast", "--bytes", "1z"], "'1z' is not a number of bytes: use 0, 1500, 64k or 1M."),
+        (["compare", "bcast", "-n", "2.."], "'2..' is not a range: use a first and a last value, such as 2..64."),
+        (["compare", "bcast", "--csv", "-", "--json", "-"], "--csv - and --json - cannot both use standard output: "),
+        (["compare", "bcast", "--csv", "/no/a.csv"], "/no/a.csv cannot be written: there is no directory /no."),
+        (["compare", "bcast", "--counts", __file__], f"{__file__}:1: "),
         (["compare", "bcast", "--beside", __file__], f"{__file__} has no column 'operation': it is not from python -m "),
     ],
 )
-def test_wrong_use_is_told_in_a_line(words: list[str], error: str, capsys: Capture) -> None:
-    """And ends with 2."""
+def test_usage_errors_are_reported_in_one_line(words: list[str], error: str, capsys: Capture) -> None:
+    """The exit code is 2."""
     assert main(words) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"fakempi {words[0]}: {error}")
-
-
-@pytest.mark.parametrize("words", ["collectives", "fakempi --help", "fakempi list", "fakempi tour --list"])
-def test_a_reader_that_leaves_is_no_error(words: str) -> None:
-    """As in `fakempi list | head -1`."""
-    command = [sys.executable, "-m", *words.split()]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-        assert run.stdout is not None
-        assert run.stderr is not None
-        run.stdout.close()
-        assert run.stderr.read() == b""

@@ -1,4 +1,4 @@
-"""`fakempi tour`: every station runs what it shows, and fits."""
+"""`fakempi tour`: every station runs the program that it shows, and fits the screen."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 import pytest
 from rich.console import Console
 
-from fakempi.cli import main, touring
-from fakempi.tour import Page, pages
+from fakempi.apps.cli import main, touring
+from fakempi.apps.tour import Page, pages
 from tests.cli.test_running import Capture
 
 ESSENTIAL = (
@@ -22,20 +22,21 @@ ESSENTIAL = (
     "schedule z:2",
     "  near miss: ranks 1-63 have messages from rank 0 with tag 1",
 )
-"""What each station is there for."""
+"""The topic of each station."""
 
 WIDTH, HEIGHT = 80, 24
 
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As wide as it is narrow."""
+    """Set the width of the terminal, and `CI`, with which pytest writes longer summaries."""
     monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setenv("CI", "1")
 
 
 @pytest.mark.parametrize("number", range(1, len(ESSENTIAL) + 1))
-def test_a_station_shows_its_program_and_what_it_is_there_for_and_fits(number: int, capsys: Capture) -> None:
-    """Not on a terminal: no pauses, no colours, and nothing on standard error."""
+def test_a_station_shows_its_program_and_its_topic_and_fits(number: int, capsys: Capture) -> None:
+    """Without a terminal: no pauses, no colors, and no output on standard error."""
     assert main(["tour", str(number)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -44,7 +45,7 @@ def test_a_station_shows_its_program_and_what_it_is_there_for_and_fits(number: i
     page = pages()[number - 1]
     assert [line for line in lines if len(line) > WIDTH] == []
     runs = next(index for index, line in enumerate(lines) if line.startswith("$ "))
-    assert max(runs, len(lines) - runs) < HEIGHT  # two screens, each with a line for the question below it
+    assert max(runs, len(lines) - runs) < HEIGHT  # two screens, each with a line for the prompt
     assert lines[0].startswith(f"── {number}  {page.title} ─")
     assert ESSENTIAL[number - 1] in out
     start = lines.index(page.name) + 1
@@ -52,48 +53,48 @@ def test_a_station_shows_its_program_and_what_it_is_there_for_and_fits(number: i
     assert [re.sub(r"^ *\d+ ", "", line).rstrip() for line in numbered] == page.code.splitlines()
 
 
-def test_the_tour_goes_from_station_to_station_and_says_what_to_try_next(
+def test_the_tour_visits_all_stations_and_names_next_steps(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All there are, in order; two of them here, for the others have their own test."""
+    """In order; two stations here, because another test runs each of them."""
     monkeypatch.setattr(touring, "pages", lambda: [pages()[1], pages()[4]])
     assert len(pages()) == len(ESSENTIAL)
     assert main(["tour", "--fast"]) == 0
     out = capsys.readouterr().out
     heads = [line.strip("─ ") for line in out.splitlines() if line.startswith("── ")]
-    assert heads == [f"1  {pages()[1].title}", f"2  {pages()[4].title}", "What to try next"]
+    assert heads == [f"1  {pages()[1].title}", f"2  {pages()[4].title}", "Next steps"]
     assert "$ fakempi run -n 64 your_script.py" in out
 
 
-def test_q_leaves_and_enter_goes_on(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_q_quits_and_enter_continues(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal."""
     monkeypatch.setattr(touring, "pages", lambda: [pages()[1]] * 3)
     monkeypatch.setattr(touring, "console", lambda: Console(force_terminal=True, color_system=None, height=HEIGHT))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     answers = iter(["", "", "", "q"])
-    asked: list[str] = []
+    requested: list[str] = []
 
     def answer(question: str) -> str:
-        asked.append(question)
+        requested.append(question)
         return next(answers)
 
     monkeypatch.setattr("builtins.input", answer)
     assert main(["tour"]) == 0
     out = capsys.readouterr().out
     assert out.count(pages()[1].title) == 2
-    assert asked == ["Enter runs it, q leaves ", "Enter goes on, q leaves "] * 2
-    assert "What to try next" not in out
+    assert requested == ["Enter: run it, q: quit ", "Enter: next page, q: quit "] * 2
+    assert "Next steps" not in out
 
 
-def test_a_station_for_which_something_is_missing_is_left_out(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_station_with_a_missing_dependency_is_skipped(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's first command does not install pytest."""
     monkeypatch.setattr(touring, "find_spec", lambda name: None)
     assert main(["tour", "--list"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "8  Every schedule, not the ones that happen"
+    assert capsys.readouterr().out.splitlines()[-1] == "8  Run all schedules that MPI allows"
 
 
 def test_stations_are_listed_and_chosen_by_number(capsys: Capture) -> None:
-    """One alone does not say goodbye."""
+    """A single station prints no closing message."""
     assert main(["tour", "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{number}  {page.title}" for number, page in enumerate(pages(), 1)]
     assert main(["tour", "5", "2", "--no-pause"]) == 0
@@ -102,24 +103,25 @@ def test_stations_are_listed_and_chosen_by_number(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("word", ["0", "99"])
-def test_a_station_that_is_not_there_is_refused(word: str, capsys: Capture) -> None:
-    """And what there is is said."""
+def test_a_station_that_does_not_exist_is_rejected(word: str, capsys: Capture) -> None:
+    """The message lists the stations."""
     assert main(["tour", word]) == 2
-    expected = f"fakempi tour: there is no station {word}: there are 1 to {len(pages())}, see fakempi tour --list.\n"
+    hint = "(To list them, run: fakempi tour --list)"
+    expected = f"fakempi tour: there is no page {word}; the pages are 1 to {len(pages())}. {hint}\n"
     assert capsys.readouterr().err == expected
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_page_is_short(page: Page) -> None:
-    """A few words; programs beside their line numbers, and commands, within 80 columns."""
-    assert len(page.words) <= 4 * WIDTH
+    """A few words; programs with line numbers, and commands, within 80 columns."""
+    assert len(page.text) <= 4 * WIDTH
     assert len(page.code.splitlines()) <= 17
     assert max(map(len, page.code.splitlines())) <= WIDTH - 5
     assert all(len(line) <= WIDTH - 2 for line in page.commands)
 
 
 def test_without_arguments_there_is_help_with_examples(capsys: Capture) -> None:
-    """Which is no mistake."""
+    """This is not an error."""
     assert main([]) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -1,4 +1,4 @@
-"""`fakempi verify`: the verdict, the exit code, and what is refused."""
+"""`fakempi verify`: verdict, exit code, and usage errors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fakempi.cli import main
+from fakempi.apps.cli import main
 from tests.cli.test_running import Capture
 
 KNOMIAL = '''
-"""Broadcast by a tree in which everybody has k - 1 children a round."""
+"""Broadcast by a tree in which every rank has k - 1 children per round."""
 
 from collectives import Algorithm, Case
 from collectives.catalogue.schedule import Transfer
@@ -19,7 +19,7 @@ from collectives.tools.messages import receive, send
 
 
 def edges(p, k):
-    """Who sends to whom, round by round, counted from the root."""
+    """The sends of each round, with ranks counted from the root."""
     reached = 1
     while reached < p:
         yield [(v, v + i * reached) for i in range(1, k) for v in range(reached) if v + i * reached < p]
@@ -47,36 +47,36 @@ def schedule(case: Case):
             ]
 
 
-ALGORITHM = Algorithm("bcast", "knomial", bcast_knomial, schedule, parameters={"k": 3})
+ALGORITHM = Algorithm("bcast", "my_knomial", bcast_knomial, schedule, parameters={"k": 3})
 '''
 
 
 @pytest.fixture
 def knomial(tmp_path: Path) -> Path:
-    """A file of one's own."""
+    """A file with a custom algorithm."""
     path = tmp_path / "knomial.py"
     path.write_text(KNOMIAL, encoding="utf-8")
     return path
 
 
-def test_what_holds_is_told_in_a_sentence(capsys: Capture) -> None:
-    """And the exit code is 0; nothing of a progress line where there is no terminal."""
+def test_success_is_reported_in_a_sentence(capsys: Capture) -> None:
+    """The exit code is 0, and there is no progress line without a terminal."""
     assert main(["verify", "barrier/linear", "--ranks", "4"]) == 0
     assert capsys.readouterr() == (
-        "barrier linear does what it claims: results, messages, bytes, rounds, modelled time and scratch memory in 4 cases "
+        "barrier linear: all claims hold (results, messages, bytes, rounds, modeled time and scratch memory) in 4 cases "
         "on up to 4 ranks.\n",
         "",
     )
 
 
-def test_a_file_of_ones_own_is_verified(knomial: Path, capsys: Capture) -> None:
-    """Its own parameter too."""
+def test_a_custom_file_is_verified(knomial: Path, capsys: Capture) -> None:
+    """Including its parameter."""
     assert main(["verify", str(knomial), "--ranks", "5"]) == 0
-    assert capsys.readouterr().out.startswith("bcast knomial does what it claims: results, messages, ")
+    assert capsys.readouterr().out.startswith("bcast my_knomial: all claims hold (results, messages, ")
 
 
-def test_what_is_wrong_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture) -> None:
-    """One picture for each case, and the exit code is 1."""
+def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture) -> None:
+    """One picture for each case, and exit code 1."""
     text = knomial.read_text(encoding="utf-8")
     knomial.with_name("wrong.py").write_text(
         text.replace("send(comm, buf, (root + w)", "w < 4 and send(comm, buf, (root + w)")
@@ -85,30 +85,30 @@ def test_what_is_wrong_is_shown_in_the_smallest_case(knomial: Path, capsys: Capt
     out, err = capsys.readouterr()
     assert err == ""
     *lines, last = out.splitlines()
-    assert re.fullmatch(r"bcast knomial does not do what it claims: 1 thing is wrong, in \d+ cases on up to 6 ranks\.", last)
+    assert re.fullmatch(r"bcast my_knomial: 1 counterexample in \d+ cases on up to 6 ranks\.", last)
     assert lines == [
-        "bcast knomial, deadlock: nothing moves any more, and ranks wait",
-        "smallest case: p = 5, m = 1 byte, root 0; t_s = 1000, t_w = 1, nothing buffered",
-        "    round 3, where paper and run part:",
-        "    rank   on paper      in the run",
+        "bcast my_knomial, deadlock: all unfinished ranks are blocked",
+        "smallest case: p = 5, m = 1 byte, root 0; t_s = 1000, t_w = 1, no buffering",
+        "    first difference between schedule and run: round 3",
+        "    rank   claimed       actual",
         "    0      1 byte to 3   1 byte to 3",
         "    1      1 byte to 4   nothing       <",
         "    2      nothing       nothing",
         "    3      nothing       nothing",
         "    4      nothing       nothing",
-        "    deadlock at t = 3003 s: 1 of 5 ranks waits, and nothing else can happen.",
+        "    deadlock at t = 3003 s: 1 of 5 ranks is blocked, and nothing can wake it.",
         "      rank 4: receive(source=1, tag=0) at wrong.py:24, since t = 0; rank 1 has ended",
     ]
 
 
-def test_of_one_case_there_is_one_picture(knomial: Path, capsys: Capture) -> None:
-    """Of a schedule that forgets the last, messages, bytes, rounds and time are all wrong."""
+def test_a_case_has_one_picture(knomial: Path, capsys: Capture) -> None:
+    """A schedule that omits the last rank has wrong messages, bytes, rounds and time."""
     text = knomial.read_text(encoding="utf-8")
     knomial.with_name("short.py").write_text(text.replace("p, k = case.p, ", "p, k = case.p - (case.p > 2), "))
     assert main(["verify", str(knomial.with_name("short.py")), "--ranks", "3"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(": ")[0] for line in lines if line.startswith("bcast knomial,")] == [
-        f"bcast knomial, {what}" for what in ("messages", "bytes", "rounds", "time")
+    assert [line.split(": ")[0] for line in lines if line.startswith("bcast my_knomial,")] == [
+        f"bcast my_knomial, {what}" for what in ("messages", "bytes", "rounds", "time")
     ]
     assert sum(line.startswith("smallest case: ") for line in lines) < 4
 
@@ -116,24 +116,24 @@ def test_of_one_case_there_is_one_picture(knomial: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["bcast"], "which bcast? Say bcast/binomial, bcast/chain, "),
-        (["bcast/binomal"], "algorithm of bcast 'binomal' is unknown: did you mean binomial? There are binomial, "),
-        (["inter:allgathr/ring"], "operation 'inter:allgathr' is unknown: did you mean inter:allgather? There are "),
+        (["bcast"], "bcast has several algorithms: use bcast/binary, bcast/bine, bcast/binomial, "),
+        (["bcast/binomal"], "algorithm of bcast 'binomal' is unknown. Did you mean binomial, "),
+        (["inter:allgathr/ring"], "operation 'inter:allgathr' is unknown. Did you mean inter:allgather, "),
         (["./nothing.py"], "./nothing.py cannot be loaded: "),
-        (["bcast/binomial", "--ranks", "0"], "--ranks 0: there must be at least 1."),
-        (["inter:bcast/wmpi", "--ranks", "1"], "--ranks 1: there must be at least 2."),
-        (["bcast/binomial", "--ranks", "many"], "'many' is not a number."),
+        (["bcast/binomial", "--ranks", "0"], "--ranks 0: there must be at least 1 rank."),
+        (["inter:bcast/wmpi", "--ranks", "1"], "--ranks 1: there must be at least 2 ranks."),
+        (["bcast/binomial", "--ranks", "many"], "'many' is not a number of ranks: use 4 or 1k."),
     ],
 )
-def test_wrong_use_is_told_in_a_line(words: list[str], error: str, capsys: Capture) -> None:
-    """And ends with 2."""
+def test_usage_errors_are_reported_in_one_line(words: list[str], error: str, capsys: Capture) -> None:
+    """The exit code is 2."""
     assert main(["verify", *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"fakempi verify: {error}")
 
 
-def test_time_that_is_up_is_told(capsys: Capture) -> None:
-    """With what was left."""
+def test_an_expired_time_limit_is_reported(capsys: Capture) -> None:
+    """With the work that is left."""
     assert main(["verify", "barrier/linear", "--ranks", "4", "--seconds", "1e-9"]) == 0
-    assert capsys.readouterr().out.endswith("in 1 case on up to 4 ranks. There was no time for 3 more.\n")
+    assert capsys.readouterr().out.endswith("in 1 case on up to 4 ranks. The time limit left out 3 more cases.\n")
     assert main(["verify", "barrier/linear", "--seconds", "-1"]) == 2

@@ -1,19 +1,44 @@
-"""A Hypothesis strategy for any case that an algorithm serves; the fixed ones are the package's own."""
+"""Cases that an algorithm supports: the same ones in every call, or drawn by Hypothesis."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 
 from hypothesis import strategies as st
 
 from collectives import Algorithm, Case
-from collectives.verification.cases import NEVER_IN_PLACE, PAIRED, REDUCING, ROOTED, UNEVEN, both_ways
+from collectives.verification.cases import (
+    NEVER_IN_PLACE,
+    PAIRED,
+    REDUCING,
+    ROOTED,
+    UNEVEN,
+    both_ways,
+    random_cases,
+    some_cases,
+)
 from collectives.verification.choices import parameter_choices
+
+
+def sampled_cases(algorithm: Algorithm, *ranks: int, count: int = 1) -> Iterator[Case]:
+    """Yield up to `count` random cases for each number of ranks; if the algorithm rejects them all, on fewer ranks.
+
+    Cases in place and cases with separate buffers take turns.
+    """
+    for number, p in enumerate(ranks):
+        drawn = [Case(p)] if algorithm.operation == "barrier" else list(random_cases(algorithm, p, 12))
+        accepted = [case for case in drawn if algorithm.fits(case) is None] or list(some_cases(algorithm, p))
+        accepted = accepted or [_made_to_fit(algorithm, drawn[0])]
+        Random(f"{algorithm.operation} {algorithm.name} {p}").shuffle(accepted)
+        accepted.sort(key=lambda case: case.in_place == bool(number % 2))
+        yield from accepted[:count]
 
 
 @st.composite
 def drawn_cases(draw: st.DrawFn, algorithm: Algorithm, largest_p: int = 40) -> Case:
-    """Any case that the algorithm serves."""
+    """Draw a case that the algorithm supports."""
     operation = algorithm.operation
     p = draw(st.integers(1, largest_p))
     if operation == "barrier":
@@ -41,11 +66,13 @@ def drawn_cases(draw: st.DrawFn, algorithm: Algorithm, largest_p: int = 40) -> C
 
 
 def _made_to_fit(algorithm: Algorithm, case: Case) -> Case:
-    """The same case on the next smaller number of ranks that the algorithm serves."""
+    """Return the case on the next smaller number of ranks that the algorithm supports."""
     for p in range(case.p, 0, -1):
         counts = None if case.counts is None else case.counts[:p]
         traffic = None if case.traffic is None else tuple(row[:p] for row in case.traffic[:p])
-        smaller = replace(case, p=p, root=min(case.root, p - 1), counts=counts, traffic=traffic)
+        lists = {name: value[:p] for name, value in case.parameters.items() if name == "nodes" and isinstance(value, tuple)}
+        parameters = {**case.parameters, **lists}
+        smaller = replace(case, p=p, root=min(case.root, p - 1), counts=counts, traffic=traffic, parameters=parameters)
         if algorithm.fits(smaller) is None:
             return smaller
-    raise AssertionError(f"{algorithm!r} does not even serve one rank")
+    raise AssertionError(f"{algorithm!r} does not support 1 rank")

@@ -1,4 +1,4 @@
-"""Distributions of a total over p ranks: exact for every m and p, and of the shape that their names say."""
+"""Distributions over p ranks: exact totals for every m and p, and the shape of each distribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ranks = st.integers(1, 200)
 @pytest.mark.parametrize("distribution", [*DISTRIBUTIONS.values(), random], ids=lambda each: each.__name__)
 @given(m=totals, p=ranks)
 def test_every_distribution_has_p_sizes_that_add_up_to_m(distribution: Distribution, m: int, p: int) -> None:
-    """Also for one rank, and for fewer bytes than ranks."""
+    """Including one rank, and fewer elements than ranks."""
     sizes = distribution(m, p)
     assert (len(sizes), sum(sizes)) == (p, m)
     assert min(sizes) >= 0
@@ -26,7 +26,7 @@ def test_every_distribution_has_p_sizes_that_add_up_to_m(distribution: Distribut
 
 @given(m=totals, p=ranks)
 def test_shapes(m: int, p: int) -> None:
-    """Each as Träff et al. describe it, to within rounding."""
+    """Each distribution has the shape that Träff et al. describe, except for rounding."""
     assert max(regular(m, p)) - min(regular(m, p)) <= 1
     assert p == 1 or spike(m, p)[0] - m / 2 in (0, 0.5)
     assert max(spike(m, p)[1:], default=0) - min(spike(m, p)[1:], default=0) <= 1
@@ -38,7 +38,7 @@ def test_shapes(m: int, p: int) -> None:
 
 
 @given(m=st.integers(1000, 10**6), p=st.integers(3, 200), seed=st.integers(0, 1000))
-def test_a_random_distribution_is_its_seeds(m: int, p: int, seed: int) -> None:
-    """The same seed gives the same sizes, and another seed others."""
+def test_a_random_distribution_depends_on_its_seed_only(m: int, p: int, seed: int) -> None:
+    """Equal seeds give equal sizes, different seeds different sizes."""
     assert random(m, p, seed) == random(m, p, seed)
     assert len({random(m, p, seed + more) for more in range(3)}) > 1

@@ -1,4 +1,4 @@
-"""Algorithms from files and from installed packages: loaded once, and refused in one sentence."""
+"""Load algorithms from files and from installed packages, and report invalid ones in one sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 import collectives
 from collectives import CATALOGUE, Case, find, fitting, loading
+from collectives.bundled import bundled
 from collectives.loading import LoadError, load, origin
-from collectives.ours import ours
 
 KNOMIAL = Path(__file__).parents[2] / "demos" / "knomial.py"
 MINIMAL = """\
@@ -28,7 +28,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Put a text into a file."""
+    """Write text to a file."""
 
     def put(text: str, name: str = "own.py") -> Path:
         path = tmp_path / name
@@ -40,16 +40,16 @@ def write(tmp_path: Path) -> Write:
 
 
 def test_a_file_defines_an_algorithm() -> None:
-    """With a card of its own; it is known where it is from."""
+    """Its card is the file's docstring, and `origin` returns the file."""
     algorithm = load(str(KNOMIAL))
-    assert repr(algorithm) == "<intra bcast knomial>"
+    assert repr(algorithm) == "<intra bcast my_knomial>"
     assert algorithm.card["Rounds"] == "at most (k-1) ceil(log_k p)"
     assert origin(algorithm) == str(KNOMIAL)
     assert algorithm not in CATALOGUE
 
 
 def test_a_file_is_executed_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By whatever path it is asked for; until it can be loaded, each time."""
+    """Different paths to one file return one object; a file that fails is executed again."""
     path = write("this is no Python")
     with pytest.raises(LoadError):
         load(path)
@@ -60,27 +60,28 @@ def test_a_file_is_executed_once(write: Write, monkeypatch: pytest.MonkeyPatch) 
     assert load("own.py") is load(Path("./own.py")) is algorithm
 
 
-def test_a_file_imports_from_its_own_folder(write: Write) -> None:
-    """Two folders may each have their helpers; nothing of it is left behind."""
+def test_a_file_imports_from_its_own_directory(write: Write) -> None:
+    """Two directories may have different modules of one name; sys.path and sys.modules do not change."""
     path, modules, names = list(sys.path), set(sys.modules), []
-    for folder, file in product(("one", "two"), ("first.py", "second.py")):
-        write(f"NAME = 'from_{folder}'\n", f"{folder}/helpers.py")
-        names.append(load(write("from helpers import NAME\n" + MINIMAL.replace('"NAME"', "NAME"), f"{folder}/{file}")).name)
+    for directory, file in product(("one", "two"), ("first.py", "second.py")):
+        write(f"NAME = 'from_{directory}'\n", f"{directory}/helpers.py")
+        text = "from helpers import NAME\n" + MINIMAL.replace('"NAME"', "NAME")
+        names.append(load(write(text, f"{directory}/{file}")).name)
     assert names == ["from_one"] * 2 + ["from_two"] * 2
     assert sys.path == path
     assert all(name.startswith("algorithm_") for name in set(sys.modules) - modules)
 
 
-def test_a_file_is_python_as_anywhere_else(write: Write) -> None:
-    """It has a name and a place; no future of ours is imported into it; one that runs as a script does not."""
+def test_a_file_is_executed_like_a_module(write: Write) -> None:
+    """`__file__` and `__name__` are set, and our `from __future__ import annotations` does not apply to it."""
     text = "def f(x: int): ...\nassert f.__annotations__ == {'x': int}\nassert __file__.endswith('plain.py')\n"
     load(write(text + "assert __name__ != '__main__'\n" + MINIMAL.replace("NAME", "plain"), "plain.py"))
 
 
-def test_modules_of_an_environment_below_the_folder_stay(
+def test_modules_of_an_environment_below_the_directory_stay_imported(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """They are not the file's own; those beside it are, even where they could be imported anyway."""
+    """Only modules in the file's directory are removed from sys.modules."""
     write("X = 1\n", "environment/far_helper.py")
     write("X = 2\n", "near_helper.py")
     monkeypatch.syspath_prepend(tmp_path / "environment")
@@ -90,10 +91,10 @@ def test_modules_of_an_environment_below_the_folder_stay(
     assert "near_helper" not in sys.modules
 
 
-def test_modules_of_that_name_that_were_there_are_there_again(
+def test_imported_modules_of_the_same_name_are_restored(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A program's own helpers stay its own."""
+    """A program's modules are the same before and after."""
     write("NAME = 'file'\n", "same_name.py")
     load(write("from same_name import NAME\n" + MINIMAL.replace('"NAME"', "NAME"), "first.py"))
     own = ModuleType("same_name")
@@ -102,8 +103,8 @@ def test_modules_of_that_name_that_were_there_are_there_again(
     assert (second.name, sys.modules["same_name"]) == ("file2", own)
 
 
-def test_a_file_of_ours_is_what_it_is_in_the_catalogue() -> None:
-    """And no copy of it that shadows itself."""
+def test_a_bundled_file_returns_the_algorithm_of_the_catalogue() -> None:
+    """The file is imported, not executed a second time."""
     chain = find("bcast", "chain")
     assert load(Path(collectives.__file__).parent / "intra/bcast/chain.py") is chain
     assert origin(chain) == ""
@@ -119,21 +120,21 @@ def test_a_file_of_ours_is_what_it_is_in_the_catalogue() -> None:
         ("raise SystemExit('two\\nlines')\n", "cannot be loaded: line 1: SystemExit: two lines."),
         ("open('/no/such')\n", "cannot be loaded: line 1: no such file or directory."),
         ("X = 1\n", "defines no ALGORITHM."),
-        ("from collectives import find\nMINE = find('bcast', 'chain')\n", "defines no ALGORITHM, but MINE: rename that."),
+        ("from collectives import find\nMINE = find('bcast', 'chain')\n", "defines no ALGORITHM: rename MINE to ALGORITHM."),
         ("ALGORITHM = {}\n", "ALGORITHM is of type dict, not an Algorithm."),
         (
             MINIMAL.replace("NAME", "binomial"),
-            "ALGORITHM is called bcast binomial, as one of ours is: give it another name.",
+            "ALGORITHM is named bcast binomial, which exists in the catalogue: choose another name.",
         ),
         (
             MINIMAL.replace('"bcast"', '"brodcast"'),
-            "ALGORITHM is for an operation 'brodcast' of kind 'intra'; of that kind there are allgather, allgatherv, ",
+            "ALGORITHM has the unknown operation 'brodcast' of kind 'intra'; operations of this kind: allgather, ",
         ),
-        (MINIMAL.replace("schedule", "kind='outer', schedule"), "of kind 'outer'; of that kind there are none."),
+        (MINIMAL.replace("schedule", "kind='outer', schedule"), "of kind 'outer'; there is no such kind."),
     ],
 )
-def test_what_is_wrong_with_a_file_is_one_sentence(text: str, sentence: str, write: Write) -> None:
-    """Which begins with the file; a KeyError's words are a sentence too."""
+def test_errors_in_a_file_are_reported_in_one_sentence(text: str, sentence: str, write: Write) -> None:
+    """The message begins with the path."""
     path, modules = write(text), set(sys.modules)
     with pytest.raises(LookupError) as caught:
         load(path)
@@ -144,22 +145,22 @@ def test_what_is_wrong_with_a_file_is_one_sentence(text: str, sentence: str, wri
         assert set(sys.modules) == modules
 
 
-def test_a_file_that_is_not_there_or_no_file(tmp_path: Path) -> None:
-    """In the words of the system."""
+def test_a_missing_file_and_a_directory_are_reported(tmp_path: Path) -> None:
+    """The message contains the operating system's error."""
     for path, why in ((tmp_path / "gone.py", "no such file or directory"), (tmp_path, "is a directory")):
         with pytest.raises(LoadError, match=f"^{path} cannot be loaded: {why}.$"):
             load(path)
 
 
-def test_a_mistake_in_a_helper_is_said_to_be_there(write: Write) -> None:
-    """With both lines."""
+def test_an_error_in_an_imported_module_is_reported_with_both_lines(write: Write) -> None:
+    """The line of the import and the line of the error."""
     write("def f(:\n", "wrong_helper.py")
     with pytest.raises(LoadError, match=r"own.py cannot be loaded: line 2: wrong_helper.py line 1: invalid syntax.$"):
         load(write("\nimport wrong_helper\n"))
 
 
-def test_an_interrupt_is_not_the_files_fault(write: Write) -> None:
-    """It goes on."""
+def test_keyboard_interrupt_propagates(write: Write) -> None:
+    """It is not converted into a LoadError."""
     path = list(sys.path)
     with pytest.raises(KeyboardInterrupt):
         load(write("raise KeyboardInterrupt\n"))
@@ -171,7 +172,7 @@ def test_an_interrupt_is_not_the_files_fault(write: Write) -> None:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], None]:
-    """Make packages look installed, each with its algorithms: entry -> text of the module of that name."""
+    """Return a function that creates installed packages: entry name -> source of the module of that name."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(loading, "_installed", None)
 
@@ -192,8 +193,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[s
 Install = Callable[..., None]
 
 
-def test_what_a_package_offers_is_in_the_catalogue(install: Install) -> None:
-    """After ours, marked with the package and its version."""
+def test_algorithms_of_packages_are_in_the_catalogue(install: Install) -> None:
+    """They follow the bundled ones; `origin` returns the package and its version."""
     install({"offered_by_pack": MINIMAL.replace("NAME", "offered")})
     offered = find("bcast", "offered")
     assert CATALOGUE[-1] is offered
@@ -202,42 +203,41 @@ def test_what_a_package_offers_is_in_the_catalogue(install: Install) -> None:
     assert (origin(offered), origin(find("bcast", "chain"))) == ("some-pack 1.2", "")
 
 
-def test_a_package_may_look_at_the_catalogue_while_it_is_imported(install: Install) -> None:
-    """It sees what there is so far."""
+def test_a_package_can_read_the_catalogue_while_it_is_imported(install: Install) -> None:
+    """It sees the algorithms loaded so far."""
     text = "from collectives import CATALOGUE\nCOUNT = len(CATALOGUE)\n" + MINIMAL.replace("NAME", "curious")
     install({"curious_pack": text})
-    assert len(CATALOGUE) == len(ours()) + 1
+    assert len(CATALOGUE) == len(bundled()) + 1
     assert len(CATALOGUE) == sys.modules["curious_pack"].COUNT + 1
 
 
-def test_what_cannot_be_had_of_a_package_is_left_out_with_a_warning(install: Install) -> None:
-    """Once; what it has besides is there."""
+def test_invalid_algorithms_of_a_package_are_skipped_with_a_warning(install: Install) -> None:
+    """Each warning is issued once, and valid algorithms of the package are loaded."""
     entries = {
         "pack_gone": "", "pack_crash": "1 / 0\n", "pack_none": "ALGORITHM = 3\n",
         "pack_good": MINIMAL.replace("NAME", "good"), "pack_twice": MINIMAL.replace("NAME", "good"),
         "pack_shadow": MINIMAL.replace("NAME", "chain"),
     }  # fmt: skip
     install(entries)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert [each.name for each in CATALOGUE if origin(each)] == ["good"]
-        assert len(CATALOGUE) == len(ours()) + 1
-    assert {each.category for each in told} == {RuntimeWarning}
-    assert [str(each.message) for each in told] == [
-        "some-pack 1.2: its algorithm pack_crash is left out: pack_crash:ALGORITHM cannot be loaded: "
+        assert len(CATALOGUE) == len(bundled()) + 1
+    assert {each.category for each in caught} == {RuntimeWarning}
+    assert [str(each.message) for each in caught] == [
+        "some-pack 1.2: algorithm pack_crash is skipped: pack_crash:ALGORITHM cannot be loaded: "
         "ZeroDivisionError: division by zero.",
-        "some-pack 1.2: its algorithm pack_gone is left out: pack_gone:ALGORITHM cannot be loaded: "
-        "No module named 'pack_gone'.",
-        "some-pack 1.2: its algorithm pack_none is left out: pack_none:ALGORITHM is of type int, not an Algorithm.",
-        "some-pack 1.2: its algorithm pack_shadow is left out: pack_shadow:ALGORITHM is called bcast chain, "
-        "as one of ours is: give it another name.",
-        "some-pack 1.2: its algorithm pack_twice is left out: pack_twice:ALGORITHM is called bcast good, "
-        "as one of some-pack 1.2 is: give it another name.",
+        "some-pack 1.2: algorithm pack_gone is skipped: pack_gone:ALGORITHM cannot be loaded: No module named 'pack_gone'.",
+        "some-pack 1.2: algorithm pack_none is skipped: pack_none:ALGORITHM is of type int, not an Algorithm.",
+        "some-pack 1.2: algorithm pack_shadow is skipped: pack_shadow:ALGORITHM is named bcast chain, "
+        "which exists in the catalogue: choose another name.",
+        "some-pack 1.2: algorithm pack_twice is skipped: pack_twice:ALGORITHM is named bcast good, "
+        "which exists in some-pack 1.2: choose another name.",
     ]
 
 
-def test_ours_are_found_without_a_look_at_packages(install: Install) -> None:
-    """Nor are they imported, nor any of ours, before somebody looks."""
+def test_finding_a_bundled_algorithm_imports_no_package(install: Install) -> None:
+    """`import collectives` imports no algorithm."""
     install({"pack_crash": "1 / 0\n"})
     assert find("bcast", "chain").name == "chain"
     assert loading._installed is None

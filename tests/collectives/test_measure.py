@@ -1,4 +1,4 @@
-"""`python -m collectives.measure` on the emulator, where repeats are all alike: times, refusals, complaints."""
+"""`python -m collectives.measure` on the emulator, where all repeats take the same time: times and error messages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from collectives import find, measure
+from collectives import Algorithm, find, measure
 from collectives.distributions import DISTRIBUTIONS
 from collectives.trials.cases import make_case
-from fakempi.cli import main
+from fakempi.apps.cli import main
 from fakempi.compare import sweep
 from tests.cli.test_running import Capture
 
@@ -20,16 +20,15 @@ COST = "hockney:t_s=8,t_w=0.5,eager_limit=0"
 
 
 def measured(capsys: Capture, ranks: int, *words: str, cost: str = COST, code: int = 0) -> tuple[str, str]:
-    """What it prints, on so many virtual ranks."""
+    """Return standard output and standard error of a run on virtual ranks."""
     assert main(["run", "-n", str(ranks), "--quiet", "--cost", cost, "-m", "collectives.measure", *words]) == code
     out, err = capsys.readouterr()
     return out, err
 
 
-def with_its_own_parts(name: str, nbytes: int) -> Any:
-    """What an allgatherv between 4 and 2 ranks takes by itself: parts by a table are a communicator's."""
-    case = make_case("allgatherv", 4, 2, nbytes, DISTRIBUTIONS["regular"])
-    return find("allgatherv", name, kind="inter").time(case, 8, 0.5)
+def with_default_parts(algorithm: Algorithm, p: int, q: int, nbytes: int) -> Any:
+    """Return the time of an algorithm with its default parts; a sweep takes them from a table."""
+    return algorithm.time(make_case(algorithm.operation, p, q, nbytes, DISTRIBUTIONS["regular"]), 8, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -42,25 +41,27 @@ def with_its_own_parts(name: str, nbytes: int) -> Any:
         (6, ["inter:allgatherv", "--groups", "4+2", "--bytes", "8"], "inter"),
     ],
 )
-def test_modelled_time_is_what_a_sweep_measures(ranks: int, words: list[str], kind: str, capsys: Capture) -> None:
-    """Exactly: a barrier of whole steps starts all ranks together, and no float is rounded."""
+def test_modeled_time_is_what_a_sweep_measures(ranks: int, words: list[str], kind: str, capsys: Capture) -> None:
+    """The times are exactly equal: the barrier starts all ranks at the same time, and no float is rounded."""
     lines = list(csv.DictReader(measured(capsys, ranks, *words, "--repeats", "3", "--csv", "-")[0].splitlines()))
     sizes = [int(size) for size in words[-1].split(",")]
-    operation, pair = words[0].rpartition(":")[2], (4, 2) if kind == "inter" else ranks
+    operation, pair = words[0].rpartition(":")[2], (4, 2) if kind == "inter" else (ranks, 0)
     made = sweep(operation, [pair], sizes, cost=COST, kind=kind, measure=True)
     found = {(line["algorithm"], int(line["bytes"])): line for line in lines}
     for column in made.columns:
-        for name, figure in column.figures.items():
+        for name, case_time in column.case_times.items():
             line = found.pop((name, column.nbytes))
-            assert line["refused"] == figure.refused
-            if figure.claimed is not None:  # else it depends on who is first among equals
-                alone = figure.measured if kind == "intra" else with_its_own_parts(name, column.nbytes)
-                assert float(line["seconds"]) == float(line["least"]) == float(line["most"]) == alone
+            assert line["refused"] == case_time.refused
+            if case_time.claimed is not None:  # otherwise the time depends on the order of simultaneous events
+                algorithm = find(operation, name, kind)
+                parts = any(isinstance(default, Algorithm) for default in algorithm.parameters.values())
+                expected = with_default_parts(algorithm, *pair, column.nbytes) if parts else case_time.emulated
+                assert float(line["seconds"]) == float(line["least"]) == float(line["most"]) == expected
     assert found == {}
 
 
-def test_a_table_is_printed_once(capsys: Capture) -> None:
-    """By the first process; the fastest is marked, and who refuses says why."""
+def test_process_0_prints_a_table(capsys: Capture) -> None:
+    """A star marks the fastest algorithm; algorithms that do not fit have the reason."""
     words = ["allgather", "--bytes", "8", "--repeats", "2", "--algorithms", "ring,recursive_doubling,gather_bcast"]
     out, err = measured(capsys, 3, *words, cost="hockney:eager_limit=0")
     assert err == ""
@@ -74,8 +75,8 @@ allgather on 3 processes, 2 repeats, in microseconds, fakempi: an MPI emulator i
 """
 
 
-def test_own_counts_and_distributions_are_measured(capsys: Capture, tmp_path: Path) -> None:
-    """A file of counts by its name, distributions by theirs."""
+def test_counts_and_distributions_are_measured(capsys: Capture, tmp_path: Path) -> None:
+    """The column `distribution` has the name of the file or of the distribution."""
     file, into = tmp_path / "mine.txt", tmp_path / "out.csv"
     file.write_text("5, 0, 4")
     words = ["allgatherv", "--algorithms", "ring", "--repeats", "1", "--csv", str(into)]
@@ -90,7 +91,7 @@ def test_own_counts_and_distributions_are_measured(capsys: Capture, tmp_path: Pa
 
 
 def test_an_algorithm_of_a_file_is_measured(capsys: Capture, tmp_path: Path) -> None:
-    """By the path that was typed, with parameters."""
+    """Its label is the path as typed, with the parameters."""
     file = tmp_path / "mine.py"
     file.write_text(
         "from dataclasses import replace\nfrom collectives import find\n"
@@ -99,33 +100,33 @@ def test_an_algorithm_of_a_file_is_measured(capsys: Capture, tmp_path: Path) -> 
     )
     names = f"chain(segment_bytes=4),{file}(segment_bytes=4)"
     out, _ = measured(capsys, 3, "bcast", "--bytes", "8", "--algorithms", names, "--repeats", "1", "--csv", "-")
-    ours, own = csv.DictReader(out.splitlines())
-    assert (ours["algorithm"], own["algorithm"]) == ("chain(segment_bytes=4)", f"{file}(segment_bytes=4)")
-    assert ours["seconds"] == own["seconds"]
+    bundled, from_file = csv.DictReader(out.splitlines())
+    assert (bundled["algorithm"], from_file["algorithm"]) == ("chain(segment_bytes=4)", f"{file}(segment_bytes=4)")
+    assert bundled["seconds"] == from_file["seconds"]
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ("spit", "operation 'spit' is unknown: there are allgather, "),
-        ("outer:bcast", "operation 'outer:bcast' is unknown: there are intra, inter and split operations."),
-        ("inter:bcast", "inter:bcast is between two groups: say --groups 6+2."),
-        ("bcast --groups 1+1", "bcast is within one group: --groups is for inter:bcast."),
-        ("inter:bcast --groups 2+1", "--groups 2+1 are 3 processes, but there are 2."),
-        ("bcast --repeats 0", "--repeats 0 measures nothing."),
-        ("bcast --bytes 8,x", "'x' is not a number of bytes: say 0, 1500, 64k or 1M."),
-        ("bcast --distribution spike", "bcast has blocks of one size: --distribution is for gatherv, "),
-        ("gatherv --distribution spke", "distribution 'spke' is unknown: there are regular, "),
-        ("gatherv --counts COUNTS", "COUNTS has counts for 3 processes, but there are 2."),
-        ("gatherv --counts COUNTS --bytes 8", "--counts says how large blocks are: leave out --bytes and --distribution."),
-        ("bcast --algorithms chian", "no intra algorithm 'chian' for bcast; there are binomial, "),
-        ("bcast --algorithms chain(size=3)", "chain(size=3): 'size=3' should be a parameter and its value; there are: "),
-        ("bcast --algorithms chain)", "'chain)' should be an algorithm, such as ring, chain(segment_bytes=4k) or ./mine"),
+        ("spit", "unknown operation 'spit': use allgather, "),
+        ("outer:bcast", "unknown operation 'outer:bcast': use an intra, inter or split operation."),
+        ("inter:bcast", "inter:bcast needs two groups: add --groups P+Q, such as --groups 6+2."),
+        ("bcast --groups 1+1", "bcast uses one group: --groups is for inter:bcast."),
+        ("inter:bcast --groups 2+1", "--groups 2+1 has 3 processes, but the job has 2."),
+        ("bcast --repeats 0", "--repeats 0 measures nothing: use 1 or more."),
+        ("bcast --bytes 8,x", "'x' is not a number: use a form such as 0, 1500, 64k or 1M."),
+        ("bcast --distribution spike", "bcast has equal blocks: --distribution is for gatherv, "),
+        ("gatherv --distribution spke", "unknown distribution 'spke': use regular, "),
+        ("gatherv --counts COUNTS", "COUNTS has counts for 3 processes, but the job has 2."),
+        ("gatherv --counts COUNTS --bytes 8", "--counts specifies the block sizes: remove --bytes and --distribution."),
+        ("bcast --algorithms chian", "no intra algorithm 'chian' for bcast; available: binary, bine, "),
+        ("bcast --algorithms chain(size=3)", "chain(size=3): 'size=3' is not of the form parameter=value; parameters: "),
+        ("bcast --algorithms chain)", "'chain)' is not an algorithm: use a form such as ring, chain(segment_bytes=4k) or "),
         ("bcast --algorithms ./nowhere.py", "./nowhere.py cannot be loaded: "),
     ],
 )
-def test_wrong_use_is_told_once(words: str, error: str, capsys: Capture, tmp_path: Path) -> None:
-    """In a sentence; the exit code is 2."""
+def test_usage_errors_are_reported_once(words: str, error: str, capsys: Capture, tmp_path: Path) -> None:
+    """The message is one line, and the exit code is 2."""
     file = tmp_path / "counts"
     file.write_text("[1, 2, 3]")
     _, err = measured(capsys, 2, *words.replace("COUNTS", str(file)).split(), code=2)
@@ -133,8 +134,8 @@ def test_wrong_use_is_told_once(words: str, error: str, capsys: Capture, tmp_pat
     assert len(err.splitlines()) == 1
 
 
-def test_without_mpi4py_it_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """And explains itself all the same."""
+def test_without_mpi4py_the_message_shows_the_commands(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """`--help` works without mpi4py."""
     real = builtins.__import__
 
     def no_mpi4py(name: str, *rest: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Allgathers on the emulator, checked, with the messages that they sent."""
+"""Run allgathers on the emulator, check their results, and return their messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import fakempi
 from collectives import Algorithm, Case
-from collectives.verification.one_group import check
+from collectives.verification.intra_calls import check
 
 Message = tuple[int, int, int, float, float]
 
@@ -17,25 +17,25 @@ def gathered(
     case: Case,
     *,
     cost: fakempi.CostModel | None = None,
-    carrier: str = "auto",
+    backend: Any = "auto",
     trace: bool = False,
     phantom: bool = False,
-) -> fakempi.Run:
-    """Run a case; every rank's result is compared with numpy's, unless payloads are phantoms."""
+) -> fakempi.Run[None]:
+    """Run a case; every rank compares its result with numpy's, unless the buffers are phantoms."""
 
     def main(comm: Any) -> None:
         if phantom:
-            mine, all_of_it = (
+            mine, everything = (
                 fakempi.phantom(case.layout.size(start, stop) * case.itemsize, case.itemsize)
                 for start, stop in ((comm.Get_rank(), comm.Get_rank() + 1), (0, case.p))
             )
             counts = () if case.counts is None else (case.counts,)
-            algorithm.run(comm, mine, all_of_it, *counts, **case.parameters)
+            algorithm.run(comm, mine, everything, *counts, **case.parameters)
         else:
             check(algorithm, comm, case)
 
     cost = cost or fakempi.Hockney(t_s=0, t_w=1, eager_limit=0)
-    return fakempi.run(main, case.p, cost=cost, carrier=carrier, trace=trace)
+    return fakempi.run(main, case.p, cost=cost, backend=backend, trace=trace)
 
 
 def allgatherv(
@@ -45,18 +45,18 @@ def allgatherv(
     itemsize: int = 1,
     t_s: int = 0,
     t_w: int = 1,
-    carrier: str = "auto",
+    backend: Any = "auto",
     trace: bool = False,
     phantom: bool = False,
     **parameters: Any,
-) -> fakempi.Run:
-    """An allgatherv of so many elements from each rank, with linear costs and nothing buffered."""
+) -> fakempi.Run[None]:
+    """Run an allgatherv with these counts, with linear costs and without buffering."""
     case = Case(len(counts), counts=tuple(counts), itemsize=itemsize, parameters=parameters)
     cost = fakempi.Hockney(t_s=t_s, t_w=t_w, eager_limit=0)
-    return gathered(algorithm, case, cost=cost, carrier=carrier, trace=trace, phantom=phantom)
+    return gathered(algorithm, case, cost=cost, backend=backend, trace=trace, phantom=phantom)
 
 
-def messages(run: fakempi.Run) -> list[Message]:
-    """Source, destination, bytes, begin and end, in the order in which they began."""
+def messages(run: fakempi.Run[None]) -> list[Message]:
+    """Return source, destination, bytes, start and end of all messages, in the order of their starts."""
     assert run.trace is not None
     return [(t.source, t.dest, t.nbytes, t.start, t.arrived) for t in run.trace.transfers]

@@ -1,4 +1,4 @@
-"""Sweeps by executors: the same figures in the same order, and what cannot travel is timed here."""
+"""Sweeps by executors: the same times in the same order; jobs that cannot be pickled run in this process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-import fakempi.compare
+import fakempi.apps.compare
 from collectives import Algorithm, Case, find
 from collectives.loading import load
+from collectives.pickling import pack
 from fakempi import Hockney
-from fakempi.compare.jobs import Job, carry_out, pack, perform
-from fakempi.compare.sweep import Contender, contenders, sweep
-from fakempi.compare.timing import Figure
+from fakempi.apps.compare.jobs import TimingJob, run_jobs, run_packed
+from fakempi.apps.compare.sweep import Contender, contenders, sweep
+from fakempi.apps.compare.timing import CaseTime
 from fakempi.errors import RankError
 
 PAPERS = "hockney:t_s=8,t_w=0.5,eager_limit=0"
@@ -32,8 +33,8 @@ ALGORITHM = Algorithm("bcast", "star", bcast_star, None, closed_time=lambda case
 '''
 
 
-class Elsewhere(Executor):
-    """Does at once what it is handed, and remembers it; what goes there and comes back is pickled, as between processes."""
+class PicklingExecutor(Executor):
+    """Runs each job at once and records it; arguments and results are pickled, as between processes."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []
@@ -49,59 +50,60 @@ class Elsewhere(Executor):
 
 
 def failing(comm: Any, buf: Any, **keywords: Any) -> None:
-    """Not an algorithm."""
+    """This is not an algorithm."""
     raise ZeroDivisionError("in the algorithm")
 
 
 @pytest.mark.parametrize("measure", [False, True])
 def test_any_executor_gives_the_same_sweep(measure: bool) -> None:
-    """In the same order, whoever is done first."""
+    """In the same order, whichever job ends first."""
     how: Any = {"cost": PAPERS, "measure": measure}
     here = sweep("bcast", [2, 6, 8], [8, 64], **how)
-    elsewhere = Elsewhere()
+    elsewhere = PicklingExecutor()
     assert sweep("bcast", [2, 6, 8], [8, 64], **how, executor=elsewhere) == here
     assert None not in elsewhere.done
     with ThreadPoolExecutor(3) as threads:
         assert sweep("bcast", [2, 6, 8], [8, 64], **how, executor=threads) == here
 
 
-def test_processes_that_start_afresh_do_it_too() -> None:
-    """The real thing."""
+def test_spawned_processes_give_the_same_sweep() -> None:
+    """With a real process pool."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        assert list(carry_out([Job(find("bcast", "chain"), Case(4, 64), PAPERS)], processes)) == [Figure(claimed=120.0)]
+        job = TimingJob(find("bcast", "chain"), Case(4, 64), PAPERS)
+        assert list(run_jobs([job], processes)) == [CaseTime(claimed=120.0)]
 
 
-def test_an_algorithm_of_a_file_travels_by_its_path(tmp_path: Path) -> None:
+def test_an_algorithm_of_a_file_is_sent_as_its_path(tmp_path: Path) -> None:
     """Its functions have no names that pickle could use."""
     file = tmp_path / "star.py"
     file.write_text(FILE)
-    elsewhere = Elsewhere()
+    elsewhere = PicklingExecutor()
     among = [Contender("star", load(file), {})]
     (column,) = sweep("bcast", [4], [8], cost=PAPERS, among=among, measure=True, executor=elsewhere).columns
-    assert column.figures == {"star": Figure(7.0, 36.0)}
-    assert elsewhere.done == [Figure(7.0, 36.0)]
-    parcel = pack(Job(load(file), Case(4, 8), PAPERS))
+    assert column.case_times == {"star": CaseTime(7.0, 36.0)}
+    assert elsewhere.done == [CaseTime(7.0, 36.0)]
+    parcel = pack(TimingJob(load(file), Case(4, 8), PAPERS))
     assert parcel is not None
     assert str(file).encode() in parcel
 
 
-def test_parameters_that_are_algorithms_travel_as_well() -> None:
-    """By name."""
+def test_parameters_that_are_algorithms_are_sent_by_name() -> None:
+    """The worker finds them in its catalogue."""
     among = contenders("allgather", "intra", [("gather_bcast", {"bcast": "chain"})])
-    elsewhere = Elsewhere()
+    elsewhere = PicklingExecutor()
     made = sweep("allgather", [4], [8], cost=PAPERS, among=among, executor=elsewhere)
     assert made == sweep("allgather", [4], [8], cost=PAPERS, among=among)
     assert None not in elsewhere.done
 
 
-def test_what_cannot_travel_is_timed_here() -> None:
-    """An algorithm that is nowhere to be found; a cost model without a name."""
+def test_jobs_that_cannot_be_pickled_run_in_this_process() -> None:
+    """An algorithm without an importable name, and a cost model without a name."""
 
     class Own(Hockney):
         pass
 
     nowhere = replace(find("bcast", "chain"), name="mine")
-    elsewhere = Elsewhere()
+    elsewhere = PicklingExecutor()
     made = sweep("bcast", [4], [8], cost=PAPERS, among=[Contender("mine", nowhere, {})], executor=elsewhere)
     assert made.columns[0].times == {"mine": 36.0}
     among = contenders("bcast", "intra", [("chain", {})])
@@ -109,22 +111,22 @@ def test_what_cannot_travel_is_timed_here() -> None:
     assert elsewhere.futures == []
 
 
-def test_what_goes_wrong_elsewhere_is_seen_here() -> None:
-    """With the error as it is, not one that has been pickled."""
+def test_an_error_of_a_worker_is_raised_in_the_caller() -> None:
+    """With the original error, not one about pickling."""
     wrong = Algorithm("bcast", "wrong", failing, None)
     with pytest.raises(RankError, match="in the algorithm"):
-        list(carry_out([Job(wrong, Case(2, 8), PAPERS)], Elsewhere()))
-    assert perform(b"nonsense") is None
+        list(run_jobs([TimingJob(wrong, Case(2, 8), PAPERS)], PicklingExecutor()))
+    assert run_packed(b"nonsense") is None
 
 
-def test_what_is_not_waited_for_is_cancelled() -> None:
-    """As when somebody presses Ctrl-C: the first figure is there, and it ends."""
+def test_jobs_that_are_no_longer_needed_are_cancelled() -> None:
+    """For example by Ctrl-C: the first time is complete, and the sweep ends."""
 
-    class Slow(Elsewhere):
+    class Slow(PicklingExecutor):
         def submit(self, do: Callable[..., Any], /, *args: Any, **keywords: Any) -> Future[Any]:
             self.futures.append(Future())
             if len(self.futures) == 1:
-                self.futures[0].set_result(Figure(1.0))
+                self.futures[0].set_result(CaseTime(1.0))
             return self.futures[-1]
 
     def interrupt(label: str, case: Case) -> None:
@@ -134,13 +136,13 @@ def test_what_is_not_waited_for_is_cancelled() -> None:
     slow = Slow()
     among = contenders("bcast", "intra", [("chain", {})])
     with pytest.raises(KeyboardInterrupt):
-        sweep("bcast", [2, 3, 4], [8], cost=PAPERS, among=among, executor=slow, tell=interrupt)
+        sweep("bcast", [2, 3, 4], [8], cost=PAPERS, among=among, executor=slow, report=interrupt)
     assert [future.cancelled() for future in slow.futures] == [False, True, True]
 
 
-def test_the_front_door_of_the_room_has_the_function() -> None:
-    """Though a module has the same name."""
-    from fakempi.compare import sweep as public
+def test_the_package_exports_the_function() -> None:
+    """Although a module has the same name."""
+    from fakempi.apps.compare import sweep as public
 
     assert public is sweep
-    assert set(fakempi.compare.__all__) <= set(vars(fakempi.compare))
+    assert set(fakempi.apps.compare.__all__) <= set(vars(fakempi.apps.compare))

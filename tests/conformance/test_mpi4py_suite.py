@@ -1,6 +1,6 @@
-"""A part of mpi4py's own test suite on the emulator: nothing fails but what docs/conformance.md says.
+"""A part of mpi4py's test suite on the emulator: only tests listed in docs/conformance.md fail.
 
-The suite is not kept here. `MPI4PY_SUITE` names the folder `test` of an sdist of mpi4py; without it pip downloads one.
+The suite is not stored here. `MPI4PY_SUITE` names the directory `test` of an sdist of mpi4py; without it pip downloads one.
 """
 
 from __future__ import annotations
@@ -36,11 +36,20 @@ SELECTION = {
     "test_ulfm": 3,
     "test_util_pool": 2,
 }
-"""Modules that take a second each, and at how many ranks they are run."""
+"""Modules that take a second each, and the numbers of ranks."""
+
+
+def batches() -> dict[tuple[int, bool], list[str]]:
+    """The modules by number of ranks, and whether they are in the second table: those that one process can run."""
+    second = SUITE.second_table_modules()
+    found: dict[tuple[int, bool], list[str]] = {}
+    for module, ranks in SELECTION.items():
+        found.setdefault((ranks, module in second), []).append(module)
+    return found
 
 
 def load() -> Any:
-    """The script that runs suites."""
+    """The script that runs the suites."""
     spec = spec_from_file_location("mpi4py_suite", ROOT / "benchmarks" / "mpi4py_suite.py")
     assert spec is not None
     assert spec.loader is not None
@@ -53,50 +62,52 @@ SUITE = load()
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the suite is."""
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the suite."""
     if named := os.environ.get("MPI4PY_SUITE"):
         return Path(named)
     try:
         found: Path = SUITE.download(tmp_path_factory.mktemp("sdist"))
     except (subprocess.CalledProcessError, OSError) as error:
-        pytest.skip(f"mpi4py's sdist could not be downloaded, and MPI4PY_SUITE does not name its folder 'test': {error}")
+        pytest.skip(f"mpi4py's sdist could not be downloaded, and MPI4PY_SUITE does not name its directory 'test': {error}")
     return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", list(SELECTION))
-def test_nothing_fails_but_what_the_page_says(module: str, folder: Path) -> None:
-    """Each module in a process of its own."""
-    by_module, _ = SUITE.run_batch("emulator", SELECTION[module], folder, [module], 80, apart=module in SUITE.rest())
-    outcome = by_module[module]
-    failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
-    surprising = {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in SUITE.known())}
-    assert not surprising
-    assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 3
+@pytest.mark.parametrize(("ranks", "second_table"), list(batches()))
+def test_only_listed_tests_fail(ranks: int, second_table: bool, directory: Path) -> None:
+    """The modules with the same number of ranks run in one process."""
+    modules = batches()[ranks, second_table]
+    by_module, _ = SUITE.run_batch("emulator", ranks, directory, modules, 80 * len(modules), second_table=second_table)
+    assert list(by_module) == modules
+    for module, outcome in by_module.items():
+        failed = {test: why for test, (verdict, why) in outcome.items() if verdict == "failed"}
+        known = SUITE.known()
+        assert {test: why for test, why in failed.items() if not any(fnmatchcase(test, name) for name in known)} == {}
+        assert sum(verdict == "passed" for verdict, _ in outcome.values()) > 3, module
 
 
 def test_the_page_lists_tests_and_modules_by_name() -> None:
-    """So that the list can be read by the test above; and there is a table of what is counted apart."""
+    """The test above reads the list; another table has the tests that are counted separately."""
     assert len(SUITE.known()) > 10
-    assert "<!-- table of the rest -->" in SUITE.PAGE.read_text(encoding="utf-8")
+    assert "<!-- second table -->" in SUITE.PAGE.read_text(encoding="utf-8")
 
 
-def test_what_is_counted_apart_is_not_counted_twice() -> None:
-    """A module, or a test whose name says so, is either in the one table or in the other."""
-    assert "test_io" in SUITE.rest()
-    assert "test_comm" not in SUITE.rest()
-    assert SUITE.selection(False) == ["--exclude", SUITE.REST_TESTS]
-    assert SUITE.selection(True) == ["--match", SUITE.REST_TESTS, "--whole", " ".join(SUITE.rest())]
+def test_tests_that_are_counted_separately_are_not_counted_twice() -> None:
+    """A module, or a test with a matching name, is in exactly one table."""
+    assert "test_io" in SUITE.second_table_modules()
+    assert "test_comm" not in SUITE.second_table_modules()
+    assert SUITE.selection(False) == ["--exclude", SUITE.SECOND_TABLE_TESTS]
+    assert SUITE.selection(True) == ["--match", SUITE.SECOND_TABLE_TESTS, "--whole", " ".join(SUITE.second_table_modules())]
 
 
-def test_what_fails_for_a_reason_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All else that fails is, by itself; and on MPI nothing is known to fail."""
+def test_known_failures_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All other failures run again, each on its own; on a real MPI no failure is known."""
     listed, other = "test_op.TestOp.testCreateMany", "test_op.TestOp.testCreate"
     tried: list[str] = []
 
-    def run_once(*asked: Any) -> tuple[list[list[dict[str, Any]]], str]:
-        tried.extend(asked[asked.index("--only") + 1 :] if "--only" in asked else [])
+    def run_once(*requested: Any) -> tuple[list[list[dict[str, Any]]], str]:
+        tried.extend(requested[requested.index("--only") + 1 :] if "--only" in requested else [])
         return [[{"test": test, "verdict": "failed", "why": ""} for test in (listed, other)] + [{"end": True}]], ""
 
     monkeypatch.setattr(SUITE, "run_once", run_once)
@@ -107,7 +118,7 @@ def test_what_fails_for_a_reason_is_not_tried_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_test_counts_as_passed_if_it_passes_on_every_rank() -> None:
-    """As failed, if a rank never said how it ended; as skipped, if no rank passed it."""
+    """It counts as failed if a rank did not report, and as skipped if no rank passed it."""
 
     def entry(test: str, verdict: str, why: str = "") -> dict[str, str]:
         return {"test": test, "verdict": verdict, "why": why}
@@ -122,8 +133,8 @@ def test_a_test_counts_as_passed_if_it_passes_on_every_rank() -> None:
     assert SUITE.differences(outcome, {name: ["passed", ""] for name in "abc"}) == {"b": "for a reason", "c": ""}
 
 
-def test_the_table_counts_what_passes_there_and_here() -> None:
-    """Ranks by ranks, in modules that were run on both."""
+def test_the_table_counts_tests_that_pass_on_mpi_and_on_the_emulator() -> None:
+    """For each number of ranks, in modules that were run on both."""
     there = {name: ["passed", ""] for name in "abcd"} | {"e": ["skipped", ""]}
     here = there | {"b": ["failed", "why"]}
     more = {"test_b": {"f": ["passed", ""]}}

@@ -1,6 +1,6 @@
-"""The contract: every class, call, attribute and constant of mpi4py's stub file is here, with its arguments and defaults.
+"""Every class, call, attribute and constant of mpi4py's stub file exists here, with its arguments and defaults.
 
-The stub file is read as text, so no MPI is started. What never will be here is listed below.
+The stub file is read as text, so no MPI is started. Names that are omitted on purpose are listed below.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Any
 import pytest
 
 from fakempi import MPI
+from tests.loops import for_each
 
 INSIDE = """
     _set_abort_status _comm_lock _comm_lock_table _commctx_intra _commctx_inter _typecode _typealign _datatype_create
     _datatype_decode _sizeof _addressof _handleof __pyx_capi__ _typedict _typedict_c _typedict_f
 """
-"""What mpi4py has for itself and its C interface."""
+"""Names that mpi4py uses internally or for its C interface."""
 
 DIFFERENT = {
-    "Alloc_mem": "None stands for INFO_NULL",
     "Status.Get_count": "None stands for BYTE: a status knows no datatypes",
-    "Exception.__init__": "it takes the sentence beside the error code",
+    "Exception.__init__": "it takes a message in addition to the error code",
     "buffer.cast": "None stands for no shape; in the stub file it is an ellipsis",
     "BottomType.__new__": "it can be unpickled",
     "InPlaceType.__new__": "it can be unpickled",
     "BufferAutomaticType.__new__": "it can be unpickled",
 }
-"""Signatures that are not mpi4py's, and why."""
+"""Signatures that differ from mpi4py's, with reasons."""
 
 
 def stub_file() -> Path | None:
-    """Where mpi4py keeps it."""
+    """The path of mpi4py's stub file."""
     spec = find_spec("mpi4py")
     places = [] if spec is None else [Path(place) / "MPI.pyi" for place in spec.submodule_search_locations or ()]
     return next((place for place in places if place.exists()), None)
@@ -48,7 +48,7 @@ needs_mpi4py = pytest.mark.skipif(FILE is None, reason="mpi4py is not installed"
 
 
 def calls(body: list[ast.stmt]) -> dict[str, list[ast.FunctionDef]]:
-    """Functions by name; more than one where it is overloaded."""
+    """Functions by name; an overloaded function has several."""
     found: dict[str, list[ast.FunctionDef]] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef):
@@ -57,7 +57,7 @@ def calls(body: list[ast.stmt]) -> dict[str, list[ast.FunctionDef]]:
 
 
 def values(body: list[ast.stmt]) -> list[str]:
-    """Names that something is assigned to, or that are said to be there."""
+    """Names that are assigned or annotated."""
     found = []
     for node in body:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
@@ -70,14 +70,14 @@ def decorators(node: ast.FunctionDef) -> set[str]:
 
 
 def has(owner: str, name: str) -> bool:
-    """Whether fakempi has it."""
+    """Whether fakempi has the name."""
     if owner and not hasattr(MPI, owner):
         return False
     return hasattr(getattr(MPI, owner) if owner else MPI, name)
 
 
 def theirs(node: ast.FunctionDef) -> list[tuple[str | None, Any]]:
-    """Name and default of each argument; no name for those that cannot be named, `...` where there is no default."""
+    """Name and default of each parameter; None for the name of a positional-only one, `...` if there is no default."""
     arguments = node.args
     assert not arguments.kwonlyargs
     nameless = 0 if not arguments.posonlyargs else len(arguments.posonlyargs)
@@ -94,7 +94,7 @@ def theirs(node: ast.FunctionDef) -> list[tuple[str | None, Any]]:
 
 
 def ours(call: Any) -> list[tuple[str, Any]]:
-    """The same of a call of ours, all named."""
+    """The same for a call of fakempi, with all names."""
     stars: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     parameters = inspect.signature(call).parameters.values()
     return [
@@ -103,7 +103,7 @@ def ours(call: Any) -> list[tuple[str, Any]]:
 
 
 def alike(call: Any, nodes: list[ast.FunctionDef]) -> bool:
-    """Whether a call takes the arguments that the stub file says, under the same names, with the same defaults."""
+    """Whether a call takes the arguments of the stub file, with the same names and defaults."""
     mine, stub = ours(call), max((theirs(node) for node in nodes), key=len)
     if len(mine) != len(stub):
         return False
@@ -119,15 +119,15 @@ EXPECTED = [
     for owner, body in [("", STUB.body), *((name, node.body) for name, node in CLASSES.items())]
     for name in calls(body)
     if name not in INSIDE.split()
-    if name != "__buffer__"  # which pure Python has from 3.12 on
+    if name != "__buffer__"  # pure Python classes have it from 3.12 on
 ]
 HERE = [(owner, name) for owner, name in EXPECTED if has(owner, name)]
 
 
 @needs_mpi4py
-@pytest.mark.parametrize(("owner", "name"), HERE, ids=[f"{owner}.{name}".strip(".") for owner, name in HERE])
+@for_each(("owner", "name"), HERE)
 def test_a_call_takes_mpi4pys_arguments(owner: str, name: str) -> None:
-    """Names, order and defaults; and it is a class method or a property where it is one there."""
+    """Names, order and defaults; class methods and properties are the same."""
     nodes = calls(CLASSES[owner].body if owner else STUB.body)[name]
     thing = getattr(MPI, owner) if owner else MPI
     if "property" in decorators(nodes[0]):
@@ -141,7 +141,7 @@ def test_a_call_takes_mpi4pys_arguments(owner: str, name: str) -> None:
 
 
 @needs_mpi4py
-def test_nothing_is_missing_but_what_is_listed() -> None:
+def test_only_listed_names_are_missing() -> None:
     """Calls, attributes, constants and classes."""
     missing = {(owner, name) for owner, name in EXPECTED if not has(owner, name)}
     missing |= {("", name) for name in CLASSES if not has("", name)}
@@ -152,15 +152,15 @@ def test_nothing_is_missing_but_what_is_listed() -> None:
 
 
 @needs_mpi4py
-def test_the_lists_name_only_what_mpi4py_has() -> None:
-    """Lest a misspelt name excuses nothing."""
+def test_the_lists_contain_only_names_of_mpi4py() -> None:
+    """A misspelled name would exclude nothing."""
     known = {*calls(STUB.body), *values(STUB.body)}
     assert [name for name in INSIDE.split() if name not in known] == []
 
 
 @needs_mpi4py
 def test_constants_are_of_mpi4pys_types() -> None:
-    """Integers, datatypes, groups ... as the stub file annotates them."""
+    """Integers, datatypes, groups ... as annotated in the stub file."""
     wrong = []
     for node in STUB.body:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):

@@ -1,4 +1,4 @@
-"""Every demo prints what the file beside it says, with greenlets and with threads; pages show the same words."""
+"""The output of every demo equals its .out file, with greenlets and most also with threads; pages show the same text."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.breadth import THOROUGH
+
 ROOT = Path(__file__).parents[2]
 DEMOS = sorted((ROOT / "demos").glob("[0-9][0-9]_*.py"))
-LONG = ("05", "07", "08", "10", "11", "13", "14", "16", "21")
-"""Numbers of those that take two seconds or more."""
+LONG = ("05", "07", "08", "10", "11", "13", "14", "16", "21", "23", "24")
+"""Numbers of the demos that take two seconds or more."""
 
 WITHOUT_GREENLETS = """
 import runpy, sys
@@ -26,7 +30,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def printed(*command: str | Path) -> str:
-    """What a Python program prints; it must end well and complain about nothing."""
+    """The output of a Python program in a new process, which must succeed and print nothing to stderr."""
     ended = subprocess.run(
         [sys.executable, *command],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
@@ -38,25 +42,42 @@ def printed(*command: str | Path) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize("carrier", ["auto", pytest.param("threads", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "demo", [pytest.param(demo, id=demo.stem, marks=[pytest.mark.slow] * demo.stem.startswith(LONG)) for demo in DEMOS]
-)
-def test_a_demo_prints_what_the_file_beside_it_says(demo: Path, carrier: str) -> None:
-    """If it should print something else from now on: `python demos/NN_name.py > demos/NN_name.out`, and look at it.
+def runs() -> Iterator[Any]:
+    """Every demo and backend; threads with the long demos only in thorough runs."""
+    for demo in DEMOS:
+        long = demo.stem.startswith(LONG)
+        yield pytest.param(demo, "auto", id=f"{demo.stem}-auto", marks=[pytest.mark.slow] * long)
+        if THOROUGH or not long:
+            yield pytest.param(demo, "threads", id=f"{demo.stem}-threads", marks=pytest.mark.slow)
 
-    A slow one says `--quick` in its docstring, and the file has what that prints.
+
+@pytest.mark.parametrize(("demo", "backend"), list(runs()))
+def test_the_output_of_a_demo_equals_its_out_file(
+    demo: Path, backend: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With greenlets in this process, because starting one takes half a second; with threads in a new one.
+
+    If the output changes on purpose: `python demos/NN_name.py > demos/NN_name.out`, and review it.
+
+    A slow demo has the option `--quick`, and its file has the output with that option.
     """
-    command = [demo, "--quick"] if "--quick" in demo.read_text(encoding="utf-8") else [demo]
-    output = printed(*command) if carrier == "auto" else printed("-c", WITHOUT_GREENLETS, *command)
+    command = [str(demo), "--quick"] if "--quick" in demo.read_text(encoding="utf-8") else [str(demo)]
+    if backend == "threads":
+        output = printed("-c", WITHOUT_GREENLETS, *command)
+    else:
+        monkeypatch.syspath_prepend(str(demo.parent))
+        monkeypatch.setattr(sys, "argv", command)
+        runpy.run_path(str(demo), run_name="__main__")
+        output, errors = capsys.readouterr()
+        assert errors == ""
     assert output == demo.with_suffix(".out").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
-def test_a_demo_answers_help_and_refuses_what_it_does_not_know(
+def test_a_demo_prints_help_and_rejects_unknown_options(
     demo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its own words, before it does anything else."""
+    """Before it does anything else."""
     monkeypatch.syspath_prepend(str(demo.parent))
     first = " ".join(demo.read_text(encoding="utf-8").partition('"""')[2].split()[:5])
     for word, code in (("--help", (None, 0)), ("--joy", None)):
@@ -73,21 +94,21 @@ def test_a_demo_answers_help_and_refuses_what_it_does_not_know(
 
 
 def test_every_output_has_its_demo() -> None:
-    """None is left over, and they are numbered without a gap."""
+    """The demos are numbered without gaps."""
     assert sorted((ROOT / "demos").glob("*.out")) == [demo.with_suffix(".out") for demo in DEMOS]
     assert [int(demo.name[:2]) for demo in DEMOS] == list(range(1, len(DEMOS) + 1))
 
 
-def test_the_readme_shows_a_report_as_it_is() -> None:
-    """The deadlock in the README is the second demo's first."""
+def test_the_readme_has_the_report_of_a_demo() -> None:
+    """The deadlock report in the README is the first one of 02_deadlock."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     report = (ROOT / "demos" / "02_deadlock.out").read_text(encoding="utf-8").split("\n\n")[1]
-    _, verdict = report.strip().split("\n", 1)  # the demo's own heading comes first
+    _, verdict = report.strip().split("\n", 1)  # the first line is the demo's heading
     assert verdict in readme
 
 
-def test_the_page_shows_the_ratios_of_kang_et_al_as_they_are() -> None:
-    """Limit and three clusters, for eight settings: what `demos/08_kang_figures.py` printed."""
+def test_the_page_has_the_ratios_of_kang_et_al() -> None:
+    """Limit and three clusters for eight settings, as printed by `demos/08_kang_figures.py`."""
     page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8").partition("| published limit |")[2]
     printed_once = (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8").partition("paper's limit")[2]
     shown = [line.strip("| ").split(" | ") for line in page.splitlines()[2:10]]
@@ -96,10 +117,10 @@ def test_the_page_shows_the_ratios_of_kang_et_al_as_they_are() -> None:
     assert len(shown) == 8
 
 
-def test_the_page_shows_the_six_distributions_as_they_are() -> None:
-    """The table of Träff's page is what `benchmarks/blocked_ring.py` printed, which is in the file beside it."""
+def test_the_page_has_the_table_of_the_six_distributions() -> None:
+    """The table on the page of Träff et al. is in the output of `benchmarks/blocked_ring.py`."""
     page = (ROOT / "docs" / "papers" / "traeff.md").read_text(encoding="utf-8")
     printed_once = (ROOT / "benchmarks" / "blocked_ring.out").read_text(encoding="utf-8")
     title, *table = [line.rstrip() for line in printed_once.split("\n\n")[1].splitlines()]
-    assert title.startswith("p = 32, m = 32 MB in all, B = 64 KB")
+    assert title.startswith("p = 32, m = 32 MB in total, B = 64 KB")
     assert "\n".join(table) in page

@@ -1,4 +1,4 @@
-"""What the demo of Kang et al.'s figures computes without messages is what the emulator gives with every one of them."""
+"""Times that the demo of Kang et al.'s figures computes without messages equal those of emulated runs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ COST = TwoLevel(4, intra=Hockney(2.0**-20, 2.0**-31), inter=Hockney(2.0**-19, 2.
 
 @pytest.fixture(scope="module")
 def kang() -> Iterator[Any]:
-    """demos/kang_settings.py, imported as the demo does."""
+    """The module demos/kang_settings.py, imported as in the demo."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "demos"))
         yield import_module("kang_settings")
 
 
 def both(kang: Any, number: int, name: str, largest: int) -> tuple[float, float]:
-    """The time of one call on 32 nodes of 4 with rings in short form, and with all their messages."""
+    """The times of one call on 32 nodes of 4 ranks, with computed rings and with all messages."""
     algorithm = find(kang.operation(number), name, kind="inter")
     case, block = kang.setting(number, 128, largest), 4096
     ring = "blocked_ring" if number in (2, 3, 4) else "ring"
@@ -38,21 +38,21 @@ def both(kang: Any, number: int, name: str, largest: int) -> tuple[float, float]
 
 
 @pytest.mark.parametrize("number", range(1, 9))
-def test_root_gathering_with_short_rings_takes_exactly_as_long(kang: Any, number: int) -> None:
-    """One message at a time but for the rings, so nothing crosses them."""
+def test_root_gathering_with_computed_rings_takes_the_same_time(kang: Any, number: int) -> None:
+    """Outside the rings there is one message at a time, so no message crosses them."""
     short, whole = both(kang, number, "root_gathering_mpich", 12288)
     assert short == whole
 
 
 @pytest.mark.parametrize("number", range(5, 9))
-def test_a_short_gather_along_a_ring_takes_exactly_as_long(kang: Any, number: int) -> None:
-    """MPICH's gather as the paper tells it, which runs to the left; empty blocks are not sent."""
+def test_a_computed_gather_along_a_ring_takes_the_same_time(kang: Any, number: int) -> None:
+    """MPICH's gather according to the paper, to the left; empty blocks are not sent."""
     short, whole = both(kang, number, "root_gathering_ring", 12288)
     assert short == whole
 
 
-def test_a_slow_hop_is_in_the_way_of_rings_alone(kang: Any) -> None:
-    """So the ratio to full duplex falls where that goes round a ring as well, and rises where it does not."""
+def test_a_slow_hop_affects_only_rings(kang: Any) -> None:
+    """The ratio to full duplex falls if that also uses a ring, and rises otherwise."""
     old, ring, bruck = (
         [kang.with_slow_hop(16, h, *how) for h in (1, 8)]
         for how in (("root_gathering_ring",), ("full_duplex", "ring"), ("full_duplex", "bruck"))
@@ -63,8 +63,8 @@ def test_a_slow_hop_is_in_the_way_of_rings_alone(kang: Any) -> None:
 
 @pytest.mark.parametrize("name", ["full_duplex", "two_stage"])
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_equal_exchanges_and_short_rings_take_exactly_as_long(kang: Any, number: int, name: str) -> None:
-    """Where the last exchange of a node is over, its ring begins."""
+def test_equal_exchanges_and_computed_rings_take_the_same_time(kang: Any, number: int, name: str) -> None:
+    """The ring of a node begins when its last exchange has ended."""
     short, whole = both(kang, number, name, 12288)
     assert short == whole
 
@@ -72,20 +72,20 @@ def test_equal_exchanges_and_short_rings_take_exactly_as_long(kang: Any, number:
 @pytest.mark.parametrize(
     ("number", "name"), [(4, "full_duplex"), (4, "two_stage"), *((number, "full_duplex") for number in (5, 6, 7, 8))]
 )
-def test_where_exchanges_cross_a_ring_short_ones_leave_out_the_queueing(kang: Any, number: int, name: str) -> None:
-    """Some ranks of a node go round already while others still exchange: never longer, and at most 2 % shorter."""
+def test_computed_rings_omit_queueing_if_exchanges_cross_a_ring(kang: Any, number: int, name: str) -> None:
+    """Some ranks of a node start the ring while others still exchange: never longer, and at most 2 % shorter."""
     short, whole = both(kang, number, name, 12288)
     assert 0.98 * whole <= short <= whole
 
 
-def test_groups_that_share_a_node_are_refused(kang: Any) -> None:
+def test_groups_that_share_a_node_raise_an_error(kang: Any) -> None:
     """Their rings would queue for its port."""
     with pytest.raises(ValueError, match=r"^ranks 49 and 50 are in different groups on one node, 12"):
         kang.ShortRings(50, COST, 4096)
 
 
-def test_one_rank_a_node_is_what_the_claims_say(kang: Any) -> None:
-    """So the two ways of the demo agree where both apply."""
+def test_one_rank_per_node_agrees_with_the_claims(kang: Any) -> None:
+    """Both methods of the demo agree where both apply."""
     algorithm, cluster = find("allgather", "full_duplex", kind="inter"), kang.Cluster(64, 1)
     case = kang.setting(2, 64, 65536)
     parameters = kang.plain(algorithm, "blocked_ring", 65536)
@@ -94,7 +94,7 @@ def test_one_rank_a_node_is_what_the_claims_say(kang: Any) -> None:
 
 
 def test_the_page_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
-    """The published ones and 64 x 1 of all settings, 64 x 32 of the first; the picture is the step-by-step demo's."""
+    """The published ratios, 64 x 1 for all settings, 64 x 32 for the first; the picture is from 06_step_by_step."""
     page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| [1-8] \| .*$", page, re.M)]
     rows = [row for row in rows if len(row) == 7]

@@ -1,11 +1,13 @@
-"""What pages show is what runs: every block of code and every command on them, with what it prints."""
+"""Run every code block and every command on the pages, and compare the output."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from docs.hooks import site
 from docs.hooks.blocks import blocks, perform, takes_seconds
 
 ROOT = Path(__file__).parents[2]
@@ -14,24 +16,48 @@ RUNNING = [path for path, text in PAGES.items() if any(one.kind in ("python", "c
 
 
 def marked(page: Path) -> object:
-    """Some pages take seconds."""
+    """Mark pages that take seconds as slow."""
     slow = [pytest.mark.slow] if takes_seconds(PAGES[page]) else []
     return pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=slow)
 
 
 @pytest.mark.parametrize("page", [marked(page) for page in RUNNING])
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
-    """In an empty folder, from its first block to its last."""
+def test_programs_on_a_page_print_the_output_shown(page: Path, tmp_path: Path) -> None:
+    """In an empty directory, from the first block to the last."""
     wrong = [
-        f"{page.name}:{one.line} says\n{one.said}\nand what is printed is\n{one.printed}"
+        f"{page.name}:{one.line}: expected\n{one.expected}\nbut the program printed\n{one.printed}"
         for one in perform(PAGES[page], tmp_path)
     ]
     assert not wrong, "\n\n".join(wrong)
 
 
-def test_a_page_that_is_wrong_is_told_of(tmp_path: Path) -> None:
-    """Where, what it says, and what is printed."""
+def test_a_wrong_output_is_reported_with_its_line(tmp_path: Path) -> None:
+    """With the expected and the printed text."""
     page = "words\n\n```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\n```console\n$ python two.py\n...\n```\n"
     program = '```python title="two.py"\nprint("any")\n```\n\n```python title="two.py, continued"\nprint("thing")\n```\n'
     assert perform(program + page, tmp_path) == [(10, "3\n", "2\n")]
     assert (tmp_path / "two.py").read_text(encoding="utf-8") == 'print("any")\nprint("thing")\n'
+
+
+def test_the_terminal_of_the_caller_does_not_change_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Width and colors of output are fixed; the variables are the same afterwards."""
+    program = """```python
+import sys
+from rich.console import Console
+console = Console(file=sys.stdout)
+print(console.width, console.is_terminal, console.color_system)
+```
+
+```text
+80 False None
+```
+"""
+    plain = site.pages()
+    variables = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}, {"COLUMNS": "33", "FORCE_COLOR": "1", "TERM": "xterm"}
+    for chosen in variables:
+        for name, value in chosen.items():
+            monkeypatch.setenv(name, value)
+        before = dict(os.environ)
+        assert perform(program, tmp_path) == []
+        assert site.pages() == plain
+        assert dict(os.environ) == before

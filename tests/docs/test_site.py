@@ -1,4 +1,4 @@
-"""The site as it is built: without a warning, without the network, with all timelines; and the wheel, with all it needs."""
+"""The site builds without warnings, without the network and with all timelines; the wheel is complete."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ OUTSIDE = re.compile(r"(https?:)?//")
 
 
 class Fetches(HTMLParser):
-    """What a page fetches by itself; what readers may click on is theirs."""
+    """Collect the addresses that a page loads without a click."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Scripts, styles, fonts, pictures, frames."""
+        """Record addresses of scripts, styles, fonts, pictures and frames."""
         address = dict(attrs).get(FETCHED.get(tag, ""))
         if address and dict(attrs).get("rel") not in ("canonical", "next", "prev"):
             self.found.append(address)
 
 
-def done(*words: str, folder: Path) -> str:
-    """What a command prints, which must end well."""
+def output_of(*words: str, directory: Path) -> str:
+    """The output of a command that must succeed."""
     settings = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", *words]
     ended = subprocess.run(
-        command, cwd=folder, env=settings, capture_output=True, encoding="utf-8", timeout=500, check=False
+        command, cwd=directory, env=settings, capture_output=True, encoding="utf-8", timeout=500, check=False
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
@@ -45,19 +45,19 @@ def done(*words: str, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `python -m mkdocs build --strict` makes it, without a warning."""
-    if "FAKEMPI_SITE" in os.environ:  # where .ci/run has built it
+    """The directory in which `python -m mkdocs build --strict` builds the site."""
+    if "FAKEMPI_SITE" in os.environ:  # set by .ci/run
         return Path(os.environ["FAKEMPI_SITE"])
     for name in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(name)
-    folder = tmp_path_factory.mktemp("site")
-    assert "WARNING" not in done("mkdocs", "build", "--strict", "--site-dir", str(folder), folder=ROOT)
-    return folder
+    directory = tmp_path_factory.mktemp("site")
+    assert "WARNING" not in output_of("mkdocs", "build", "--strict", "--site-dir", str(directory), directory=ROOT)
+    return directory
 
 
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_fetches_nothing(site: Path) -> None:
-    """Every address in what was written."""
+    """Check every address in the HTML and CSS files."""
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 100
     for page in pages:
@@ -66,17 +66,17 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(site: Path) -> No
         assert [address for address in parser.found if OUTSIDE.match(address)] == [], page
         frames = [address for address in parser.found if "timelines/" in address]
         assert all((page.parent / address).is_file() for address in frames), page
-    for sheet in site.rglob("*.css"):
-        assert not re.search(r"url\([\"']?(https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//|@import", style.read_text(encoding="utf-8")), style
     assert list((site / "timelines").glob("*.html"))
 
 
 @pytest.mark.slow
-def test_the_search_works_from_the_disk_and_asks_the_network_for_nothing(site: Path) -> None:
-    """In a browser, on a page in a folder: a word is found, and what is found can be gone to."""
+def test_the_search_works_from_the_disk_without_the_network(site: Path) -> None:
+    """In a browser: a word is found, and its result opens. On a telephone, a wide table scrolls in its frame."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
-        pytest.skip("there is no Chromium here: apt-get install chromium")
+        pytest.skip("Chromium is not installed: apt-get install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
     wrong: list[str] = []
@@ -85,27 +85,33 @@ def test_the_search_works_from_the_disk_and_asks_the_network_for_nothing(site: P
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(120_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda asked: wrong.extend([asked.url] * (not asked.url.startswith(("file:", "data:", "blob:")))))
+        page.on("request", lambda one: wrong.extend([one.url] * (not one.url.startswith(("file:", "data:", "blob:")))))
         page.goto((site / "papers" / "index.html").as_uri())
         page.click("input.md-search__input")
-        page.keyboard.type("deadlock")  # `fill` presses no key, and the search looks at its words when one is let go
+        page.keyboard.type("deadlock")  # not `fill`: the search reacts to key events
         page.wait_for_selector(".md-search-result__link")
         found = page.get_attribute(".md-search-result__link", "href")
         assert found.startswith(site.as_uri())
         page.goto(found)
         assert "deadlock" in page.inner_text("article").lower()
+        page.set_viewport_size({"width": 390, "height": 844})
+        for name in ("packages", "conformance", "papers/moody"):
+            page.goto((site / f"{name}.html").as_uri())
+            frame = page.locator(".md-typeset__scrollwrap").first
+            assert frame.evaluate("e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'auto'"), name
+            assert page.evaluate("document.scrollingElement.scrollWidth") == 390, name
         browser.close()
     assert wrong == []
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_all_that_is_in_the_packages(tmp_path: Path) -> None:
-    """Page assets, explanations, stations of the tour, exercises: whatever git has in there."""
-    done("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), ".", folder=ROOT)
+def test_the_wheel_has_all_files_of_the_packages(tmp_path: Path) -> None:
+    """Including page assets, explanations, tour programs and exercises."""
+    output_of("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), ".", directory=ROOT)
     [wheel] = tmp_path.glob("fakempi-*.whl")
-    held = set(zipfile.ZipFile(wheel).namelist())
+    packed = set(zipfile.ZipFile(wheel).namelist())
     listed = subprocess.run(
         ["git", "ls-files", "fakempi", "collectives"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert set(listed.stdout.split("\n")) - {""} - held == set()
-    assert not {name for name in held if not name.startswith(("fakempi", "collectives"))}
+    assert set(listed.stdout.split("\n")) - {""} - packed == set()
+    assert not {name for name in packed if not name.startswith(("fakempi", "collectives"))}

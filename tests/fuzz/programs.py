@@ -1,7 +1,7 @@
-"""Random programs of ranks, threads, locks, queues, events and messages, and what becomes of them.
+"""Random programs of ranks, threads, locks, queues, events and messages, and their outcomes.
 
-A program may be wrong: most that take two locks or wait for a message deadlock. What counts is that it ends, and in the same
-way on both carriers: the same log with the same times, or the same words.
+A program may be wrong: most programs that take two locks or wait for a message deadlock. It must end, and in the same way on
+both backends: with the same log and times, or with the same message.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from fakempi import MPI
 
 RANKS, THREADS, THINGS = 3, 3, 2
 LIMIT = 600
-"""Seconds of real time after which a program counts as hanging."""
+"""Seconds of real time after which a program is considered to hang."""
 
 Step: TypeAlias = tuple[Any, ...]
 
-_thing = st.tuples(st.booleans(), st.integers(0, THINGS - 1))  # one of all ranks', or of the rank's own
+_thing = st.tuples(st.booleans(), st.integers(0, THINGS - 1))  # shared by all ranks, or private to the rank
 _seconds = st.sampled_from([None, 0.5, 1, 2])
 _simple = st.one_of(
     st.tuples(st.just("compute"), st.integers(0, 3)),
@@ -47,11 +47,11 @@ _steps = st.recursive(
     max_leaves=6,
 )
 programs = st.lists(st.lists(_steps, min_size=1, max_size=THREADS), min_size=1, max_size=RANKS)
-"""By rank, and by thread: the first is the rank's own."""
+"""By rank and thread; the first thread is the rank's main thread."""
 
 
 class Things:
-    """What threads share."""
+    """Objects that threads share."""
 
     def __init__(self) -> None:
         self.locks = [threading.Lock() for _ in range(THINGS)]
@@ -64,7 +64,7 @@ class Things:
 
 
 class Player:
-    """Carries out a rank's part."""
+    """Executes the program of a rank."""
 
     def __init__(self, comm: Any, parts: list[list[Step]], shared: Things) -> None:
         self.comm, self.parts, self.things = comm, parts, (Things(), shared)
@@ -72,25 +72,25 @@ class Player:
         self.threads: dict[int, threading.Thread] = {}
 
     def play(self, part: int, steps: list[Step]) -> None:
-        """One thread's steps, each of which is logged with its time when it is done."""
+        """The steps of one thread; each is logged with its time when it ends."""
         for step in steps:
             result = getattr(self, f"do_{step[0]}")(part, *step[1:])
             self.log.append((part, step[0], result, MPI.Wtime()))
 
     def of(self, thing: tuple[bool, int], name: str) -> Any:
-        """One of the things."""
+        """One of the shared objects."""
         return getattr(self.things[thing[0]], name)[thing[1]]
 
     def do_compute(self, part: int, seconds: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         fakempi.compute(seconds)
 
     def do_put(self, part: int, thing: Any) -> None:
-        """Into a queue, which may be full."""
+        """Put into a queue, which may be full."""
         self.of(thing, "queues").put((self.comm.rank, part))
 
     def do_get(self, part: int, thing: Any, seconds: Any) -> Any:
-        """From a queue, which may be empty."""
+        """Get from a queue, which may be empty."""
         try:
             return self.of(thing, "queues").get(timeout=seconds)
         except queue.Empty:
@@ -101,75 +101,75 @@ class Player:
         self.of(thing, "events").set()
 
     def do_wait(self, part: int, thing: Any, seconds: Any) -> Any:
-        """Wait for one."""
+        """Wait for an event."""
         return self.of(thing, "events").wait(seconds)
 
     def do_meet(self, part: int, seconds: Any) -> Any:
-        """Meet another thread of any rank."""
+        """Wait at a barrier with another thread of any rank."""
         try:
             return self.things[1].barrier.wait(seconds)
         except threading.BrokenBarrierError:
             return "broken"
 
     def do_send(self, part: int, dest: int, tag: int) -> None:
-        """A message, if there is such a rank."""
+        """Send a message, if the rank exists."""
         self.comm.send(part, dest % self.comm.size, tag)
 
     def do_ssend(self, part: int, dest: int, tag: int) -> None:
-        """The same, received before it is over."""
+        """Send in synchronous mode."""
         self.comm.ssend(part, dest % self.comm.size, tag)
 
     def do_recv(self, part: int, source: int, tag: int) -> Any:
-        """Receive one."""
+        """Receive a message."""
         return self.comm.recv(source=source if source < 0 else source % self.comm.size, tag=tag)
 
     def do_probe(self, part: int, tag: int) -> Any:
-        """Look whether there is one."""
+        """Probe for a message."""
         return self.comm.iprobe(tag=tag)
 
     def do_barrier(self, part: int) -> None:
-        """All ranks meet, or not."""
+        """Call a barrier of all ranks, which some may not call."""
         self.comm.Barrier()
 
     def do_ibarrier(self, part: int) -> Any:
-        """The same in the background."""
+        """Call a nonblocking barrier."""
         request = self.comm.Ibarrier()
         return request.Test()
 
     def do_allreduce(self, part: int) -> Any:
-        """A sum over all ranks."""
+        """Call an allreduce."""
         return self.comm.allreduce(part)
 
     def do_fail(self, part: int) -> None:
-        """A rank raises, or one of its threads leaves."""
+        """Raise in a rank, or end one of its threads."""
         raise SystemExit if part else ZeroDivisionError("on purpose")
 
     def do_nested(self, part: int) -> Any:
-        """A run within the run, which may fail."""
+        """Start a nested run, which may fail."""
         try:
-            return fakempi.run(lambda comm: comm.allreduce(1) // (1 - part), 2, carrier="threads").returns
+            return fakempi.run(lambda comm: comm.allreduce(1) // (1 - part), 2, backend="threads").returns
         except fakempi.RankError as error:
             return str(error)
 
     def do_poll(self, part: int) -> Any:
-        """Look for a message until a time is up."""
+        """Poll for a message until a deadline."""
         end = MPI.Wtime() + 1e-4
         while MPI.Wtime() < end and not self.comm.Iprobe(tag=1):
             pass
         return self.comm.Iprobe(tag=1)
 
     def do_isend(self, part: int, dest: int, tag: int, wait: bool) -> Any:
-        """In the background; waited for, or looked at once."""
+        """Start a nonblocking send; wait for it or test it once."""
         request = self.comm.isend(part, dest % self.comm.size, tag)
         return request.wait() if wait else request.test()[0]
 
     def do_irecv(self, part: int, source: int, tag: int, wait: bool) -> Any:
-        """Likewise."""
+        """Start a nonblocking receive in the same way."""
         request = self.comm.irecv(source=source % self.comm.size, tag=tag)
         return request.wait() if wait else request.test()
 
     def do_start(self, part: int, other: int) -> Any:
-        """Start a thread that nobody has started."""
+        """Start a thread that has not been started."""
         if other in self.threads or other >= len(self.parts):
             return "no"
         self.threads[other] = threading.Thread(target=self.play, args=(other, self.parts[other]), name=f"part {other}")
@@ -177,14 +177,14 @@ class Player:
         return None
 
     def do_join(self, part: int, other: int, seconds: Any) -> Any:
-        """Join one that somebody has started, and that is not oneself."""
+        """Join another thread that has been started."""
         if other == part or other not in self.threads:
             return "no"
         self.threads[other].join(seconds)
         return self.threads[other].is_alive()
 
     def inside(self, part: int, guard: Any, seconds: Any, inner: list[Step]) -> Any:
-        """Steps with a lock of some kind in one's hands."""
+        """Execute steps while holding a lock."""
         if not (guard.acquire() if seconds is None else guard.acquire(timeout=seconds)):
             return "late"
         try:
@@ -206,7 +206,7 @@ class Player:
         return self.inside(part, self.of(thing, "semaphores"), seconds, inner)
 
     def do_with_c(self, part: int, thing: Any, seconds: Any, inner: list[Step]) -> Any:
-        """A condition, for which one waits in the end, after having told others."""
+        """A condition: notify, then wait."""
         condition = self.of(thing, "conditions")
         with condition:
             self.play(part, inner)
@@ -214,8 +214,8 @@ class Player:
             return condition.wait(1 if seconds is None else seconds)
 
 
-def outcome(program: list[list[list[Step]]], carrier: str) -> Any:
-    """The logs and clocks of all ranks, or what was said."""
+def outcome(program: list[list[list[Step]]], backend: Any) -> Any:
+    """The logs and clocks of all ranks, or the error message."""
     shared = Things()
 
     def main(comm: Any) -> Any:
@@ -224,18 +224,18 @@ def outcome(program: list[list[list[Step]]], carrier: str) -> Any:
         return player.log
 
     try:
-        run = fakempi.run(main, len(program), carrier=carrier, timeout=LIMIT)
-    except fakempi.RunTimeout:
+        run = fakempi.run(main, len(program), backend=backend, timeout=LIMIT)
+    except fakempi.RunTimeoutError:
         raise
     except (fakempi.DeadlockError, fakempi.RankError) as error:
         return type(error).__name__, str(error)
     return run.returns, run.clocks, run.messages
 
 
-def differences(program: list[list[list[Step]]], carriers: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
-    """Outcomes that are not what the first carrier's first run was: each is tried twice."""
-    first = outcome(program, carriers[0])
-    for carrier in (*carriers, *carriers):
-        other = outcome(program, carrier)
+def differences(program: list[list[list[Step]]], backends: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    """Outcomes that differ from the first run on the first backend; each program runs twice."""
+    first = outcome(program, backends[0])
+    for backend in (*backends, *backends):
+        other = outcome(program, backend)
         if other != first:
             yield first, other

@@ -1,4 +1,4 @@
-"""Ctrl-C at a random moment of a program that goes on for ever: a process of its own, since it is ended from outside."""
+"""Ctrl-C at a random time of an endless program, which runs in a separate process because the signal comes from outside."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from random import Random
 from time import sleep
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,16 +49,16 @@ while True:
 """
 
 
-def interrupted(seed: int, carrier: str, folder: Path) -> tuple[int, str]:
-    """The exit code of a run that was interrupted, and what it said."""
+def interrupted(seed: int, backend: Any, directory: Path) -> tuple[int, str]:
+    """The exit code and the output of an interrupted run."""
     random = Random(seed)
-    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    command = ["run", "-n", str(random.randint(1, 5)), "--carrier", carrier, "--quiet", "program.py", str(seed)]
-    handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # which a background job has not
-    patience = "import fakempi.cli.watching as watching; watching.PATIENCE = 500"  # the machine may be busy
-    start = f"{handler}; {patience}; from fakempi.cli import main; import sys; sys.exit(main({command!r}))"
+    (directory / "program.py").write_text(PROGRAM, encoding="utf-8")
+    command = ["run", "-n", str(random.randint(1, 5)), "--backend", backend, "--quiet", "program.py", str(seed)]
+    handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # background jobs ignore the signal
+    patience = "import fakempi.apps.cli.interrupts as module; module.GRACE_PERIOD = 500"  # the machine may be busy
+    start = f"{handler}; {patience}; from fakempi.apps.cli import main; import sys; sys.exit(main({command!r}))"
     child = subprocess.Popen(
-        [sys.executable, "-c", start], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", start], cwd=directory, env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -1,4 +1,4 @@
-"""Random programs of ranks and threads end, and end alike on both carriers."""
+"""Random programs of ranks and threads end, with the same outcome on both backends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import given
 from tests.fuzz.programs import differences, programs
 from tests.leftovers import new_threads
 
-CARRIERS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
+BACKENDS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
 
 
 @given(programs)
 def test_a_program_has_one_outcome(program: Any) -> None:
-    """Whatever it is, and whatever it waits for; no thread is left."""
+    """Whatever the program does and waits for; no thread is left."""
     before = threading.enumerate()
-    assert list(differences(program, CARRIERS)) == []
+    assert list(differences(program, BACKENDS)) == []
     assert new_threads(before) == []

@@ -1,4 +1,4 @@
-"""The loop: who runs next and when, on both carriers, with tasks that have never heard of MPI."""
+"""The loop: which task runs next and when, on both backends, with tasks that do not use MPI."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.kernel.loop import REFUSALS, Ended, Loop
-from fakempi.world import make_carrier
+from fakempi.core.kernel.loop import ENDED_LIMIT, Ended, Loop
+from fakempi.core.world import make_backend
 
 
-def new_loop(carrier: str) -> Loop:
+def new_loop(backend: Any) -> Loop:
     """A loop without tasks."""
-    return Loop(make_carrier(carrier))
+    return Loop(make_backend(backend))
 
 
 def finish(loop: Loop) -> None:
-    """Run, and end what is left."""
+    """Run, and unwind remaining tasks."""
     try:
-        loop.carrier.drive(loop)
+        loop.backend.drive(loop)
     finally:
         loop.unwind()
-        loop.carrier.close()
+        loop.backend.close()
 
 
-def test_tasks_start_in_the_order_in_which_they_were_made(carrier: str) -> None:
-    """And each runs to its end if it never waits."""
-    loop = new_loop(carrier)
+def test_tasks_start_in_the_order_of_creation(backend: Any) -> None:
+    """Each runs to its end if it never waits."""
+    loop = new_loop(backend)
     log: list[Any] = []
     for name in "abc":
         loop.spawn(lambda name=name: log.extend([name, name.upper()]))  # type: ignore[misc]
@@ -39,9 +39,9 @@ def test_tasks_start_in_the_order_in_which_they_were_made(carrier: str) -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 4), max_size=4), min_size=1, max_size=5))
-def test_the_earliest_goes_on_and_ties_go_to_whoever_was_booked_first(carrier: str, naps: list[list[int]]) -> None:
-    """Against a list of (time, booking number) that is sorted anew each time."""
-    loop = new_loop(carrier)
+def test_the_earliest_task_continues_and_ties_follow_booking_order(backend: Any, naps: list[list[int]]) -> None:
+    """Compared with a list of (time, booking number) that is sorted each time."""
+    loop = new_loop(backend)
     log: list[tuple[float, int]] = []
 
     def sleeper(number: int) -> None:
@@ -66,9 +66,9 @@ def test_the_earliest_goes_on_and_ties_go_to_whoever_was_booked_first(carrier: s
     assert log == expected
 
 
-def test_a_waiting_task_goes_on_when_it_is_woken(carrier: str) -> None:
-    """At the time that was said, not before."""
-    loop = new_loop(carrier)
+def test_a_waiting_task_continues_when_it_is_woken(backend: Any) -> None:
+    """At the given time, not before."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def waits() -> None:
@@ -76,7 +76,7 @@ def test_a_waiting_task_goes_on_when_it_is_woken(carrier: str) -> None:
         log.append(("woken", loop.now))
 
     def wakes() -> None:
-        loop.book(7, waiter)
+        loop.run_at(7, waiter)
         loop.sleep_until(3)
         log.append(("slept", loop.now))
 
@@ -86,9 +86,9 @@ def test_a_waiting_task_goes_on_when_it_is_woken(carrier: str) -> None:
     assert log == [("slept", 3), ("woken", 7)]
 
 
-def test_a_task_that_waits_for_several_things_is_booked_once_for_the_latest(carrier: str) -> None:
-    """Ends may become known in any order."""
-    loop = new_loop(carrier)
+def test_a_task_that_waits_for_several_ends_is_booked_once_for_the_latest(backend: Any) -> None:
+    """The ends may become known in any order."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def waits() -> None:
@@ -98,18 +98,18 @@ def test_a_task_that_waits_for_several_things_is_booked_once_for_the_latest(carr
 
     waiter = loop.spawn(waits)
 
-    def tells() -> None:
+    def settle() -> None:
         for end in (4, 9, 6):
             waiter.settled(end)
 
-    loop.spawn(tells)
+    loop.spawn(settle)
     finish(loop)
     assert log == [9]
 
 
-def test_actions_are_called_at_their_time_between_the_tasks(carrier: str) -> None:
-    """In booking order with them."""
-    loop = new_loop(carrier)
+def test_actions_are_called_at_their_time_between_tasks(backend: Any) -> None:
+    """In booking order with tasks."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def sleeps(name: str) -> None:
@@ -117,16 +117,16 @@ def test_actions_are_called_at_their_time_between_the_tasks(carrier: str) -> Non
         log.append(name)
 
     loop.spawn(lambda: sleeps("first"))
-    loop.spawn(lambda: loop.book(5, lambda: log.append(f"action at {loop.now}")))
+    loop.spawn(lambda: loop.run_at(5, lambda: log.append(f"action at {loop.now}")))
     loop.spawn(lambda: sleeps("second"))
-    loop.book(9, lambda: log.append(f"late action at {loop.now}"))
+    loop.run_at(9, lambda: log.append(f"late action at {loop.now}"))
     finish(loop)
     assert log == ["first", "action at 5", "second", "late action at 9"]
 
 
-def test_a_task_made_by_a_task_starts_at_that_time_after_what_is_booked(carrier: str) -> None:
-    """Its maker goes on first, then those that were due."""
-    loop = new_loop(carrier)
+def test_a_task_created_by_a_task_starts_at_that_time_after_booked_tasks(backend: Any) -> None:
+    """Its creator continues first, then tasks that were due."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def child() -> None:
@@ -147,17 +147,17 @@ def test_a_task_made_by_a_task_starts_at_that_time_after_what_is_booked(carrier:
     assert log == ["parent", "other", "child at 2"]
 
 
-def test_a_tasks_clock_is_the_time_at_which_it_ended(carrier: str) -> None:
-    """Each its own."""
-    loop = new_loop(carrier)
+def test_the_clock_of_a_task_is_the_time_at_which_it_ended(backend: Any) -> None:
+    """Each task has its own."""
+    loop = new_loop(backend)
     tasks = [loop.spawn(lambda at=at: loop.sleep_until(at)) for at in (3, 1, 2)]  # type: ignore[misc]
     finish(loop)
     assert [task.clock for task in tasks] == [3, 1, 2]
 
 
-def test_run_returns_when_the_rest_waits_for_what_never_comes(carrier: str) -> None:
-    """Those are left in `tasks`, with their reason, and the place where they stand can be asked for."""
-    loop = new_loop(carrier)
+def test_run_returns_when_the_remaining_tasks_are_blocked(backend: Any) -> None:
+    """They are in `tasks`, with their reasons, and their places can be queried."""
+    loop = new_loop(backend)
 
     def waits() -> None:
         assert loop.running is not None
@@ -166,22 +166,22 @@ def test_run_returns_when_the_rest_waits_for_what_never_comes(carrier: str) -> N
 
     loop.spawn(waits)
     loop.spawn(lambda: None)
-    loop.carrier.drive(loop)
+    loop.backend.drive(loop)
     (task,) = loop.tasks.values()
-    frame: Any = loop.carrier.frames([task])[task]
+    frame: Any = loop.backend.frames([task])[task]
     names = []
     while frame is not None:
         names.append(frame.f_code.co_name)
         frame = frame.f_back
     loop.unwind()
-    loop.carrier.close()
+    loop.backend.close()
     assert task.reason == "for nothing"
     assert "waits" in names
 
 
-def test_unwinding_ends_all_tasks_in_order_and_runs_their_finally_blocks(carrier: str) -> None:
-    """Those that have not started never start."""
-    loop = new_loop(carrier)
+def test_unwinding_ends_all_tasks_in_order_and_runs_their_finally_blocks(backend: Any) -> None:
+    """Tasks that have not started never start."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def waits(name: str) -> None:
@@ -195,17 +195,17 @@ def test_unwinding_ends_all_tasks_in_order_and_runs_their_finally_blocks(carrier
 
     for name in "ab":
         loop.spawn(lambda name=name: waits(name))  # type: ignore[misc]
-    loop.carrier.drive(loop)
+    loop.backend.drive(loop)
     loop.spawn(lambda: log.append("never"))
     loop.unwind()
-    loop.carrier.close()
+    loop.backend.close()
     assert log == ["a ends", "a cleans up", "b ends", "b cleans up"]
     assert not loop.tasks
 
 
-def test_after_stop_nothing_that_was_booked_happens(carrier: str) -> None:
-    """The task that stopped the loop runs to its end, and the others are ended."""
-    loop = new_loop(carrier)
+def test_after_stop_no_booked_item_is_processed(backend: Any) -> None:
+    """The task that stopped the loop runs to its end, and the other tasks are unwound."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def sleeps() -> None:
@@ -213,7 +213,7 @@ def test_after_stop_nothing_that_was_booked_happens(carrier: str) -> None:
         log.append("overslept")
 
     def stops() -> None:
-        loop.book(0, lambda: log.append("action"))
+        loop.run_at(0, lambda: log.append("action"))
         loop.stop()
         log.append("stopped")
 
@@ -225,9 +225,9 @@ def test_after_stop_nothing_that_was_booked_happens(carrier: str) -> None:
     assert not loop.tasks
 
 
-def test_a_task_that_waits_while_all_ends_is_told_again(carrier: str) -> None:
+def test_a_task_that_waits_during_unwinding_is_unwound_again(backend: Any) -> None:
     """A finally block that waits does not hang."""
-    loop = new_loop(carrier)
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def waits_twice() -> None:
@@ -244,39 +244,39 @@ def test_a_task_that_waits_while_all_ends_is_told_again(carrier: str) -> None:
     assert log == ["out"]
 
 
-def test_a_task_that_will_not_end_is_left_where_it_stands(carrier: str) -> None:
-    """After some patience; the others end as usual."""
-    loop = new_loop(carrier)
+def test_a_task_that_does_not_end_is_given_up(backend: Any) -> None:
+    """After several attempts; the other tasks end as usual."""
+    loop = new_loop(backend)
     log: list[Any] = []
     refusals = 0
 
-    def stubborn() -> None:
+    def never_ends() -> None:
         nonlocal refusals
-        while refusals < 10 * REFUSALS:
+        while refusals < 10 * ENDED_LIMIT:
             try:
                 loop.wait()
             except Ended:
                 refusals += 1
 
-    def meek() -> None:
+    def ends_at_once() -> None:
         try:
             loop.wait()
         finally:
-            log.append("meek ends")
+            log.append("ends_at_once ends")
 
-    loop.spawn(stubborn)
-    loop.spawn(meek)
+    loop.spawn(never_ends)
+    loop.spawn(ends_at_once)
     finish(loop)
-    assert log == ["meek ends"]
-    assert REFUSALS <= refusals <= REFUSALS + 1
+    assert log == ["ends_at_once ends"]
+    assert ENDED_LIMIT <= refusals <= ENDED_LIMIT + 1
 
 
 @pytest.mark.parametrize("spoil", [lambda: 1 // 0, lambda: [][1]])
-def test_what_a_task_raises_comes_out_of_run_and_the_others_can_be_ended(
-    carrier: str, spoil: Callable[[], Any]
+def test_an_exception_of_a_task_is_raised_by_run_and_the_others_can_be_unwound(
+    backend: Any, spoil: Callable[[], Any]
 ) -> None:
-    """Nothing of ours raises in a task, so this is for bugs: even they leave nothing behind."""
-    loop = new_loop(carrier)
+    """No code of fakempi raises in a task, so this is for bugs: even they leave nothing behind."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def waits() -> None:
@@ -288,7 +288,7 @@ def test_what_a_task_raises_comes_out_of_run_and_the_others_can_be_ended(
     loop.spawn(waits)
     loop.spawn(spoil)
     with pytest.raises((ZeroDivisionError, IndexError)):
-        loop.carrier.drive(loop)
+        loop.backend.drive(loop)
     loop.unwind()
-    loop.carrier.close()
+    loop.backend.close()
     assert log == ["cleans up"]

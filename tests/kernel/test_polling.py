@@ -1,4 +1,4 @@
-"""Polling: a task that finds nothing lets others run, and comes back; if nobody can do better, they starve."""
+"""Polling: a task that polls unsuccessfully lets others run and continues later; if all tasks poll, they starve."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from fakempi.kernel.loop import PATIENCE, Loop
-from fakempi.world import make_carrier
+from fakempi.core.kernel.loop import MAX_IDLE_ROUNDS, Loop
+from fakempi.core.world import make_backend
 
 
-def new_loop(carrier: str) -> Loop:
+def new_loop(backend: Any) -> Loop:
     """A loop without tasks."""
-    return Loop(make_carrier(carrier))
+    return Loop(make_backend(backend))
 
 
 def finish(loop: Loop) -> None:
-    """Run, and end what is left."""
+    """Run, and unwind remaining tasks."""
     try:
-        loop.carrier.drive(loop)
+        loop.backend.drive(loop)
     finally:
         loop.unwind()
-        loop.carrier.close()
+        loop.backend.close()
 
 
-def test_the_first_poll_of_a_moment_comes_back_at_that_moment(carrier: str) -> None:
-    """After all others have run; the second when time has moved."""
-    loop = new_loop(carrier)
+def test_the_first_poll_at_a_time_returns_at_that_time(backend: Any) -> None:
+    """After all other tasks have run; the second poll returns when time has advanced."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def polls() -> None:
@@ -45,9 +45,9 @@ def test_the_first_poll_of_a_moment_comes_back_at_that_moment(carrier: str) -> N
     assert log == [("runs", 0), ("polled", 0), ("runs", 4), ("polled", 4), ("polled", 4)]
 
 
-def test_a_poller_sees_what_happens_at_the_moment_it_comes_back(carrier: str) -> None:
-    """It comes behind what was booked for that moment."""
-    loop = new_loop(carrier)
+def test_a_poller_sees_events_of_the_time_at_which_it_returns(backend: Any) -> None:
+    """It runs after everything booked for that time."""
+    loop = new_loop(backend)
     happened = False
 
     def action() -> None:
@@ -60,14 +60,14 @@ def test_a_poller_sees_what_happens_at_the_moment_it_comes_back(carrier: str) ->
         assert (loop.now, happened) == (6, True)
 
     loop.spawn(polls)
-    loop.book(6, action)
+    loop.run_at(6, action)
     finish(loop)
     assert not loop.starved
 
 
-def test_tasks_that_only_poll_are_starved(carrier: str) -> None:
-    """After `PATIENCE` rounds in which nothing else happened; those that wait count for nothing."""
-    loop = new_loop(carrier)
+def test_tasks_that_only_poll_are_starved(backend: Any) -> None:
+    """After `MAX_IDLE_ROUNDS` rounds without any other event; blocked tasks do not count."""
+    loop = new_loop(backend)
     polls = 0
 
     def poller() -> None:
@@ -79,23 +79,23 @@ def test_tasks_that_only_poll_are_starved(carrier: str) -> None:
     for _ in range(3):
         loop.spawn(poller)
     loop.spawn(loop.wait)
-    loop.carrier.drive(loop)
+    loop.backend.drive(loop)
     starved, left = loop.starved, len(loop.pollers)
     finish(loop)
     assert starved
     assert left == 3
-    assert 3 * PATIENCE <= polls <= 3 * (PATIENCE + 4)
+    assert 3 * MAX_IDLE_ROUNDS <= polls <= 3 * (MAX_IDLE_ROUNDS + 4)
 
 
-def test_whoever_polls_until_another_has_polled_enough_is_not_starved(carrier: str) -> None:
-    """As long as anybody stops polling, things happen."""
-    loop = new_loop(carrier)
+def test_a_task_that_polls_until_another_stops_polling_is_not_starved(backend: Any) -> None:
+    """Tasks that stop polling count as progress."""
+    loop = new_loop(backend)
     ended: list[int] = []
 
     def poller(number: int) -> None:
         while len(ended) < number:
             loop.poll()
-        for _ in range(PATIENCE // 8):
+        for _ in range(MAX_IDLE_ROUNDS // 8):
             loop.poll()
         ended.append(number)
 
@@ -106,27 +106,27 @@ def test_whoever_polls_until_another_has_polled_enough_is_not_starved(carrier: s
     assert not loop.starved
 
 
-def test_more_pollers_than_are_cut_off_at_once_starve_too(carrier: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agenda cuts off its past while they poll, which must not look as if something had happened."""
-    monkeypatch.setattr("fakempi.kernel.agenda.COMPACT", 4)
-    monkeypatch.setattr("fakempi.kernel.loop.COMPACT", 4)
-    loop = new_loop(carrier)
+def test_more_pollers_than_are_cut_off_at_once_starve_too(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agenda cuts off its past while they poll; this must not count as an event."""
+    monkeypatch.setattr("fakempi.core.kernel.agenda.COMPACT", 4)
+    monkeypatch.setattr("fakempi.core.kernel.loop.COMPACT", 4)
+    loop = new_loop(backend)
 
     def poller() -> None:
-        for _ in range(4 * PATIENCE):
+        for _ in range(4 * MAX_IDLE_ROUNDS):
             loop.poll()
 
     for _ in range(7):
         loop.spawn(poller)
-    loop.carrier.drive(loop)
+    loop.backend.drive(loop)
     starved = loop.starved
     finish(loop)
     assert starved
 
 
-def test_sleeping_does_not_leave_pollers_behind(carrier: str) -> None:
-    """A sleeper that could jump ahead gives pollers the moment at which it goes on."""
-    loop = new_loop(carrier)
+def test_sleeping_does_not_pass_pollers(backend: Any) -> None:
+    """A sleeper that could jump ahead gives pollers the time at which it continues."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def polls() -> None:
@@ -144,9 +144,9 @@ def test_sleeping_does_not_leave_pollers_behind(carrier: str) -> None:
     assert log == [0, 10, 10, 20]
 
 
-def test_a_sleeper_does_not_jump_ahead_of_those_who_poll(carrier: str) -> None:
-    """Nothing is booked but what pollers wait for: that time moves. Each of its steps is one."""
-    loop = new_loop(carrier)
+def test_a_sleeper_does_not_jump_ahead_of_pollers(backend: Any) -> None:
+    """Only pollers wait, and time advances in steps of the sleeper."""
+    loop = new_loop(backend)
     log: list[Any] = []
 
     def polls() -> None:

@@ -1,4 +1,4 @@
-"""How deep a program may nest calls, on both carriers: as deep as Python allows, and then it is told."""
+"""The depth of nested calls on both backends: Python's recursion limit applies."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import fakempi
 
 
 def through_c(depth: int) -> Any:
-    """A call within a call, each by way of C, which takes most of a stack."""
+    """A nested call, each through C, which takes most of a stack."""
     return sorted([depth - 1], key=through_c)[0] if depth else 0
 
 
-def test_calls_may_nest_as_deep_as_python_allows(carrier: str) -> None:
-    """Through C and back: Python's limit comes before the end of the stack."""
+def test_calls_nest_as_deep_as_python_allows(backend: Any) -> None:
+    """Through C and back: Python's limit is reached before the end of the stack."""
 
     def main(comm: Any) -> Any:
         deep = through_c(150)
@@ -25,28 +25,28 @@ def test_calls_may_nest_as_deep_as_python_allows(carrier: str) -> None:
             through_c(10**6)
         return comm.allreduce(deep + 2)
 
-    assert fakempi.run(main, 3, carrier=carrier).returns == [through_c(150) * 3 + 6] * 3
+    assert fakempi.run(main, 3, backend=backend).returns == [through_c(150) * 3 + 6] * 3
 
 
-def test_ctrl_c_before_the_first_task_has_begun_ends_the_run() -> None:
-    """It comes while the hub starts a thread, or just before it hands the baton on."""
+def test_ctrl_c_before_the_first_task_ends_the_run() -> None:
+    """It arrives while the hub starts a thread, or just before it passes control on."""
     program = """
-import signal, sys, fakempi
-from fakempi.kernel import threads
+import signal, fakempi
+from fakempi.core.kernel import threads
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
-start, when = threads._start_thread, sys.argv[1]
+start = threads._start_thread
 def interrupted(thread):
     if when == "after":
         start(thread)
     threads._start_thread = start
     signal.raise_signal(signal.SIGINT)
-threads._start_thread = interrupted
-try:
-    fakempi.run(lambda comm: comm.Barrier(), 3, carrier="threads")
-except KeyboardInterrupt:
-    print("interrupted", fakempi.run(lambda comm: comm.allreduce(1), 3, carrier="threads").returns)
+for when in ("before", "after"):
+    threads._start_thread = interrupted
+    try:
+        fakempi.run(lambda comm: comm.Barrier(), 3, backend="threads")
+    except KeyboardInterrupt:
+        print("interrupted", fakempi.run(lambda comm: comm.allreduce(1), 3, backend="threads").returns)
 """
-    for when in ("before", "after"):
-        command = [sys.executable, "-c", program, when]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        assert (done.stdout, done.stderr) == ("interrupted [3, 3, 3]\n", "")
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted [3, 3, 3]\n" * 2, "")

@@ -1,4 +1,4 @@
-"""`-m mpi4py.bench`: its commands, in modelled time."""
+"""`-m mpi4py.bench`: its commands, in modeled time."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.mpi4py import bench
-from fakempi.mpi4py.util import pkl5
-from fakempi.script import program
+from fakempi.isolation import program
+from fakempi.isolation.mpi4py import bench
+from fakempi.isolation.mpi4py.util import pkl5
 
 Capture = pytest.CaptureFixture[str]
 UNIT = fakempi.Hockney(t_s=1, t_w=1)
 
 
-def run(*command: str, nprocs: int = 3) -> fakempi.Run:
-    """As a script."""
+def run(*command: str, nprocs: int = 3) -> fakempi.Run[int]:
+    """Run the command as a script."""
     return fakempi.run(program(["-m", "mpi4py.bench", *command]), nprocs, cost=UNIT)
 
 
 def test_hello_in_order(capsys: Capture) -> None:
-    """Every rank a line."""
+    """One line per rank."""
     assert run("helloworld").returns == [0, 0, 0]
     assert capsys.readouterr().out.splitlines() == [f"Hello, World! I am process {i} of 3 on node0." for i in range(3)]
 
@@ -49,7 +49,7 @@ def test_ping_pong(capsys: Capture) -> None:
 @pytest.mark.parametrize("form", [["-p"], ["-o", "--threshold", "1"], ["-a", "none"], ["-p", "--protocol", "2"]])
 @pytest.mark.parametrize("nprocs", [1, 2])
 def test_ping_pong_of_objects_and_bytes(form: list[str], nprocs: int) -> None:
-    """Quietly: the numbers are returned."""
+    """With --quiet: the numbers are returned."""
 
     def main(comm: Any) -> Any:
         return bench.pingpong(comm, ["-n", "2", "-l", "2", "-s", "0", "--no-header", "--no-stats", *form], verbose=False)
@@ -64,20 +64,20 @@ def test_ping_pong_of_objects_and_bytes(form: list[str], nprocs: int) -> None:
 
 @pytest.mark.parametrize("form", [["-w", "2"], ["-e", "thread", "-a", "bytes"], ["-o", "-c", "3", "-q"]])
 def test_tasks_for_workers(form: list[str], capsys: Capture) -> None:
-    """Of one byte and two, and so many in a second; or quietly."""
+    """Of one and two bytes, with the number per second; or with --quiet."""
     assert run("futures", "-n", "2", "-t", "2", "-l", "2", *form, nprocs=1).returns[0] == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ([] if "-q" in form else ["#", "#", "1", "2"])
     assert "-w" not in form or lines[0] == "# MPIPoolExecutor - 2 workers, 2 tasks/worker"
 
 
-def test_a_command_that_nobody_knows_is_refused(capsys: Capture) -> None:
-    """With those that there are."""
+def test_an_unknown_command_is_rejected(capsys: Capture) -> None:
+    """With the valid ones."""
     assert run("nothing").returns == [2, 2, 2]
-    assert "there is no command 'nothing': there are helloworld, ringtest, pingpong, futures." in capsys.readouterr().err
+    assert "unknown command 'nothing'; choose one of helloworld, ringtest, pingpong, futures." in capsys.readouterr().err
 
 
-def test_levels_of_threads_are_asked_for() -> None:
-    """Before the command begins."""
+def test_thread_levels_can_be_requested() -> None:
+    """Before the command starts."""
     assert run("--no-threads", "helloworld", "-q", nprocs=1).returns == [0]
     assert run("--thread-level", "single", "helloworld", "-q", nprocs=1).returns == [0]

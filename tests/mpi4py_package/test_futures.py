@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from textwrap import dedent, indent
+from typing import Any
 
 import pytest
 
 import fakempi
-from fakempi.script import program
-from tests.script.harness import Capture, play
+from fakempi.isolation import mpi4py_modules, program
+from tests.isolation.harness import Capture, play
 
 
-def futures(folder: Path, script: str, nprocs: int, carrier: str = "auto", *args: str) -> fakempi.Run:
+def futures(directory: Path, script: str, nprocs: int, backend: Any = "auto", *args: str) -> fakempi.Run[int]:
     """Run a script under `-m mpi4py.futures`."""
-    (folder / "work.py").write_text(dedent(script), encoding="utf-8")
-    return fakempi.run(program(["-m", "mpi4py.futures", str(folder / "work.py"), *args]), nprocs, carrier=carrier)
+    (directory / "work.py").write_text(dedent(script), encoding="utf-8")
+    return fakempi.run(program(["-m", "mpi4py.futures", str(directory / "work.py"), *args]), nprocs, backend=backend)
 
 
-@pytest.mark.parametrize("nprocs", [1, 2, 5])
-def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, carrier: str) -> None:
-    """Of whichever rank is the root; what they raise arrives with their traceback."""
+@pytest.mark.parametrize("nprocs", [1, 2, 4])
+def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, backend: Any) -> None:
+    """For any root; exceptions arrive with their traceback."""
     script = """
     from mpi4py.futures import MPICommExecutor, as_completed, get_comm_workers, wait
     def square(x): return x * x
@@ -42,11 +44,11 @@ def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, carrier: str) 
             assert comm.size == 1 or executor.submit(who).result()[1] != root
         comm.Barrier()
     """
-    play(tmp_path, script, nprocs, carrier)
+    play(tmp_path, script, nprocs, backend)
 
 
 def test_a_worker_may_have_workers(tmp_path: Path) -> None:
-    """A task that all workers execute makes one of them the master of the others; afterwards they are workers as before."""
+    """A task on all workers makes one of them the master of the others; afterwards they are workers again."""
     script = """
     from mpi4py.futures import MPICommExecutor, get_comm_workers
     def nested():
@@ -66,7 +68,7 @@ def test_a_worker_may_have_workers(tmp_path: Path) -> None:
 
 
 def test_workers_work_at_the_same_time(tmp_path: Path) -> None:
-    """Seven calls of 100 seconds on three workers take 300, and a little for messages; the same on every run and carrier."""
+    """Seven calls of 100 seconds on three workers take 300, and a little for messages; the same on every run and backend."""
     script = """
     import time
     from mpi4py.futures import MPICommExecutor
@@ -76,7 +78,7 @@ def test_workers_work_at_the_same_time(tmp_path: Path) -> None:
             list(executor.map(time.sleep, [100] * 7))
             assert 300 < MPI.Wtime() - start < 300.001
     """
-    assert len({play(tmp_path, script, 4, carrier).time for carrier in ("greenlets", "threads", "greenlets")}) == 1
+    assert len({play(tmp_path, script, 4, backend).time for backend in ("greenlets", "threads", "greenlets")}) == 1
 
 
 SPAWNING = """
@@ -101,14 +103,23 @@ if __name__ == "__main__":
 """
 
 
-def spawning(folder: Path, script: str, carrier: str = "auto", nprocs: int = 1) -> fakempi.Run:
-    """Run a script whose main program follows those functions."""
-    (folder / "work.py").write_text(SPAWNING + indent(dedent(script), "    "), encoding="utf-8")
-    return fakempi.run(program([str(folder / "work.py")]), nprocs, carrier=carrier)
+def test_workers_stay_private_after_the_modules_were_made_for_a_test_session(tmp_path: Path) -> None:
+    """The pytest plugin makes the modules of mpi4py a second time, for code that no script runs."""
+    script = "with MPIPoolExecutor(2) as executor:\n    assert executor.submit(name).result() == '__worker__'"
+    spawning(tmp_path, script)
+    mpi4py_modules.make(lambda: None)
+    spawning(tmp_path, script)
+    assert "__worker__" not in sys.modules
 
 
-def test_workers_are_spawned(tmp_path: Path, carrier: str) -> None:
-    """They run the main program's text under another name, and are new processes: what they count is their own."""
+def spawning(directory: Path, script: str, backend: Any = "auto", nprocs: int = 1) -> fakempi.Run[int]:
+    """Run a script with this main program after the functions."""
+    (directory / "work.py").write_text(SPAWNING + indent(dedent(script), "    "), encoding="utf-8")
+    return fakempi.run(program([str(directory / "work.py")]), nprocs, backend=backend)
+
+
+def test_workers_are_spawned(tmp_path: Path, backend: Any) -> None:
+    """They run the main program's text under another name, and are new processes: their counters are separate."""
     script = """
     with MPIPoolExecutor(3) as executor:
         assert executor.num_workers == 3 and executor.submit(name).result() == "__worker__"
@@ -118,17 +129,17 @@ def test_workers_are_spawned(tmp_path: Path, carrier: str) -> None:
     with MPIPoolExecutor(1, use_pkl5=True) as executor:
         assert [executor.submit(count_up).result() for _ in range(3)] == [1, 2, 3] and count == 0
     """
-    spawning(tmp_path, script, carrier)
+    spawning(tmp_path, script, backend)
 
 
-def test_an_executor_that_nobody_shuts_down_ends_with_its_rank(tmp_path: Path, carrier: str, capsys: Capture) -> None:
-    """What is pending is done before."""
-    spawning(tmp_path, "executor = MPIPoolExecutor(2)\nfutures = [executor.submit(print, i) for i in range(4)]", carrier)
+def test_an_executor_without_shutdown_ends_with_its_rank(tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """After its pending tasks."""
+    spawning(tmp_path, "executor = MPIPoolExecutor(2)\nfutures = [executor.submit(print, i) for i in range(4)]", backend)
     assert sorted(capsys.readouterr().out.split()) == ["0", "1", "2", "3"]
 
 
-def test_workers_get_what_they_are_given(tmp_path: Path) -> None:
-    """Globals, folders to look for modules, or no main program; and every rank may have workers of its own."""
+def test_workers_get_the_given_environment(tmp_path: Path) -> None:
+    """Globals, search paths, or no main program; and every rank may have separate workers."""
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "extra_module.py").write_text("def answer(): return 42", encoding="utf-8")
     script = f"""
@@ -144,7 +155,7 @@ def test_workers_get_what_they_are_given(tmp_path: Path) -> None:
 
 
 def test_an_initializer_is_called_on_every_worker(tmp_path: Path) -> None:
-    """Before the first task; if it fails on one, nothing is done."""
+    """Before the first task; if it fails on one, all tasks fail."""
     script = """
     with MPIPoolExecutor(2, initializer=count_up) as executor:
         assert [future.result() for future in [executor.submit(count_up) for _ in range(2)]] == [2, 2]
@@ -157,8 +168,8 @@ def test_an_initializer_is_called_on_every_worker(tmp_path: Path) -> None:
     spawning(tmp_path, script)
 
 
-def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
-    """On the way there, on the way back, and no other; what all workers are to have, the executor."""
+def test_a_value_that_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
+    """As an argument or as a result, and no other task; in the worker settings it fails the executor."""
     script = """
     with MPIPoolExecutor(2) as executor:
         there = executor.submit(abs, lambda: 0).exception()
@@ -173,17 +184,17 @@ def test_what_cannot_be_pickled_fails_its_own_task(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_would_start_workers_ends_the_run(tmp_path: Path, capsys: Capture) -> None:
-    """The main program is missing a line, which it is told."""
+    """The message names the missing line of the main program."""
     (tmp_path / "work.py").write_text(
         "from mpi4py.futures import MPIPoolExecutor\nMPIPoolExecutor(1).submit(abs, 1).result()", encoding="utf-8"
     )
     with pytest.raises(fakempi.RankError, match=r"Abort\(1\)"):
         fakempi.run(program([str(tmp_path / "work.py")]), 1)
-    assert "is about to start workers itself. What starts workers belongs below: if __name__" in capsys.readouterr().err
+    assert "is about to start workers itself. Put the code that starts workers below: if __name__" in capsys.readouterr().err
 
 
-def test_a_task_that_never_ends_is_a_deadlock(tmp_path: Path, carrier: str) -> None:
-    """Nobody looks again and again, so it is found."""
+def test_an_endless_task_is_a_deadlock(tmp_path: Path, backend: Any) -> None:
+    """No rank polls, so it is detected."""
     script = """
     from mpi4py.futures import MPICommExecutor
     def wait_for_nobody(): comm.recv(source=0, tag=77)
@@ -191,7 +202,7 @@ def test_a_task_that_never_ends_is_a_deadlock(tmp_path: Path, carrier: str) -> N
         executor.submit(wait_for_nobody).result()
     """
     with pytest.raises(fakempi.DeadlockError, match=r"rank 1: recv\(source=0, tag=77\) at work.py:5,"):
-        play(tmp_path, script, 2, carrier)
+        play(tmp_path, script, 2, backend)
 
 
 SHARED = """
@@ -223,9 +234,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("nprocs", [1, 2, 4])
-def test_executors_share_all_other_ranks(tmp_path: Path, nprocs: int, carrier: str, capsys: Capture) -> None:
-    """Under `-m mpi4py.futures` only rank 0 runs the program; executors may begin and end as they like."""
-    assert futures(tmp_path, SHARED, nprocs, carrier, "a", "b").returns == [0] * nprocs
+def test_executors_share_all_other_ranks(tmp_path: Path, nprocs: int, backend: Any, capsys: Capture) -> None:
+    """Under `-m mpi4py.futures` only rank 0 runs the program; executors may start and end at any time."""
+    assert futures(tmp_path, SHARED, nprocs, backend, "a", "b").returns == [0] * nprocs
     assert capsys.readouterr().out.splitlines() == ["argv ['a', 'b']"]
 
 
@@ -239,7 +250,7 @@ def test_a_program_that_fails_ends_its_workers(tmp_path: Path, capsys: Capture) 
 
 
 def test_modules_and_code_and_standard_input(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that Python takes; anything else is a question of usage."""
+    """All of Python's forms; others are usage errors."""
 
     def run(*command: str) -> list[int]:
         returns: list[int] = fakempi.run(program(["-m", "mpi4py.futures", *command]), 3).returns
@@ -254,15 +265,16 @@ def test_modules_and_code_and_standard_input(tmp_path: Path, capsys: Capture, mo
     assert run("--help") == [0, 0, 0]
     assert capsys.readouterr().out.startswith("usage: python")
     for command, wrong in (
-        ([], "there is nothing to run."), (["-m"], "-m needs a module after it."), (["-c"], "-c needs code after it."),
-        (["-x"], "there is no option -x."), (["nothing.py"], "there is no file 'nothing.py'."),
+        ([], "no script, module or code to run."),
+        (["-m"], "-m must be followed by a module name."), (["-c"], "-c must be followed by code."),
+        (["-x"], "unknown option -x."), (["nothing.py"], "no such file: 'nothing.py'."),
     ):  # fmt: skip
         assert run(*command) == [1, 0, 0]
         assert f"mpi4py.futures: {wrong}\nusage: " in capsys.readouterr().err
 
 
-def test_with_fewer_threads_calls_take_turns(tmp_path: Path) -> None:
-    """Where the program has asked for MPI.THREAD_SERIALIZED; with less, futures are warned of, and refused by MPI."""
+def test_with_a_lower_thread_level_calls_take_turns(tmp_path: Path) -> None:
+    """If the program has requested MPI.THREAD_SERIALIZED; with less, futures warn, and MPI rejects calls."""
     script = """
     import mpi4py, sys
     mpi4py.rc.thread_level = sys.argv[1]
@@ -275,7 +287,7 @@ def test_with_fewer_threads_calls_take_turns(tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(dedent(script), encoding="utf-8")
     assert fakempi.run(program([str(tmp_path / "work.py"), "serialized"]), 3).returns == [0, 0, 0]
     with (
-        pytest.warns(RuntimeWarning, match="^mpi4py.futures calls MPI from threads of its own, but this program has asked"),
+        pytest.warns(RuntimeWarning, match="^mpi4py.futures calls MPI from several threads, but this program requested"),
         pytest.raises(
             fakempi.RankError, match="BrokenExecutor: MPIError: bcast on rank 0: this is a thread that rank 0 has"
         ),
@@ -283,8 +295,8 @@ def test_with_fewer_threads_calls_take_turns(tmp_path: Path) -> None:
         fakempi.run(program([str(tmp_path / "work.py"), "funneled"]), 3)
 
 
-def test_a_pool_of_spawned_workers(tmp_path: Path, carrier: str) -> None:
-    """`mpi4py.util.pool` has multiprocessing's face."""
+def test_a_pool_of_spawned_workers(tmp_path: Path, backend: Any) -> None:
+    """`mpi4py.util.pool` has multiprocessing's interface."""
     script = """
     from mpi4py.util.pool import Pool
     with Pool(3) as pool:
@@ -293,4 +305,4 @@ def test_a_pool_of_spawned_workers(tmp_path: Path, carrier: str) -> None:
         assert pool.starmap_async(divmod, [(7, 2)]).get() == [(3, 1)] and pool.apply(name) == "__worker__"
     pool.join()
     """
-    spawning(tmp_path, script, carrier)
+    spawning(tmp_path, script, backend)

@@ -1,4 +1,4 @@
-"""Tasks of all lengths for any number of workers, in modelled time: who is idle first gets the next."""
+"""Tasks of any length for any number of workers, in modeled time: the first idle worker gets the next task."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from fakempi.mpi4py.futures import MPICommExecutor, as_completed
+from fakempi.isolation.mpi4py.futures import MPICommExecutor, as_completed
 
 
 def scheduled(lengths: list[int], workers: int) -> list[int]:
-    """When tasks are done that are begun in order, each by whoever is idle first."""
+    """The end times of tasks that are started in order, each by the first idle worker."""
     free, ends = [0] * workers, []
     for length in lengths:
         ends.append(heappop(free) + length)
@@ -29,7 +29,7 @@ def work(length: int) -> int:
 
 
 def tasks(comm: Any, lengths: list[int]) -> list[tuple[float, int]] | None:
-    """When each task is done, as rank 0 sees it, and its result."""
+    """The end time of each task, as rank 0 sees it, and its result."""
     with MPICommExecutor(comm) as executor:
         if executor is None:
             return None
@@ -40,10 +40,11 @@ def tasks(comm: Any, lengths: list[int]) -> list[tuple[float, int]] | None:
 
 @settings(max_examples=12)
 @given(lengths=st.lists(st.integers(1, 5), max_size=12), nprocs=st.integers(1, 5))
-def test_tasks_end_when_a_list_schedule_says(lengths: list[int], nprocs: int) -> None:
-    """Where messages are free, to the moment, on both carriers."""
+def test_tasks_end_at_the_times_of_a_list_schedule(lengths: list[int], nprocs: int) -> None:
+    """Exactly, if messages are free, on both backends."""
     ends = scheduled(lengths, max(1, nprocs - 1))
-    for carrier in ("greenlets", "threads"):
-        run = fakempi.run(tasks, nprocs, lengths, cost=fakempi.Free(), carrier=carrier)
-        assert sorted(run.returns[0]) == sorted(zip(map(float, ends), lengths, strict=True))
+    backends: list[Any] = ["greenlets", "threads"]
+    for backend in backends:
+        run = fakempi.run(tasks, nprocs, lengths, cost=fakempi.ZeroCost(), backend=backend)
+        assert sorted(run.returns[0] or []) == sorted(zip(map(float, ends), lengths, strict=True))
         assert run.time == max(ends, default=0)

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.mpi4py.futures import collect, compose
-from fakempi.mpi4py.futures.aplus import ThenableFuture, catch, then
+from fakempi.isolation.mpi4py.futures import collect, compose
+from fakempi.isolation.mpi4py.futures.aplus import ThenableFuture, catch, then
 
 
 def outcome(future: Future[Any]) -> Any:
-    """What a future has become that must be done: its result, its exception, or a word."""
+    """The state of a future that must be done: its result, its exception, or a word."""
     assert future.done()
     return "cancelled" if future.cancelled() else future.exception() or future.result()
 
 
 class Own(Future[Any]):
-    """A class of somebody's own."""
+    """A user-defined class."""
 
 
 def test_results_are_collected_in_order() -> None:
-    """However they come; of nothing at once; and a future of one's own class is made of such futures."""
+    """For any order of completion; at once for an empty list; a future of a user-defined class is created."""
     futures: list[Future[Any]] = [Own() for _ in range(3)]
     whole = collect(futures)
     assert type(whole) is Own
@@ -38,8 +38,8 @@ def test_results_are_collected_in_order() -> None:
 
 
 @given(st.permutations(range(4)), st.integers(0, 3), st.sampled_from(["cancel", "fail"]))
-def test_what_one_fails_the_others_do_not_begin(order: list[int], at: int, how: str) -> None:
-    """The first that fails or is cancelled decides, and those that are pending are cancelled."""
+def test_after_a_failure_pending_futures_are_cancelled(order: list[int], at: int, how: str) -> None:
+    """The first that fails or is cancelled decides."""
     futures: list[Future[int]] = [Future() for _ in range(4)]
     whole, error = collect(futures), ValueError("no")
     for i in order[:at]:
@@ -54,14 +54,14 @@ def test_what_one_fails_the_others_do_not_begin(order: list[int], at: int, how: 
     assert [outcome(futures[i]) for i in order[:at]] == order[:at]
 
 
-def test_whoever_cancels_the_whole_cancels_all() -> None:
-    """Also where futures do not let themselves be cancelled, and come later."""
+def test_cancelling_the_whole_cancels_all() -> None:
+    """Also if futures cannot be cancelled, and complete later."""
 
-    class Stubborn(Future[int]):
+    class Uncancellable(Future[int]):
         def cancel(self) -> bool:
             return False
 
-    futures: list[Future[int]] = [Future(), Stubborn()]
+    futures: list[Future[int]] = [Future(), Uncancellable()]
     whole = collect(futures)
     whole.cancel()
     futures[1].set_result(1)
@@ -80,8 +80,8 @@ def test_whoever_cancels_the_whole_cancels_all() -> None:
         ((None, lambda error: 1 // 0), ZeroDivisionError, ValueError("a")),
     ],
 )
-def test_hooks_make_another_result(hooks: Any, result: Any, error: BaseException | None) -> None:
-    """Of the result or of the exception, whether it is there before or after."""
+def test_hooks_transform_the_result(hooks: Any, result: Any, error: BaseException | None) -> None:
+    """Of the result or of the exception, whether it is available before or after."""
     for late in (True, False):
         base: Future[int] = Own()
         made = compose(base, *hooks) if late else None
@@ -95,8 +95,8 @@ def test_hooks_make_another_result(hooks: Any, result: Any, error: BaseException
         assert type(made) is Own
 
 
-def test_if_one_of_two_is_cancelled_so_is_the_other() -> None:
-    """Both ways."""
+def test_cancellation_propagates_in_both_directions() -> None:
+    """Between the two futures."""
     for which in (0, 1):
         base: Future[int] = Future()
         pair = base, compose(base)
@@ -123,8 +123,8 @@ def following(value: Any) -> Future[Any]:
         (lambda value: 1 // 0, lambda error: following("later"), "later"),
     ],
 )
-def test_what_then(success: Callable[..., Any] | None, failure: Callable[..., Any] | None, expected: Any) -> None:
-    """A function of the result, whose own result may be a future; and one of the exception."""
+def test_then_uses_the_result(success: Callable[..., Any] | None, failure: Callable[..., Any] | None, expected: Any) -> None:
+    """Its result may be a future; another function takes the exception."""
     base = ThenableFuture()
     made = base.then(success, failure)
     assert not made.done()
@@ -134,7 +134,7 @@ def test_what_then(success: Callable[..., Any] | None, failure: Callable[..., An
 
 
 def test_exceptions_are_caught() -> None:
-    """By a function, or by none, which leaves None; results pass."""
+    """By a function, or without one, which gives None; results pass."""
     for hook, expected in ((None, None), (str, "no")):
         base = ThenableFuture()
         made = base.catch(hook)
@@ -143,8 +143,8 @@ def test_exceptions_are_caught() -> None:
     assert catch(following(3)).result() == 3
 
 
-def test_cancelling_goes_forward_only() -> None:
-    """What comes of a cancelled future is cancelled; what it comes of is not."""
+def test_cancellation_of_a_chain_propagates_forward_only() -> None:
+    """Dependent futures are cancelled; the source is not."""
     base = ThenableFuture()
     first, second = base.then(), then(base)
     first.cancel()
@@ -158,8 +158,8 @@ def test_cancelling_goes_forward_only() -> None:
         last.result()
 
 
-def test_a_future_that_comes_of_itself_is_refused() -> None:
-    """At once, or around a corner."""
+def test_a_future_that_depends_on_itself_is_rejected() -> None:
+    """Directly, or through another one."""
     base, one, other = ThenableFuture(), ThenableFuture(), ThenableFuture()
     made: Future[Any] = base.then(lambda value: made)
     around = base.then(lambda value: one)
@@ -167,5 +167,5 @@ def test_a_future_that_comes_of_itself_is_refused() -> None:
     other.set_result(one)
     base.set_result(1)
     for future, length in ((made, 1), (around, 3)):
-        with pytest.raises(RuntimeError, match=f"^chain cycle detected: .* comes of itself, after {length} futures.$"):
+        with pytest.raises(RuntimeError, match=f"^chain cycle detected: .* depends on itself after {length} futures.$"):
             future.result()

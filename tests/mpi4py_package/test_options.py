@@ -1,27 +1,28 @@
-"""`mpi4py.rc`: what a rank asks for before it imports MPI."""
+"""`mpi4py.rc`: options that a rank sets before it imports MPI."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 import fakempi
-from fakempi.script import program
+from fakempi.isolation import program
 
 
-def play(folder: Path, script: str, nprocs: int = 2, carrier: str = "auto") -> None:
+def play(directory: Path, script: str, nprocs: int = 2, backend: Any = "auto") -> None:
     """Run a script that has imported nothing yet."""
-    (folder / "work.py").write_text(dedent(script), encoding="utf-8")
-    fakempi.run(program([str(folder / "work.py")]), nprocs, carrier=carrier)
+    (directory / "work.py").write_text(dedent(script), encoding="utf-8")
+    fakempi.run(program([str(directory / "work.py")]), nprocs, backend=backend)
 
 
 @pytest.mark.parametrize(
     ("errors", "handler"),
     [("exception", "RETURN"), ("default", "ARE_FATAL"), ("fatal", "ARE_FATAL"), ("abort", "ABORT")],
 )
-def test_errors_choose_the_handler_of_the_predefined_communicators(tmp_path: Path, errors: str, handler: str) -> None:
+def test_errors_selects_the_handler_of_the_predefined_communicators(tmp_path: Path, errors: str, handler: str) -> None:
     """As soon as MPI is imported."""
     script = f"""
     import mpi4py
@@ -32,8 +33,8 @@ def test_errors_choose_the_handler_of_the_predefined_communicators(tmp_path: Pat
     play(tmp_path, script)
 
 
-def test_they_hold_for_the_rank_that_sets_them(tmp_path: Path, carrier: str) -> None:
-    """Also if it imports a name from MPI directly; later settings come too late."""
+def test_options_are_private_to_the_rank_that_sets_them(tmp_path: Path, backend: Any) -> None:
+    """Also if it imports a name from MPI directly; later settings have no effect."""
     script = """
     import mpi4py, random
     if random.random() >= 0:
@@ -46,11 +47,11 @@ def test_they_hold_for_the_rank_that_sets_them(tmp_path: Path, carrier: str) -> 
     assert (COMM_WORLD.Get_errhandler() == ERRORS_ABORT) == (me == 1)
     assert Query_thread() == (THREAD_MULTIPLE if me else THREAD_SINGLE)
     """
-    play(tmp_path, script, 2, carrier)
+    play(tmp_path, script, 2, backend)
 
 
-def test_one_may_initialize_by_oneself(tmp_path: Path) -> None:
-    """With the level of thread support that is there."""
+def test_a_program_may_initialize_explicitly(tmp_path: Path) -> None:
+    """With the available level of thread support."""
     script = """
     import mpi4py
     mpi4py.rc.initialize = mpi4py.rc.finalize = False
@@ -63,8 +64,8 @@ def test_one_may_initialize_by_oneself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
-def test_a_level_of_threads_is_asked_for(tmp_path: Path, level: str) -> None:
-    """And given."""
+def test_a_thread_level_can_be_requested(tmp_path: Path, level: str) -> None:
+    """And is provided."""
     script = f"""
     from mpi4py import rc
     rc.thread_level = {level!r}
@@ -74,8 +75,8 @@ def test_a_level_of_threads_is_asked_for(tmp_path: Path, level: str) -> None:
     play(tmp_path, script, 1)
 
 
-def test_values_that_make_no_sense_are_warned_of(tmp_path: Path) -> None:
-    """And all stays as it would be."""
+def test_invalid_values_cause_a_warning(tmp_path: Path) -> None:
+    """The defaults stay."""
     script = """
     import warnings
     import mpi4py
@@ -93,8 +94,8 @@ def test_values_that_make_no_sense_are_warned_of(tmp_path: Path) -> None:
     play(tmp_path, script, 1)
 
 
-def test_options_can_be_deleted_and_so_can_all_of_them(tmp_path: Path, carrier: str) -> None:
-    """On each rank for itself; `from mpi4py import rc` still finds them, as it does in mpi4py."""
+def test_options_and_the_whole_module_can_be_deleted(tmp_path: Path, backend: Any) -> None:
+    """On each rank separately; `from mpi4py import rc` still finds them, as in mpi4py."""
     script = """
     import mpi4py
     mpi4py.rc.threads = False
@@ -111,18 +112,18 @@ def test_options_can_be_deleted_and_so_can_all_of_them(tmp_path: Path, carrier: 
     from mpi4py import MPI, rc
     assert rc.threads and MPI.COMM_WORLD.size == 2
     """
-    play(tmp_path, script, 2, carrier)
+    play(tmp_path, script, 2, backend)
 
 
-def test_the_package_says_where_it_is(tmp_path: Path) -> None:
-    """And what it cannot give."""
+def test_the_package_has_its_location(tmp_path: Path) -> None:
+    """And raises for unavailable files."""
     script = """
     import mpi4py, os, pkgutil
     assert mpi4py.__path__ == [os.path.dirname(mpi4py.__file__)] and mpi4py.__spec__.origin == mpi4py.__file__
     assert {"bench", "run", "typing", "util"} <= {module.name for module in pkgutil.iter_modules(mpi4py.__path__)}
     assert mpi4py.get_config() == {} and mpi4py.__version__.startswith("4.") and {"MPI", "rc"} <= set(dir(mpi4py))
     for call, words in [
-        (mpi4py.get_include, "mpi4py.get_include is not emulated: there is nothing to compile against."),
+        (mpi4py.get_include, "mpi4py.get_include is not emulated: there are no header files."),
         (lambda: mpi4py.profile("vt"), "mpi4py.profile is not emulated: there is no MPI library to profile."),
     ]:
         try:
@@ -133,3 +134,73 @@ def test_the_package_says_where_it_is(tmp_path: Path) -> None:
             raise AssertionError
     """
     play(tmp_path, script, 1)
+
+
+@pytest.mark.parametrize(
+    ("errors", "handler", "of_files"),
+    [("exception", "RETURN", "RETURN"), ("default", "ARE_FATAL", "RETURN"), ("fatal", "ARE_FATAL", "ARE_FATAL"),
+     ("abort", "ABORT", "ABORT")],
+)  # fmt: skip
+def test_errors_selects_the_handler_of_new_objects(tmp_path: Path, errors: str, handler: str, of_files: str) -> None:
+    """Of communicators, windows, sessions and files; FILE_NULL keeps its own. mpi4py with MPICH gives the same."""
+    script = f"""
+    import mpi4py
+    mpi4py.rc.errors = {errors!r}
+    from mpi4py import MPI
+    session, window = MPI.Session.Init(), MPI.Win.Create(bytearray(8))
+    file = MPI.File.Open(MPI.COMM_SELF, {str(tmp_path)!r} + f"/file{{MPI.COMM_WORLD.rank}}", MPI.MODE_CREATE | MPI.MODE_RDWR)
+    made = [MPI.COMM_WORLD.Dup(), MPI.COMM_WORLD.Split(0)]
+    made.append(MPI.Intracomm.Create_from_group(MPI.Group.Create_from_session_pset(session, "mpi://SELF")))
+    for one in (*made, session, window):
+        assert one.Get_errhandler() == MPI.ERRORS_{handler}, one
+    assert file.Get_errhandler() == MPI.ERRORS_{of_files} and MPI.FILE_NULL.Get_errhandler() == MPI.ERRORS_RETURN
+    window.Set_errhandler(MPI.ERRORS_RETURN)
+    assert window.Get_errhandler() == MPI.ERRORS_RETURN
+    file.Close(), window.Free(), [one.Free() for one in made], session.Finalize()
+    """
+    play(tmp_path, script)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "check"),
+    [
+        *(("INITIALIZE", value, "not MPI.Is_initialized() and rc.initialize is False; MPI.Init()")
+          for value in ("0", "no", "Off", "FALSE", "n", "")),
+        *(("INITIALIZE", value, "MPI.Is_initialized() and rc.initialize is True") for value in ("1", "yes", "ON", "true")),
+        ("THREADS", "0", "MPI.Query_thread() == MPI.THREAD_SINGLE and rc.threads is False"),
+        ("THREAD_LEVEL", "Funneled", "MPI.Query_thread() == MPI.THREAD_FUNNELED and rc.thread_level == 'funneled'"),
+        ("ERRORS", "fatal", "MPI.COMM_WORLD.Get_errhandler() == MPI.ERRORS_ARE_FATAL"),
+        ("FINALIZE", "0", "rc.finalize is False"), ("IRECV_BUFSZ", "1", "rc.irecv_bufsz == 1"),
+        ("RECV_MPROBE", "False", "rc.recv_mprobe is False"),
+    ],
+)  # fmt: skip
+def test_environment_variables_override_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, check: str
+) -> None:
+    """Values that the program sets before it imports MPI are overridden, as in mpi4py."""
+    monkeypatch.setenv(f"MPI4PY_RC_{name}", value)
+    play(tmp_path, f"from mpi4py import rc\nrc.initialize = rc.threads = True\nfrom mpi4py import MPI\nassert {check}")
+
+
+def test_invalid_environment_variables_cause_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have no other effect."""
+    monkeypatch.setenv("MPI4PY_RC_THREAD_LEVEL", "bad")
+    with pytest.warns(RuntimeWarning, match="mpi4py.rc.thread_level: unexpected value 'bad'"):
+        play(tmp_path, "from mpi4py import MPI\nassert MPI.Query_thread() == MPI.THREAD_MULTIPLE", 1)
+
+
+def test_options_can_be_deleted_from_the_modules_on_every_rank(tmp_path: Path, backend: Any) -> None:
+    """At the start or later, on each rank separately."""
+    script = """
+    import sys, mpi4py
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+    if comm.rank != 1:
+        comm.Barrier()
+    del mpi4py.rc, sys.modules["mpi4py.rc"]
+    if comm.rank == 1:
+        comm.Barrier()
+    comm.Barrier()
+    assert "mpi4py.rc" not in sys.modules and not hasattr(mpi4py, "rc")
+    """
+    play(tmp_path, script, 4, backend)

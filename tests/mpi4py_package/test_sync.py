@@ -1,4 +1,4 @@
-"""`mpi4py.util.sync`: what ranks share and take turns with."""
+"""`mpi4py.util.sync`: locks, conditions, semaphores and counters of ranks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.mpi4py.util import sync
-from tests.script.harness import play
+from fakempi.isolation.mpi4py.util import sync
+from tests.isolation.harness import play
 
 
-def test_scripts_find_it(tmp_path: Path, carrier: str) -> None:
-    """Under mpi4py's name, with all that it has there."""
+def test_scripts_can_import_it(tmp_path: Path, backend: Any) -> None:
+    """Under mpi4py's name, with all of its names."""
     script = """
     from mpi4py.util import sync
     assert sorted(sync.__all__) == ["Condition", "Counter", "Mutex", "Semaphore", "Sequential"]
@@ -25,11 +25,11 @@ def test_scripts_find_it(tmp_path: Path, carrier: str) -> None:
     assert [next(alone), next(alone)] == [3, 5]
     alone.free()
     """
-    play(tmp_path, script, 3, carrier)
+    play(tmp_path, script, 3, backend)
 
 
-def test_a_mutex_serves_in_the_order_in_which_it_is_asked_for(carrier: str) -> None:
-    """One at a time; and nobody spins: the messages can be counted."""
+def test_a_mutex_is_granted_in_the_order_of_requests(backend: Any) -> None:
+    """To one rank at a time, without polling: the number of messages shows it."""
 
     def main(comm: Any) -> Any:
         mutex, order = sync.Mutex(comm=comm), sync.Counter(comm=comm)
@@ -42,15 +42,15 @@ def test_a_mutex_serves_in_the_order_in_which_it_is_asked_for(carrier: str) -> N
         order.free()
         return began
 
-    done = fakempi.run(main, 4, carrier=carrier, cost=fakempi.Hockney(1e-3, 0))
+    done = fakempi.run(main, 4, backend=backend, cost=fakempi.Hockney(1e-3, 0))
     assert done.returns == [6, 4, 2, 0]
     assert done.findings == []
-    # A lock is 3 messages and what it is for 2; each takes 2 counts, comes and goes; 3 follow another; and two barriers.
+    # A lock is 3 messages and the update 2; each takes 2 counts, requests and answers; 3 follow another; and two barriers.
     assert done.messages == 4 * 4 * 5 + 3 * 2 + 2 * 8
 
 
 def test_a_mutex_that_is_never_released_is_a_deadlock() -> None:
-    """With the line where it is asked for."""
+    """With the line of the request."""
 
     def main(comm: Any) -> None:
         mutex = sync.Mutex(comm=comm)
@@ -61,8 +61,8 @@ def test_a_mutex_that_is_never_released_is_a_deadlock() -> None:
         fakempi.run(main, 3)
 
 
-def test_a_condition_wakes_those_who_wait_longest() -> None:
-    """As many as it is told."""
+def test_a_condition_wakes_the_longest_waiting_ranks() -> None:
+    """As many as notify specifies."""
 
     def main(comm: Any) -> Any:
         condition, order = sync.Condition(comm=comm), sync.Counter(comm=comm)
@@ -88,8 +88,8 @@ def test_a_condition_wakes_those_who_wait_longest() -> None:
 
 
 @pytest.mark.parametrize("value", [1, 3])
-def test_a_semaphore_lets_so_many_in(value: int) -> None:
-    """Seven ranks, each of which stays for a second: so the last one leaves then."""
+def test_a_semaphore_admits_a_number_of_ranks(value: int) -> None:
+    """Seven ranks, each of which stays for a second: the last one leaves at that time."""
 
     def main(comm: Any) -> None:
         semaphore = sync.Semaphore(value, comm=comm)
@@ -97,30 +97,30 @@ def test_a_semaphore_lets_so_many_in(value: int) -> None:
             fakempi.compute(1)
         semaphore.free()
 
-    assert fakempi.run(main, 7, cost=fakempi.Free()).time == -(-7 // value)
+    assert fakempi.run(main, 7, cost=fakempi.ZeroCost()).time == -(-7 // value)
 
 
-def test_what_does_not_fit_is_refused() -> None:
-    """By an error of Python's, as in mpi4py."""
+def test_invalid_arguments_are_rejected() -> None:
+    """By Python's exceptions, as in mpi4py."""
 
     def main(comm: Any) -> None:
         mutex = sync.Mutex()
-        with pytest.raises(RuntimeError, match="cannot release: this rank does not have the mutex"):
+        with pytest.raises(RuntimeError, match="cannot release: this rank does not hold the mutex"):
             mutex.release()
-        with mutex, pytest.raises(RuntimeError, match="this rank has the mutex already, and it is not recursive"):
+        with mutex, pytest.raises(RuntimeError, match="this rank already holds the mutex, which is not recursive"):
             mutex.acquire()
         condition = sync.Condition(mutex)
-        with pytest.raises(RuntimeError, match="cannot wait: this rank does not have the mutex"):
+        with pytest.raises(RuntimeError, match="cannot wait: this rank does not hold the mutex"):
             condition.wait()
         condition.free()
         mutex.free()
         for call in (mutex.acquire, mutex.locked, mutex.count):
             with pytest.raises(RuntimeError, match="the mutex has been freed"):
                 call()
-        with pytest.raises(ValueError, match="a semaphore begins with 0 or more, not with -1"):
+        with pytest.raises(ValueError, match="the initial value of a semaphore must be at least 0, not -1"):
             sync.Semaphore(-1)
         semaphore = sync.Semaphore(2)
-        with pytest.raises(ValueError, match="2 are left and 1 are given back, but there were only 2"):
+        with pytest.raises(ValueError, match=r"release\(1\) at value 2 would exceed the initial value 2"):
             semaphore.release()
         semaphore.free()
 

@@ -1,19 +1,20 @@
-"""`mpi4py.util`, `mpi4py.typing` and the hidden names, found without mpi4py."""
+"""`mpi4py.util`, `mpi4py.typing` and private names, without mpi4py."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from tests.script.harness import play
+from tests.isolation.harness import play
 
 OURS = """
 import sys
-assert {module.__file__.split("fakempi")[-1][1:7] for name, module in sys.modules.items()
-        if name.startswith("mpi4py.util")} == {"mpi4py"}
+assert {module.__file__.split("fakempi")[-1][1:17] for name, module in sys.modules.items()
+        if name.startswith("mpi4py.util")} == {"isolation/mpi4py"}
 """
 
 
-def test_objects_travel_in_parts(tmp_path: Path, carrier: str) -> None:
+def test_objects_are_sent_in_parts(tmp_path: Path, backend: Any) -> None:
     """A message of sizes, the pickle, and each large buffer; blocking, nonblocking, probed, collective."""
     script = """
     import numpy as np
@@ -63,10 +64,10 @@ def test_objects_travel_in_parts(tmp_path: Path, carrier: str) -> None:
         else:
             raise AssertionError
     """
-    play(tmp_path, script + OURS.replace("\n", "\n    "), 4, carrier)
+    play(tmp_path, script + OURS.replace("\n", "\n    "), 4, backend)
 
 
-def test_and_between_two_groups(tmp_path: Path) -> None:
+def test_objects_are_sent_in_parts_between_two_groups(tmp_path: Path) -> None:
     """Every collective call of them, with the root in either group."""
     script = """
     from mpi4py.util import pkl5
@@ -86,8 +87,8 @@ def test_and_between_two_groups(tmp_path: Path) -> None:
     play(tmp_path, script, 4)
 
 
-def test_datatypes_of_numpy_and_of_mpi(tmp_path: Path) -> None:
-    """There and back, and from all combiners; what has no counterpart is refused."""
+def test_datatypes_convert_between_numpy_and_mpi(tmp_path: Path) -> None:
+    """In both directions, for all combiners; datatypes without a counterpart are rejected."""
     script = """
     import numpy as np
     from mpi4py.util.dtlib import from_numpy_dtype, to_numpy_dtype
@@ -124,8 +125,8 @@ def test_datatypes_of_numpy_and_of_mpi(tmp_path: Path) -> None:
     play(tmp_path, script, 1)
 
 
-def test_hidden_names_that_programs_use(tmp_path: Path, carrier: str) -> None:
-    """Type codes, handles as C sees them, locks and twins of communicators."""
+def test_private_names_that_programs_use(tmp_path: Path, backend: Any) -> None:
+    """Type codes, handles as in C, locks and duplicates of communicators."""
     script = """
     import ctypes
     assert MPI._typedict["d"] == MPI._typedict_c["f8"] == MPI.DOUBLE and MPI._typedict_f["r8"] == MPI.REAL8
@@ -146,14 +147,14 @@ def test_hidden_names_that_programs_use(tmp_path: Path, carrier: str) -> None:
     with MPI._comm_lock(comm, "mine") as held:
         comm.Barrier()
     assert list(MPI._comm_lock_table(comm)) == ["mine"] and MPI._comm_lock_table(MPI.COMM_SELF) == {}
-    twin, tag = MPI._commctx_intra(comm)
-    assert twin.Compare(comm) == MPI.CONGRUENT and MPI._commctx_intra(comm) == (twin, tag + 1)
+    duplicate, tag = MPI._commctx_intra(comm)
+    assert duplicate.Compare(comm) == MPI.CONGRUENT and MPI._commctx_intra(comm) == (duplicate, tag + 1)
     """
-    play(tmp_path, script, 2, carrier)
+    play(tmp_path, script, 2, backend)
 
 
-def test_what_never_was_in_mpi4py_is_not_there(tmp_path: Path) -> None:
-    """It is missing from ours by name."""
+def test_names_that_mpi4py_never_had_do_not_exist(tmp_path: Path) -> None:
+    """The error has the name."""
     script = """
     try:
         import mpi4py.nothing

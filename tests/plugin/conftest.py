@@ -1,4 +1,4 @@
-"""What tests of the plugin share."""
+"""Fixtures of the plugin's tests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 
 @pytest.fixture
 def late(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clocks that stand still until a test says so."""
+    """Clocks that do not advance until a test advances them."""
 
     def clock() -> float:
         return 1000 + monotonic() if (pytester.path / "late").exists() else 0.0
 
-    for module in ("watch.watching", "watch.limits", "testing.limits", "pytest_plugin"):
+    monitoring = "extensions.monitoring.monitor", "extensions.monitoring.limits"
+    for module in (*monitoring, "apps.testing.limits", "apps.pytest_plugin"):
         monkeypatch.setattr(import_module(f"fakempi.{module}"), "monotonic", clock)

@@ -1,4 +1,4 @@
-"""How a marked test is called on ranks: instances and fixtures of each, unittest, limits, coverage, what ranks share."""
+"""Calls of marked tests on ranks: instances and fixtures per rank, unittest, time limits, coverage, shared objects."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 import pytest
 
 import fakempi
-from fakempi.testing import calls
+from fakempi.apps.testing import calls
 from tests.plugin.harness import INSTALLED, LATE, run_pytest
 
 pytest_plugins = ["pytester"]
 
 
-def test_every_rank_has_its_own_instance_and_its_autouse_fixtures(pytester: pytest.Pytester) -> None:
-    """As every process would."""
+def test_every_rank_has_its_own_instance_and_autouse_fixtures(pytester: pytest.Pytester) -> None:
+    """As a process would."""
     result, _ = run_pytest(
         pytester,
         """
@@ -36,7 +36,7 @@ class TestIt:
     result.assert_outcomes(passed=1)
 
 
-def test_a_mark_on_a_module_or_class_serves_all_in_it(pytester: pytest.Pytester) -> None:
+def test_a_mark_on_a_module_or_class_applies_to_all_its_tests(pytester: pytest.Pytester) -> None:
     """The closest one counts."""
     result, _ = run_pytest(
         pytester,
@@ -75,7 +75,7 @@ class Case(unittest.TestCase):
         cls.once = 7
 
     @pytest.fixture(autouse=True)
-    def folder(self, tmp_path):
+    def directory(self, tmp_path):
         self.path = tmp_path
 
     def setUp(self):
@@ -122,15 +122,15 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
 
 def test_methods_of_a_unittest_case_run_on_ranks(pytester: pytest.Pytester) -> None:
-    """Each rank has its own instance; what cannot be is refused in a sentence."""
+    """Each rank has its own instance; unsupported features are rejected in a sentence."""
     result, text = run_pytest(pytester, CASE)
     result.assert_outcomes(passed=1, failed=5, skipped=2)
-    assert "in a TestCase each rank would draw values of its own: put it into a plain class" in text
+    assert "in a TestCase each rank would draw different values: use a plain class" in text
     assert "rank 1 of 3 failed; above is rank 1's traceback" in text
     assert "rank 2 of 3 failed; above is rank 2's traceback" in text
     assert "AssertionError: 2 == 2" in text
-    assert "unittest.expectedFailure means nothing on ranks: mark it with pytest.mark.xfail" in text
-    assert "test_it is a coroutine function, which ranks cannot run" in text
+    assert "unittest.expectedFailure is not supported on ranks: use pytest.mark.xfail" in text
+    assert "test_it is a coroutine function, which is not supported on ranks" in text
 
 
 ENDLESS = f"""
@@ -152,20 +152,20 @@ def test_endless(comm):
     ],
 )
 @pytest.mark.usefixtures("late")
-def test_a_test_that_takes_too_long_is_ended_on_all_ranks(
+def test_a_test_that_exceeds_its_time_limit_is_ended_on_all_ranks(
     pytester: pytest.Pytester, marked: str, option: str, who: str
 ) -> None:
     """The report says where each rank was, and the option is part of the replay."""
     result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", marked), option)
     result.assert_outcomes(failed=1)
     assert f"not done after {who}, at t = 0 s: 0 of 3 ranks have ended." in text
-    assert "ranks 0-1: recv(source=0, tag=ANY) at test_a_test_that_takes_too_long_is_ended_on_all_ranks.py" in text
+    assert "ranks 0-1: recv(source=0, tag=ANY) at test_a_test_that_exceeds_its_time_limit_is_ended_on_all_ranks.py" in text
     assert option in text.partition("replay:")[2]
     assert "_drive" not in text
 
 
-def test_no_limit_is_spent_on_loading_what_we_load_late(pytester: pytest.Pytester) -> None:
-    """Algorithms, when the first collective is called: in a new process that takes half a second."""
+def test_lazy_imports_do_not_count_against_a_time_limit(pytester: pytest.Pytester) -> None:
+    """For example algorithms at the first collective call, which takes half a second in a new process."""
     calls.load_algorithms.cache_clear()
     result, _ = run_pytest(pytester, "@pytest.mark.mpi(ranks=2, timeout=50)\ndef test_it(comm): comm.barrier()\n")
     result.assert_outcomes(passed=1)
@@ -173,8 +173,8 @@ def test_no_limit_is_spent_on_loading_what_we_load_late(pytester: pytest.Pyteste
 
 
 @pytest.mark.usefixtures("late")
-def test_pytest_timeout_ends_all_ranks_with_our_report(pytester: pytest.Pytester) -> None:
-    """Its timer would end one rank, and leave the others."""
+def test_pytest_timeout_ends_all_ranks_with_the_report_of_fakempi(pytester: pytest.Pytester) -> None:
+    """Its timer would end one rank only."""
     pytest.importorskip("pytest_timeout", reason="pytest-timeout is not installed")
     result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", ""), "--timeout=0.3")
     result.assert_outcomes(failed=1)
@@ -182,8 +182,8 @@ def test_pytest_timeout_ends_all_ranks_with_our_report(pytester: pytest.Pytester
 
 
 @pytest.mark.usefixtures("late")
-def test_a_timer_of_pytest_timeout_is_ours_while_ranks_run(pytester: pytest.Pytester) -> None:
-    """The same with a plugin that has its hooks and nothing else."""
+def test_the_timer_of_pytest_timeout_is_replaced_while_ranks_run(pytester: pytest.Pytester) -> None:
+    """The same with a plugin that has only its hooks."""
     pytester.makeconftest(
         """
 import pytest
@@ -197,24 +197,24 @@ class Hooks:
 class Settings:
     timeout = 0.2
 
-TOLD = []
+CALLS = []
 
 def pytest_addhooks(pluginmanager):
     pluginmanager.add_hookspecs(Hooks)
 
 def pytest_timeout_set_timer(item, settings):
-    TOLD.append("set")
+    CALLS.append("set")
     return True
 
 def pytest_timeout_cancel_timer(item):
-    TOLD.append("cancel")
+    CALLS.append("cancel")
     return True
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     item.ihook.pytest_timeout_set_timer(item=item, settings=Settings)
     result = yield
-    assert TOLD == ["set", "cancel", "set"]
+    assert CALLS == ["set", "cancel", "set"]
     return result
 """
     )
@@ -224,14 +224,14 @@ def pytest_runtest_protocol(item):
 
 
 @pytest.mark.parametrize("given", ["0", "'long'", "True", "1, unit='d'"])
-def test_a_senseless_limit_is_refused(pytester: pytest.Pytester, given: str) -> None:
-    """Before anything runs."""
+def test_an_invalid_limit_is_rejected(pytester: pytest.Pytester, given: str) -> None:
+    """Before any test runs."""
     _, text = run_pytest(pytester, f"@pytest.mark.mpi(ranks=2, timeout={given})\ndef test_it(comm):\n    pass\n")
-    assert "a positive number of seconds, and for a unit one of s, m, h" in text
+    assert "the time limit must be a positive number; units are s, m, h" in text
 
 
-def test_what_ranks_share_and_have_changed_is_told_of_a_failure(pytester: pytest.Pytester) -> None:
-    """A list that is a fixture grows once for each rank; so do globals, attributes of a class, and what an object holds."""
+def test_changed_shared_objects_are_reported_with_a_failure(pytester: pytest.Pytester) -> None:
+    """A list in a fixture grows once for each rank; so do globals, attributes of a class, and contents of an object."""
     result, text = run_pytest(
         pytester,
         """
@@ -269,17 +269,17 @@ class TestIt:
 """,
     )
     result.assert_outcomes(failed=1)
-    assert "fixture 'table' is one list for all 4 ranks, which have changed it: 0 items before, 4 items after" in text
-    assert "fixture 'array' is one ndarray for all 4 ranks, which have changed it\n" in text
-    assert "fixture 'holder' is one Holder for all 4 ranks, which have changed it\n" in text
-    assert "global SEEN is one list for all 4 ranks, which have changed it: 0 items before, 4 items after" in text
-    assert "TestIt.count is one dict for all 4 ranks" in text
+    assert "fixture 'table' is one list shared by all 4 ranks, which changed it: 0 items before, 4 items after" in text
+    assert "fixture 'array' is one ndarray shared by all 4 ranks, which changed it\n" in text
+    assert "fixture 'holder' is one Holder shared by all 4 ranks, which changed it\n" in text
+    assert "global SEEN is one list shared by all 4 ranks, which changed it: 0 items before, 4 items after" in text
+    assert "TestIt.count is one dict shared by all 4 ranks" in text
     assert "QUIET" not in text.partition(" MPI ")[2]
-    assert "a fixture that asks for comm is made on each rank; with --mpi-isolation=module all are" in text
+    assert "fixtures that use comm are created on each rank; with --mpi-isolation=module all fixtures" in text
 
 
 class Coverage:
-    """Stands for the package: what is measured, and how."""
+    """A stand-in for the coverage package and its configuration."""
 
     concurrency: tuple[str, ...] | None = ("thread",)
 
@@ -291,28 +291,28 @@ class Coverage:
         return self.concurrency if name == "run:concurrency" else None
 
 
-def test_where_coverage_does_not_follow_greenlets_ranks_run_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It follows threads by default; told of greenlets, it follows those; asked for what cannot be, it says what to add."""
+def test_ranks_run_on_threads_if_coverage_does_not_support_greenlets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coverage follows threads by default, greenlets if configured; impossible combinations report what to add."""
 
     class Module:
         Coverage = Coverage
 
     monkeypatch.setitem(sys.modules, "coverage", Module)
-    assert calls._carrier("auto", 5) == "threads"
-    assert calls._carrier("threads", 5) == "threads"
-    for asked, size in (("greenlets", 5), ("auto", 5000)):
+    assert calls._backend("auto", 5) == "threads"
+    assert calls._backend("threads", 5) == "threads"
+    for requested, size in (("greenlets", 5), ("auto", 5000)):
         with pytest.raises(pytest.fail.Exception, match=r'concurrency = \["thread", "greenlet"\]'):
-            calls._carrier(asked, size)
+            calls._backend(requested, size)
     monkeypatch.setattr(Coverage, "concurrency", ("thread", "greenlet"))
-    assert calls._carrier("auto", 5000) == "auto"
+    assert calls._backend("auto", 5000) == "auto"
     monkeypatch.delitem(sys.modules, "coverage")
-    assert calls._carrier("auto", 5) == "auto"
+    assert calls._backend("auto", 5) == "auto"
 
 
-def test_hypothesis_looks_at_the_clock_after_a_first_run(
+def test_hypothesis_reads_the_clock_after_a_first_run(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That run is not an example of its."""
+    """That run is not one of its examples."""
     runs: list[str] = []
     monkeypatch.setattr(calls, "_warm_up", lambda: runs.append("first"))
     monkeypatch.setattr(sys.modules[__name__], "RUNS", runs, raising=False)
@@ -333,9 +333,9 @@ def test_it(comm, x):
     assert runs.count("first") == 2
 
 
-@pytest.mark.slow  # a process that has imported nothing yet
-def test_hypothesis_looks_at_the_clock_when_all_is_imported(pytester: pytest.Pytester) -> None:
-    """In a process in which nothing of ours has run: its first example imports nothing of ours either."""
+@pytest.mark.slow  # a process without earlier imports
+def test_hypothesis_reads_the_clock_after_all_imports(pytester: pytest.Pytester) -> None:
+    """In a process in which no code of fakempi has run: the first example imports nothing either."""
     pytester.makepyfile(
         """
 import sys
@@ -357,20 +357,20 @@ def test_it(comm, x):
 """
     )
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(fakempi.__file__))}
-    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *plugin]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=pytester.path)
-    assert "1 passed" in told.stdout, told.stdout
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=pytester.path)
+    assert "1 passed" in result.stdout, result.stdout
 
 
-def test_the_replay_line_works_from_any_folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has the whole path, also where pytest was started below its root."""
+def test_the_replay_line_works_from_any_directory(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the full path, also if pytest was started below its root."""
     pytester.makeini("[pytest]\n")
     below = pytester.mkdir("below it")
     text = "import pytest\n@pytest.mark.mpi(ranks=2)\n@pytest.mark.parametrize('x', ['a b'])\ndef test_it(x): assert 0\n"
     (below / "test_there.py").write_text(text, encoding="utf-8")
     monkeypatch.chdir(below)
-    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, "--mpi4py=emulated")
     assert f"replay: pytest '{below}/test_there.py::test_it[a b]' --mpi4py=emulated" in result.stdout.str()
 
@@ -390,15 +390,15 @@ def test_early(comm):
 """
 
 
-def test_memory_that_is_in_use_is_looked_at_in_tests(pytester: pytest.Pytester) -> None:
-    """Who writes to what is being sent is warned."""
+def test_memory_in_use_is_checked_in_tests(pytester: pytest.Pytester) -> None:
+    """Writing to a buffer that is being sent is a warning."""
     result, text = run_pytest(pytester, WRITES_TOO_EARLY, "-W", "default")
     result.assert_outcomes(passed=1, warnings=1)
     assert "MPIFindingWarning: buffer-in-use: rank 0: Isend at" in text
 
 
 def test_a_strict_test_fails_at_the_line_that_writes_to_memory_in_use(pytester: pytest.Pytester) -> None:
-    """With numpy's error there, and below it what was under way."""
+    """With numpy's error there, and the pending operation below it."""
     result, text = run_pytest(pytester, WRITES_TOO_EARLY.replace("ranks=2", "ranks=2, strict=True"))
     result.assert_outcomes(failed=1)
     assert "ValueError: assignment destination is read-only" in text

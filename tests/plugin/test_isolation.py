@@ -77,7 +77,7 @@ def test_shared_again(table):
 def test_ranks_have_their_own_modules_and_fixtures(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    """The test module, conftest and a package that asks for its rank when imported; other tests see nothing of them."""
+    """The test module, conftest and a package that calls Get_rank when imported; other tests do not see them."""
     pytester.makepyfile(**{"package/__init__": "", "package/state": PACKAGE})
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(**{"below/conftest": BELOW, "below/test_below": "import pytest\n" + SOURCE})
@@ -86,8 +86,8 @@ def test_ranks_have_their_own_modules_and_fixtures(
     result.assert_outcomes(passed=4)
 
 
-def test_the_option_is_for_all_marked_tests(pytester: pytest.Pytester) -> None:
-    """Hypothesis and unittest among them; and a test may be excepted."""
+def test_the_option_applies_to_all_marked_tests(pytester: pytest.Pytester) -> None:
+    """Including Hypothesis and unittest; a test may be excepted."""
     result, text = run_pytest(
         pytester,
         """
@@ -127,7 +127,7 @@ def test_fails(comm):
     assert "--mpi-isolation=module" in text.partition("replay:")[2]
 
 
-def test_an_unknown_isolation_is_refused(pytester: pytest.Pytester) -> None:
-    """With those that there are."""
+def test_an_unknown_isolation_is_rejected(pytester: pytest.Pytester) -> None:
+    """With the valid values."""
     _, text = run_pytest(pytester, "@pytest.mark.mpi(ranks=2, isolation='process')\ndef test_it(comm):\n    pass\n")
-    assert "@pytest.mark.mpi: isolation is 'process'; there are none, module" in text
+    assert "@pytest.mark.mpi: isolation is 'process'; choose from none, module" in text

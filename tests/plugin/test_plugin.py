@@ -1,4 +1,4 @@
-"""The pytest plugin, as its user sees it: each test writes a test file and runs pytest on it."""
+"""The pytest plugin as users see it: each test writes a test file and runs pytest on it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def test_sum(comm, mpi_ranks):
         "-v",
     )
     result.assert_outcomes(passed=3)
-    assert "test_sum[ranks=1] PASSED" in text
-    assert "test_sum[ranks=1000] PASSED" in text
+    assert "test_sum[ranks1] PASSED" in text
+    assert "test_sum[ranks1000] PASSED" in text
 
 
-def test_the_markers_of_other_plugins_work_as_they_are(pytester: pytest.Pytester) -> None:
+def test_the_markers_of_other_plugins_work_unchanged(pytester: pytest.Pytester) -> None:
     result, _ = run_pytest(
         pytester,
         """
@@ -61,7 +61,7 @@ def test_pytest_mpi(comm):
     result.assert_outcomes(passed=9)
 
 
-def test_fixtures_and_parametrize_work_as_ever(pytester: pytest.Pytester) -> None:
+def test_fixtures_and_parametrize_work_as_usual(pytester: pytest.Pytester) -> None:
     result, _ = run_pytest(
         pytester,
         """
@@ -72,7 +72,7 @@ def table():
 @pytest.mark.mpi(ranks=[2, 3])
 @pytest.mark.parametrize("root", [0, 1])
 class TestBcast:
-    def test_everybody_has_it(self, comm, table, root, tmp_path):
+    def test_every_rank_has_it(self, comm, table, root, tmp_path):
         assert tmp_path.exists()
         assert comm.bcast(table if comm.rank == root else None, root=root) == {"answer": 42}
 """,
@@ -80,7 +80,7 @@ class TestBcast:
     result.assert_outcomes(passed=4)
 
 
-def test_every_rank_makes_its_own_fixtures_out_of_the_communicator(pytester: pytest.Pytester) -> None:
+def test_every_rank_creates_fixtures_that_depend_on_the_communicator(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(
         pytester,
         """
@@ -105,7 +105,7 @@ def test_halves(comm, half, mine):
     assert all(f"freed {rank}" in text for rank in range(5))
 
 
-def test_a_failure_is_told_once_with_its_ranks_folded(pytester: pytest.Pytester) -> None:
+def test_a_failure_is_reported_once_with_all_its_ranks(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(
         pytester,
         """
@@ -120,13 +120,13 @@ def test_some_fail(comm):
     assert text.count("def test_some_fail") == 1
     assert "assert 3 not in (3, 7, 8, 9)" in text, "plain assert with introspection"
     assert "ranks 3 and 7-9 of 1000 failed; above is rank 3's traceback" in text
-    assert "rank 3 was here\n(999 other ranks wrote too: pytest -s shows all)" in text
+    assert "rank 3 was here\n(999 other ranks wrote output: pytest -s shows it)" in text
     assert "rank 4 was here" not in text
-    assert "Barrier(" in text, "whom the failing ranks left waiting"
-    assert f"replay: pytest {pytester.path}/test_a_failure_is_told_once_with_its_ranks_folded.py::test_some_fail" in text
+    assert "Barrier(" in text, "the call in which the other ranks wait"
+    assert f"replay: pytest {pytester.path}/test_a_failure_is_reported_once_with_all_its_ranks.py::test_some_fail" in text
 
 
-def test_the_first_to_fail_in_modelled_time_is_shown(pytester: pytest.Pytester) -> None:
+def test_the_first_failure_in_modeled_time_is_shown(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(
         pytester,
         """
@@ -154,9 +154,9 @@ def test_stuck(comm):
         "--mpi-seed=7",
     )
     result.assert_outcomes(failed=1)
-    assert "deadlock at t = 0 s: 2 of 2 ranks wait" in text
+    assert "deadlock at t = 0 s: 2 of 2 ranks are blocked" in text
     assert "recv(source=1, tag=5) at test_a_deadlock_is_a_failure_with_its_report.py:6" in text
-    assert "_drive" not in text, "nobody wants to see the emulator's own frames"
+    assert "_drive" not in text, "the emulator's frames are hidden"
     assert "--mpi-seed=7" in text
 
 
@@ -175,7 +175,7 @@ def test_unsafe(comm):
     ("numbers", "buffering", "passes"),
     [(1, "zero", False), (1, "eager", True), (100_000, "eager", False), (100_000, "infinite", True), (1, None, True)],
 )
-def test_unsafe_sends_show_by_buffering(
+def test_unsafe_sends_deadlock_without_buffering(
     pytester: pytest.Pytester, numbers: int, buffering: str | None, passes: bool
 ) -> None:
     options = [f"--mpi-buffering={buffering}"] if buffering else []
@@ -193,10 +193,10 @@ def test_unsafe_sends_show_by_buffering(
         (", strict=False", ["--mpi-strict"], {"passed": 1, "warnings": 1}),
     ],
 )
-def test_findings_are_warnings_unless_asked_to_be_failures(
+def test_findings_are_warnings_unless_configured_as_failures(
     pytester: pytest.Pytester, mark: str, options: list[str], outcome: dict[str, int]
 ) -> None:
-    """By an option, or by the marker, which counts for more."""
+    """By an option, or by the marker, which takes precedence."""
     source = f"""
 @pytest.mark.mpi(ranks=3{mark})
 def test_loses_a_message(comm):
@@ -211,11 +211,11 @@ def test_loses_a_message(comm):
         assert "replay: pytest " in text
 
 
-def test_what_may_be_intended_is_no_warning(pytester: pytest.Pytester) -> None:
+def test_notes_are_not_warnings(pytester: pytest.Pytester) -> None:
     """A wildcard receive with two candidates passes, in strict tests too."""
     source = """
 @pytest.mark.mpi(ranks=3)
-def test_takes_what_comes(comm):
+def test_wildcard_receive(comm):
     if comm.rank:
         comm.send(1, 0)
     else:
@@ -228,7 +228,7 @@ def test_takes_what_comes(comm):
 
 @pytest.mark.parametrize("strict", ["None", "1"])
 def test_strict_is_true_or_false(pytester: pytest.Pytester, strict: str) -> None:
-    """A sentence, not a guess."""
+    """Other values are rejected in a sentence."""
     source = f"""
 @pytest.mark.mpi(ranks=2, strict={strict})
 def test_nothing(comm):
@@ -256,20 +256,20 @@ def test_time(comm):
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
-        ("--mpi-cost=hokney", "did you mean hockney?"),
+        ("--mpi-cost=hokney", "Did you mean hockney?"),
         ("--mpi-algorithms=bcast=chian", "bcast: there is no algorithm 'chian'; there are "),
-        ("--mpi-algorithms=bcast=chain(segment_bytes=x)", "bcast: chain takes as segment_bytes a whole number, not 'x'."),
+        ("--mpi-algorithms=bcast=chain(segment_bytes=x)", "bcast: chain: segment_bytes must be an integer, not 'x'."),
         ("--mpi-algorithms=bcast=./gone.py", "gone.py cannot be loaded: no such file or directory."),
     ],
 )
-def test_options_that_no_test_can_run_with_are_refused(pytester: pytest.Pytester, option: str, sentence: str) -> None:
+def test_invalid_options_are_rejected(pytester: pytest.Pytester, option: str, sentence: str) -> None:
     result, text = run_pytest(pytester, "def test_nothing(): ...", option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert sentence in result.stderr.str()
     assert "Traceback" not in text + result.stderr.str()
 
 
-def test_an_algorithm_may_be_a_file_wherever_a_test_goes(pytester: pytest.Pytester) -> None:
+def test_an_algorithm_can_be_a_file_in_any_working_directory(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine="""
         from collectives import Algorithm, find
         def text(comm, buf, *, root=0, k=1, tag=0):
@@ -329,17 +329,26 @@ def test_expected(comm):
     result.assert_outcomes(skipped=1, xfailed=1)
 
 
-def test_a_test_that_asks_for_a_communicator_must_say_how_many_ranks(pytester: pytest.Pytester) -> None:
+def test_a_test_with_a_communicator_needs_a_number_of_ranks(pytester: pytest.Pytester) -> None:
     result, text = run_pytest(pytester, "def test_unmarked(comm):\n    pass\n")
     result.assert_outcomes(failed=1)
-    assert "comm: on how many ranks? Mark the test, for instance with @pytest.mark.mpi(ranks=3)" in text
+    assert "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)" in text
 
 
 @pytest.mark.parametrize("given", ["0", "'three'", "[]", "[2, -1]"])
-def test_a_senseless_number_of_ranks_is_refused(pytester: pytest.Pytester, given: str) -> None:
+def test_an_invalid_number_of_ranks_is_rejected(pytester: pytest.Pytester, given: str) -> None:
     result, text = run_pytest(pytester, f"@pytest.mark.mpi(ranks={given})\ndef test_it(comm):\n    pass\n")
     assert result.ret != 0
     assert "@pytest.mark.mpi: ranks" in text + result.stderr.str()
+
+
+def test_a_misspelled_argument_of_a_marker_is_rejected(pytester: pytest.Pytester) -> None:
+    """With a similar name; an argument for another plugin is accepted."""
+    result, text = run_pytest(pytester, "@pytest.mark.mpi(rank=3)\ndef test_it(comm):\n    pass\n")
+    assert result.ret != 0
+    assert "@pytest.mark.mpi: rank is unknown; did you mean ranks?" in text + result.stderr.str()
+    result, _ = run_pytest(pytester, "@pytest.mark.mpi(ranks=3, color='red')\ndef test_it(comm):\n    pass\n")
+    result.assert_outcomes(passed=1)
 
 
 def test_abort_fails_the_test(pytester: pytest.Pytester) -> None:
@@ -366,14 +375,14 @@ def test_stopping_at_the_first_failure_works(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1, failed=1)
 
 
-def test_runs_without_marked_tests_import_nothing_of_ours(
+def test_runs_without_marked_tests_import_nothing_of_fakempi(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(fakempi.__file__)))
     pytester.makepyfile(
-        "import sys\ndef test_light():\n    assert not {'numpy', 'fakempi.world', 'fakempi.mpi'} & set(sys.modules)\n"
+        "import sys\ndef test_light():\n    assert not {'numpy', 'fakempi.core.world', 'fakempi.mpi'} & set(sys.modules)\n"
     )
-    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
     result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider", *plugin)
     result.assert_outcomes(passed=1)
 
@@ -405,14 +414,14 @@ def test_a_conftest_that_imports_mpi4py_gets_the_emulator_too(pytester: pytest.P
     result.assert_outcomes(passed=1)
 
 
-def test_an_unknown_choice_of_mpi4py_is_refused(pytester: pytest.Pytester) -> None:
+def test_an_unknown_value_for_mpi4py_is_rejected(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nmpi4py = fake\n")
     result, text = run_pytest(pytester, "def test_it():\n    pass\n")
     assert result.ret != 0
-    assert "mpi4py = fake in the ini file: there are emulated, installed, auto" in text + result.stderr.str()
+    assert "mpi4py = fake in the ini file: choose from emulated, installed, auto" in text + result.stderr.str()
 
 
-def test_after_a_failure_the_debugger_stands_in_the_failing_rank(pytester: pytest.Pytester) -> None:
+def test_after_a_failure_the_debugger_is_in_the_failing_rank(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """
 import pdb
@@ -435,7 +444,7 @@ def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: py
     pytester.makepyfile(
         "import pytest\n@pytest.mark.mpi(ranks=[2, 5, 9])\ndef test_it(comm):\n    assert comm.allreduce(1) != 5\n"
     )
-    plugin = [] if INSTALLED else ["-p", "fakempi.pytest_plugin"]
+    plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
     result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", *plugin)
     result.assert_outcomes(passed=2, failed=1)
     assert "all 5 ranks failed; above is rank" in result.stdout.str()
@@ -458,3 +467,58 @@ def test_abort(comm):
     assert "rank 0 of the same communicator called bcast" in text
     assert "Aborted: Abort(3) was called" in text
     assert f"fakempi{os.sep}mpi" not in text
+
+
+def test_a_deadlock_shows_the_code_of_the_program(pytester: pytest.Pytester) -> None:
+    """Each line once, with the lines above it, below the report; the summary has the report's first line."""
+    result, text = run_pytest(
+        pytester,
+        """
+def left(comm):
+    other = 1 - comm.rank
+    return comm.recv(source=other)
+
+@pytest.mark.mpi(ranks=2)
+def test_it(comm):
+    left(comm)
+""",
+    )
+    result.assert_outcomes(failed=1)
+    assert text.count(">       return comm.recv(source=other)\n") == 1
+    assert "        other = 1 - comm.rank\n>" in text
+    assert "fakempi/" not in text.partition("FAILURES")[2]
+    assert "::test_it - deadlock" in text
+
+
+WARN = ["-W", "default::fakempi.MPIFindingWarning"]  # this session's filters make warnings errors
+LOST = """
+def lose(comm):
+    if comm.rank == 0:
+        comm.send(1, 1)
+
+@pytest.mark.mpi(ranks=[2, 3])
+def test_one(comm):
+    lose(comm)
+
+@pytest.mark.mpi(ranks=2)
+def test_two(comm):
+    lose(comm)
+"""
+
+
+def test_a_finding_is_a_warning_at_the_line_of_the_program(pytester: pytest.Pytester) -> None:
+    """Once per line, with its code; as an error it fails every test that has it."""
+    result, text = run_pytest(pytester, LOST, *WARN)
+    result.assert_outcomes(passed=3, warnings=1)
+    assert re.search(r"\.py:6: MPIFindingWarning: message-lost: rank 0: send at .*\n    comm\.send\(1, 1\)\n", text)
+    assert "calls.py" not in text
+    result, text = run_pytest(pytester, LOST, "-W", "error::fakempi.MPIFindingWarning")
+    result.assert_outcomes(failed=3)
+    assert text.count("\n>           comm.send(1, 1)\n") == 3
+
+
+def test_numbers_of_ranks_can_be_selected_by_keyword(pytester: pytest.Pytester) -> None:
+    """pytest's -k accepts no equals sign."""
+    result, text = run_pytest(pytester, LOST, "-v", "-k", "ranks3", *WARN)
+    result.assert_outcomes(passed=1, deselected=2, warnings=1)
+    assert "test_one[ranks3] PASSED" in text

@@ -1,4 +1,4 @@
-"""The strategies: what they draw, and what they shrink to."""
+"""The strategies: their values and their smallest examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_sizes_are_numbers_of_ranks(drawn: tuple[int, int]) -> None:
 
 
 @given(strategies.sizes().flatmap(lambda p: st.tuples(st.just(p), strategies.counts(p), strategies.distributions(p))))
-def test_counts_are_one_for_each_rank_and_never_negative(drawn: tuple[int, list[int], list[int]]) -> None:
+def test_counts_have_one_entry_per_rank_and_are_not_negative(drawn: tuple[int, list[int], list[int]]) -> None:
     p, counts, shares = drawn
     assert len(counts) == len(shares) == p
     assert min(counts) >= 0 <= min(shares)
@@ -34,5 +34,5 @@ def test_counts_are_one_for_each_rank_and_never_negative(drawn: tuple[int, list[
         (strategies.distributions(4), lambda shares: sum(shares) > 1, [1, 1, 0, 0]),
     ],
 )
-def test_a_failure_shrinks_to_the_least_that_fails(strategy: Any, fails: Callable[[Any], bool], least: Any) -> None:
+def test_a_failure_shrinks_to_the_smallest_example(strategy: Any, fails: Callable[[Any], bool], least: Any) -> None:
     assert find(strategy, fails, settings=settings(database=None, max_examples=2000)) == least

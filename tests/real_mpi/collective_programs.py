@@ -1,7 +1,7 @@
 """Programs of collective calls that must return the same on the emulator and on a real MPI.
 
-Run as a script under mpiexec, this file answers with what mpi4py makes of them. Programs return numbers, strings, lists and
-None, and nothing that a library is free to choose. They import neither fakempi nor mpi4py.
+As a script under mpiexec, this file prints the results of mpi4py. Programs return numbers, strings, lists and None, and no
+value that a library is free to choose. They do not import fakempi or mpi4py.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from tests.real_mpi.asking import answer
+from tests.real_mpi.processes import answer
 
 Program = Callable[[Any, Any], Any]
 PROGRAMS: dict[str, Program] = {}
 
 
 def program(function: Program) -> Program:
-    """Put it in the table."""
+    """Add it to the table."""
     PROGRAMS[function.__name__] = function
     return function
 
 
 def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
-    """What a call returns, or how it fails: Python's error where mpi4py itself complains, else the error class."""
+    """The result of a call, or its failure: Python's exception if mpi4py itself raises it, otherwise the error class."""
     try:
         return call()
     except (BufferError, TypeError, ValueError) as error:
@@ -37,7 +37,7 @@ def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
 
 
 def blank(count: int, kind: str = "d") -> Any:
-    """Room, filled with what nobody sends."""
+    """A buffer filled with a value that no rank sends."""
     return np.full(count, 77, kind)
 
 
@@ -59,7 +59,7 @@ def bcast_from_each(MPI: Any, comm: Any) -> Any:
 
 @program
 def gather_and_scatter(MPI: Any, comm: Any) -> Any:
-    """There and back again."""
+    """In both directions."""
     mine, back, root = np.arange(2) + 10 * comm.rank, blank(2, "l"), comm.size - 1
     into = blank(2 * comm.size, "l")
     comm.Gather(mine, into if comm.rank == root else None, root)
@@ -69,7 +69,7 @@ def gather_and_scatter(MPI: Any, comm: Any) -> Any:
 
 @program
 def gather_and_scatter_in_place(MPI: Any, comm: Any) -> Any:
-    """The root's block stays where it is."""
+    """The root's block is in place."""
     p, rank = comm.size, comm.rank
     data = np.arange(2.0 * p) + 100 * rank
     if rank == 0:
@@ -84,7 +84,7 @@ def gather_and_scatter_in_place(MPI: Any, comm: Any) -> Any:
 
 @program
 def gatherv_out_of_order(MPI: Any, comm: Any) -> Any:
-    """Displacements that go backwards, with gaps."""
+    """Decreasing displacements, with gaps."""
     p, rank = comm.size, comm.rank
     counts = [(i + 1) % 3 for i in range(p)]
     displs = [3 * (p - 1 - i) for i in range(p)]
@@ -96,7 +96,7 @@ def gatherv_out_of_order(MPI: Any, comm: Any) -> Any:
 
 @program
 def v_forms_without_counts(MPI: Any, comm: Any) -> Any:
-    """Dealt out evenly, the first ranks getting one more."""
+    """Distributed evenly, with one more for the first ranks."""
     p, rank = comm.size, comm.rank
     share = 7 // p + (rank < 7 % p)
     into, back = blank(7), blank(share)
@@ -107,7 +107,7 @@ def v_forms_without_counts(MPI: Any, comm: Any) -> Any:
 
 @program
 def allgather_of_types(MPI: Any, comm: Any) -> Any:
-    """Letters, truth values, complex numbers, bytes."""
+    """Characters, booleans, complex numbers, bytes."""
     found = []
     for kind in "?bHlfdD":
         into = np.zeros(2 * comm.size, kind)
@@ -143,7 +143,7 @@ def allgatherv_of_holes(MPI: Any, comm: Any) -> Any:
 
 @program
 def alltoall_both_ways(MPI: Any, comm: Any) -> Any:
-    """From one memory to another, and within one."""
+    """Between two buffers, and in place."""
     data = np.arange(2 * comm.size) + 100 * comm.rank
     into = blank(2 * comm.size, "l")
     comm.Alltoall(data, into)
@@ -153,7 +153,7 @@ def alltoall_both_ways(MPI: Any, comm: Any) -> Any:
 
 @program
 def alltoallv_of_any_sizes(MPI: Any, comm: Any) -> Any:
-    """Zeros among them, the blocks in reverse order."""
+    """With zero counts, and the blocks in reverse order."""
     p, rank = comm.size, comm.rank
     out, into = [(rank + 2 * i) % 3 for i in range(p)], [(i + 2 * rank) % 3 for i in range(p)]
     places = [2 * (p - 1 - i) for i in range(p)]
@@ -178,7 +178,7 @@ def alltoallw_of_any_types(MPI: Any, comm: Any) -> Any:
 
 @program
 def predefined_operations(MPI: Any, comm: Any) -> Any:
-    """All of them, on integers."""
+    """All operations, on integers."""
     found = []
     for name in ["MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR"]:
         into = blank(3, "i")
@@ -217,7 +217,7 @@ def best_with_its_place(MPI: Any, comm: Any) -> Any:
 
 @program
 def scans(MPI: Any, comm: Any) -> Any:
-    """Prefixes, with this rank and without; rank 0's buffer stays."""
+    """Inclusive and exclusive scans; rank 0's buffer is unchanged."""
     a, b, c, d = blank(2), blank(2), np.full(2, 1.0 + comm.rank), np.full(2, 1.0 + comm.rank)
     mine = np.arange(2.0) + comm.rank
     comm.Scan(mine, a)
@@ -229,7 +229,7 @@ def scans(MPI: Any, comm: Any) -> Any:
 
 @program
 def reduce_and_scatter(MPI: Any, comm: Any) -> Any:
-    """In equal blocks and in others, with counts and without, in place and not."""
+    """In equal and unequal blocks, with counts and without, in place and not."""
     p, rank = comm.size, comm.rank
     counts = [i % 3 for i in range(p)]
     a, b, c = blank(2), blank(counts[rank]), blank(counts[rank])
@@ -264,7 +264,7 @@ def operations_that_do_not_commute(MPI: Any, comm: Any) -> Any:
 
 @program
 def operations_that_commute(MPI: Any, comm: Any) -> Any:
-    """A sum of one's own."""
+    """A user-defined sum."""
 
     def add(left: Any, right: Any, datatype: Any) -> None:
         np.frombuffer(right, "d")[...] += np.frombuffer(left, "d")
@@ -281,7 +281,7 @@ def operations_that_commute(MPI: Any, comm: Any) -> Any:
 
 @program
 def many_at_once(MPI: Any, comm: Any) -> Any:
-    """Waited for in another order than they were started."""
+    """Completed in a different order than started."""
     p, rank = comm.size, comm.rank
     data = np.full(2, float(rank == p - 1))
     room, total, prefix, swapped = blank(p), blank(1), blank(1), blank(p)
@@ -312,7 +312,7 @@ def mixed_with_messages(MPI: Any, comm: Any) -> Any:
 
 @program
 def started_again(MPI: Any, comm: Any) -> Any:
-    """Persistent ones take the data of each start."""
+    """Persistent calls use the data of each start."""
     data, total, room, found = np.zeros(1), blank(1), blank(comm.size), []
     requests = [comm.Allreduce_init(data, total), comm.Allgather_init(data, room), comm.Barrier_init()]
     for turn in range(3):
@@ -367,7 +367,7 @@ def reduced_objects(MPI: Any, comm: Any) -> Any:
 
 @program
 def copies(MPI: Any, comm: Any) -> Any:
-    """Nobody gets back the object that it gave, and an operation that changes its operands changes only copies."""
+    """Results are copies, and an operation that changes its operands changes only copies."""
     mine = [comm.rank]
 
     def spoil(x: list[int], y: list[int]) -> list[int]:
@@ -379,11 +379,11 @@ def copies(MPI: Any, comm: Any) -> Any:
     return [thing is mine for thing in came], comm.allreduce(mine, spoil), mine
 
 
-# -- neighbours ----------------------------------------------------------------------------------------------------
+# -- neighbors ----------------------------------------------------------------------------------------------------
 
 
 def exchanges(MPI: Any, comm: Any) -> Any:
-    """All exchanges with the neighbours."""
+    """All exchanges with the neighbors."""
     sources, dests = comm.inoutedges
     rank, found = comm.rank, []
     one, two, three = blank(len(sources)), blank(len(sources)), blank(2 * len(sources))
@@ -403,8 +403,8 @@ def exchanges(MPI: Any, comm: Any) -> Any:
 
 
 @program
-def neighbours_in_grids(MPI: Any, comm: Any) -> Any:
-    """Lines and rings; in rings of one or two, left and right are kept apart."""
+def neighbors_in_grids(MPI: Any, comm: Any) -> Any:
+    """Lines and rings; in rings of one or two, left and right are distinguished."""
     line = exchanges(MPI, comm.Create_cart([comm.size]))
     flat = exchanges(MPI, comm.Create_cart([comm.size, 1]))
     ring = exchanges(MPI, comm.Create_cart([comm.size], [True]))
@@ -413,16 +413,16 @@ def neighbours_in_grids(MPI: Any, comm: Any) -> Any:
 
 
 @program
-def neighbours_in_graphs(MPI: Any, comm: Any) -> Any:
-    """A star: everybody and rank 0."""
+def neighbors_in_graphs(MPI: Any, comm: Any) -> Any:
+    """A star with rank 0 in the center."""
     p = comm.size
     index, edges = list(range(p - 1, 2 * p - 1)), [*range(1, p), *[0] * (p - 1)]
     return exchanges(MPI, comm.Create_graph(index, edges)) if p > 1 else None
 
 
 @program
-def neighbours_in_distributed_graphs(MPI: Any, comm: Any) -> Any:
-    """Two edges to the right, which match in order, one to oneself, and one two to the left."""
+def neighbors_in_distributed_graphs(MPI: Any, comm: Any) -> Any:
+    """Two edges to the right, which match in order, one to the same rank, and one two to the left."""
     p, rank = comm.size, comm.rank
     dests = [(rank + 1) % p, rank, (rank + 1) % p, (rank - 2) % p]
     sources = [(rank - 1) % p, rank, (rank - 1) % p, (rank + 2) % p]
@@ -434,7 +434,7 @@ def neighbours_in_distributed_graphs(MPI: Any, comm: Any) -> Any:
 
 @program
 def mistakes(MPI: Any, comm: Any) -> Any:
-    """Calls that fail on every rank, before anything is sent."""
+    """Calls that fail on every rank, before any message is sent."""
     p, one, two = comm.size, np.zeros(1), np.zeros(2)
     calls: list[Callable[[], Any]] = [
         lambda: comm.Bcast(one, p), lambda: comm.Bcast(one, -1), lambda: comm.Bcast(one, "a"), lambda: comm.Bcast(None),
@@ -457,13 +457,13 @@ def mistakes(MPI: Any, comm: Any) -> Any:
 
 @program
 def calls_of_the_base_class(MPI: Any, comm: Any) -> Any:
-    """Comm has the collectives too; the null handle of it complains."""
+    """Comm has the collectives, too; its null handle rejects them."""
     calls: list[Callable[[], Any]] = [MPI.COMM_NULL.Barrier, lambda: MPI.COMM_NULL.bcast(1), MPI.COMM_NULL.Barrier_init]
     return [outcome(MPI, call) for call in calls], MPI.Comm(comm).allreduce(comm.rank)
 
 
 def facts(MPI: Any, comm: Any) -> dict[str, Any]:
-    """What the programs return on one rank; one that fails returns its error."""
+    """The results of the programs on one rank; one that fails returns its error."""
     found = {}
     for name, function in PROGRAMS.items():
         try:

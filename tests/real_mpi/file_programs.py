@@ -1,4 +1,4 @@
-"""Programs on files that ranks share, for the emulator and a real MPI."""
+"""Programs on shared files, for the emulator and a real MPI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.real_mpi.programs import outcome, program
 
 @contextmanager
 def shared_file(comm: Any, MPI: Any, amode: int = 0) -> Iterator[Any]:
-    """A new file that all ranks have open; it goes when they are done."""
+    """A new file that all ranks have open; it is deleted afterwards."""
     name = None
     if comm.rank == 0:
         handle, name = tempfile.mkstemp()
@@ -31,7 +31,7 @@ def shared_file(comm: Any, MPI: Any, amode: int = 0) -> Iterator[Any]:
 
 
 def settled(comm: Any, file: Any) -> None:
-    """What all have written is there for all."""
+    """Make all writes visible to all ranks."""
     file.Sync()
     comm.Barrier()
     file.Sync()
@@ -39,7 +39,7 @@ def settled(comm: Any, file: Any) -> None:
 
 @program
 def files_side_by_side(comm: Any, MPI: Any) -> Any:
-    """Blocks of a rank each, and the neighbour's read back; more is asked for than there is."""
+    """One block per rank, and the neighbor's block read back; more is requested than exists."""
     with shared_file(comm, MPI) as file:
         file.Set_view(0, MPI.INT32_T)
         file.Write_at_all(3 * comm.rank, np.full(3, comm.rank, "i4"))
@@ -72,7 +72,7 @@ def files_dealt_out(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_in_order(comm: Any, MPI: Any) -> Any:
-    """The shared pointer passes over what ranks have, in their order, whatever each has."""
+    """The shared pointer advances by the data of each rank, in rank order, for any sizes."""
     with shared_file(comm, MPI) as file:
         file.Write_ordered(bytes([65 + comm.rank]) * (comm.rank + 1))
         place = file.Get_position_shared()
@@ -85,7 +85,7 @@ def files_in_order(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_nonblocking_and_split(comm: Any, MPI: Any) -> Any:
-    """Requests, and calls in two halves."""
+    """Requests, and split collective calls."""
     with shared_file(comm, MPI) as file:
         mine, status = np.full(4, comm.rank + 0.5), MPI.Status()
         file.Set_view(32 * comm.rank, MPI.DOUBLE)
@@ -100,7 +100,7 @@ def files_nonblocking_and_split(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_sizes_and_errors(comm: Any, MPI: Any) -> Any:
-    """Sizes, and the classes of what goes wrong."""
+    """Sizes, and error classes."""
     with shared_file(comm, MPI) as file:
         file.Set_size(10)
         sizes = [file.Get_size()]
@@ -113,14 +113,14 @@ def files_sizes_and_errors(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_that_are_not_there(comm: Any, MPI: Any) -> Any:
-    """Opened and deleted in vain."""
+    """Open and delete fail."""
     name = os.path.join(tempfile.gettempdir(), "there-is-no-such-file")
     return outcome(MPI, lambda: MPI.File.Open(comm, name, MPI.MODE_RDONLY)), outcome(MPI, lambda: MPI.File.Delete(name))
 
 
 @program
 def files_in_the_portable_form(comm: Any, MPI: Any) -> Any:
-    """external32, through views with holes: what is in the file, byte by byte, and what comes back."""
+    """external32, through views with holes: the bytes of the file, and the data read back."""
     with shared_file(comm, MPI) as file:
         turns = MPI.DOUBLE.Create_resized(0, 8 * comm.size).Commit()
         file.Set_view(8 * comm.rank, MPI.DOUBLE, turns, "external32")
@@ -138,7 +138,7 @@ def files_in_the_portable_form(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_in_the_portable_form_without_holes(comm: Any, MPI: Any) -> Any:
-    """external32 of several types, a rank after the other."""
+    """external32 of several types, one rank after the other."""
     found = []
     for datatype, letter in ((MPI.INT16_T, "i2"), (MPI.INT32_T, "i4"), (MPI.FLOAT, "f4"), (MPI.DOUBLE, "f8")):
         with shared_file(comm, MPI) as file:
@@ -157,7 +157,7 @@ def files_in_the_portable_form_without_holes(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_through_many_filetypes(comm: Any, MPI: Any) -> Any:
-    """What each constructor makes of a view: where etypes are, and what is in the file in the end."""
+    """Views of each constructor: positions of etypes, and the final contents of the file."""
     made = [
         MPI.INT32_T.Create_contiguous(2),
         MPI.INT32_T.Create_vector(2, 1, 3),
@@ -192,7 +192,7 @@ def files_through_many_filetypes(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_in_two_phases(comm: Any, MPI: Any) -> Any:
-    """Our own algorithm, the same text on both: blocks dealt out in turn, some ranks with nothing, small windows."""
+    """The bundled algorithm, the same code on both: interleaved blocks, some ranks without data, small windows."""
     from collectives import find
 
     write, read = find("write_all", "two_phase").run, find("read_all", "two_phase").run
@@ -214,7 +214,7 @@ def files_in_two_phases(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_of_nothing(comm: Any, MPI: Any) -> Any:
-    """Accesses of no bytes, in all ways, and reading behind the end."""
+    """Empty accesses of all kinds, and reads beyond the end."""
     with shared_file(comm, MPI) as file:
         nothing, status = bytearray(), MPI.Status()
         counts = []
@@ -232,7 +232,7 @@ def files_of_nothing(comm: Any, MPI: Any) -> Any:
 
 @program
 def files_and_wrong_calls(comm: Any, MPI: Any) -> Any:
-    """The classes of errors: of modes, of arguments, and of null handles."""
+    """Error classes: of modes, of arguments, and of null handles."""
     found = []
     for amode in (MPI.MODE_RDONLY | MPI.MODE_CREATE, MPI.MODE_RDWR | MPI.MODE_SEQUENTIAL, MPI.MODE_RDONLY | MPI.MODE_WRONLY):
         name = os.path.join(tempfile.gettempdir(), "there-is-no-such-file")

@@ -1,7 +1,7 @@
 """Programs of collective calls between two groups that must return the same on the emulator and on a real MPI.
 
-Run as a script under mpiexec, with the first group's size, this file answers with what mpi4py makes of them. Programs return
-numbers, strings, lists and None, and nothing that a library is free to choose. They import neither fakempi nor mpi4py.
+As a script under mpiexec, with the first group's size, this file prints the results of mpi4py. Programs return numbers,
+strings, lists and None, and no value that a library is free to choose. They do not import fakempi or mpi4py.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from tests.real_mpi.asking import answer
 from tests.real_mpi.collective_programs import blank, outcome
+from tests.real_mpi.processes import answer
 
 Program = Callable[[Any, Any, int], Any]
 PROGRAMS: dict[str, Program] = {}
 
 
 def program(function: Program) -> Program:
-    """Put it in the table."""
+    """Add it to the table."""
     PROGRAMS[function.__name__] = function
     return function
 
 
 def roots(MPI: Any, inter: Any, side: int) -> Iterator[tuple[int, int, int]]:
-    """Every rank of either group as the root: its side, its rank, and what this rank says of it."""
+    """Every rank of either group as the root: its side, its rank, and the root argument of this rank."""
     sizes = inter.size, inter.remote_size
     for root_side in (0, 1):
         for root in range(sizes[root_side != side]):
-            beside = MPI.ROOT if root == inter.rank else MPI.PROC_NULL
-            yield root_side, root, beside if root_side == side else root
+            own_group = MPI.ROOT if root == inter.rank else MPI.PROC_NULL
+            yield root_side, root, own_group if root_side == side else root
 
 
 # -- buffers -------------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def roots(MPI: Any, inter: Any, side: int) -> Iterator[tuple[int, int, int]]:
 
 @program
 def rooted_calls(MPI: Any, inter: Any, side: int) -> Any:
-    """With every root; PROC_NULL ranks give no buffers."""
+    """With every root; PROC_NULL ranks pass no buffers."""
     rank, n, found = inter.rank, inter.remote_size, []
     for root_side, root, part in roots(MPI, inter, side):
         data = np.arange(3) + 10 * root + 100 * root_side if part == MPI.ROOT else blank(3, "l")
@@ -57,7 +57,7 @@ def rooted_calls(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def rooted_calls_of_any_sizes(MPI: Any, inter: Any, side: int) -> Any:
-    """Displacements that go backwards, with gaps."""
+    """Decreasing displacements, with gaps."""
     rank, n, found = inter.rank, inter.remote_size, []
     for _, root, part in roots(MPI, inter, side):
         at_root, leaf = part == MPI.ROOT, part >= 0
@@ -72,7 +72,7 @@ def rooted_calls_of_any_sizes(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def gathering_to_all(MPI: Any, inter: Any, side: int) -> Any:
-    """Blocks of other sizes in each group, also with holes."""
+    """Blocks of different sizes in each group, also with holes."""
     rank, n = inter.rank, inter.remote_size
     into, room = blank(n * (3 - side), "i"), blank(4 * n, "i")
     inter.Allgather(np.arange(2 + side, dtype="i") + 10 * rank + 100 * side, into)
@@ -84,7 +84,7 @@ def gathering_to_all(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def v_forms_without_counts(MPI: Any, inter: Any, side: int) -> Any:
-    """Dealt out evenly, the first ranks of the other group getting one more."""
+    """Distributed evenly, with one more for the first ranks of the other group."""
     share = 7 // inter.size + (inter.rank < 7 % inter.size)
     into = blank(7)
     inter.Allgatherv(np.full(share, inter.rank + 10.0 * side), into)
@@ -108,7 +108,7 @@ def swapping(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def reductions(MPI: Any, inter: Any, side: int) -> Any:
-    """The other group's sum and so on; dealt out within the own group."""
+    """Reductions of the other group's data; scattered within the local group."""
     rank, p, total = inter.rank, inter.size, inter.size * inter.remote_size * 2
     mine = np.arange(float(total)) + rank + 10 * side
     found = []
@@ -146,9 +146,9 @@ def operations_that_do_not_commute(MPI: Any, inter: Any, side: int) -> Any:
 
 
 def every_call(MPI: Any, inter: Any, side: int) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
-    """Each collective on buffers, its root rank 0 of the second group: its name, its arguments, and what it fills.
+    """Each collective on buffers, with rank 0 of the second group as root: its name, its arguments, and its result buffer.
 
-    Rank 0, since MPICH 5.0's Ibcast and Bcast_init from rank 1 leave buffers of 2 + 2 ranks as they were.
+    Rank 0, since MPICH 5.0's Ibcast and Bcast_init from rank 1 leave buffers of 2 + 2 ranks unchanged.
     """
     rank, p, n = inter.rank, inter.size, inter.remote_size
     part = 0 if not side else MPI.PROC_NULL if rank else MPI.ROOT
@@ -175,7 +175,7 @@ def every_call(MPI: Any, inter: Any, side: int) -> Iterator[tuple[str, tuple[Any
 
 @program
 def every_way_to_call(MPI: Any, inter: Any, side: int) -> Any:
-    """Blocking, nonblocking and persistent, each on an intercommunicator of its own (see `many_at_once`)."""
+    """Blocking, nonblocking and persistent, each on a separate intercommunicator (see `many_at_once`)."""
     found: list[Any] = []
     for way in "{}", "I{}", "{}_init":
         for name, args, room in every_call(MPI, inter, side):
@@ -192,9 +192,9 @@ def every_way_to_call(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def many_at_once(MPI: Any, inter: Any, side: int) -> Any:
-    """Waited for in another order than they were started.
+    """Completed in a different order than started.
 
-    Those with a root come last: in MPICH 5.0 an Iallgather after an Ibcast hangs where a rank said PROC_NULL.
+    Calls with a root come last: in MPICH 5.0 an Iallgather after an Ibcast hangs if a rank passed PROC_NULL.
     """
     rank, n = inter.rank, inter.remote_size
     part = (MPI.ROOT if rank == 0 else MPI.PROC_NULL) if side else 0
@@ -215,7 +215,7 @@ def many_at_once(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def started_again(MPI: Any, inter: Any, side: int) -> Any:
-    """Persistent ones take the data of each start."""
+    """Persistent calls use the data of each start."""
     data, total, room, found = np.zeros(1), blank(1), blank(inter.remote_size), []
     requests = [inter.Allreduce_init(data, total), inter.Allgather_init(data, room), inter.Barrier_init()]
     for turn in range(3):
@@ -233,7 +233,7 @@ def started_again(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def rooted_objects(MPI: Any, inter: Any, side: int) -> Any:
-    """What each part gets back."""
+    """The result of each part."""
     rank, found = inter.rank, []
     for _, root, part in roots(MPI, inter, side):
         items = [[i, root] for i in range(inter.remote_size)] if part == MPI.ROOT else None
@@ -260,12 +260,12 @@ def objects_for_all(MPI: Any, inter: Any, side: int) -> Any:
     ]
 
 
-# -- what they are made of, and mistakes ---------------------------------------------------------------------------
+# -- new communicators, and mistakes -------------------------------------------------------------------------------
 
 
 @program
 def made_in_other_ways(MPI: Any, inter: Any, side: int) -> Any:
-    """Split, duplicated, cut down, merged and joined again."""
+    """Split, duplicated, reduced, merged and joined again."""
     lone = inter.Split(inter.rank)
     half = inter.Create(inter.Get_group().Incl([0]))
     merged = inter.Merge(bool(side))
@@ -277,8 +277,8 @@ def made_in_other_ways(MPI: Any, inter: Any, side: int) -> Any:
 
 
 @program
-def what_there_is(MPI: Any, inter: Any, side: int) -> Any:
-    """Prefixes are for one group, and so is making a communicator by a group alone."""
+def unavailable_calls(MPI: Any, inter: Any, side: int) -> Any:
+    """Scans need one group, and so does Create_group."""
     names = ["Scan", "Exscan", "scan", "exscan", "Iscan", "Iexscan", "Scan_init", "Exscan_init", "Create_group"]
     names += ["Create_cart", "Create", "Split", "Split_type", "Dup", "Idup", "Merge", "Get_remote_group", "Create_intercomm"]
     return [(hasattr(inter, name), hasattr(MPI.Comm, name)) for name in names]
@@ -286,7 +286,7 @@ def what_there_is(MPI: Any, inter: Any, side: int) -> Any:
 
 @program
 def mistakes(MPI: Any, inter: Any, side: int) -> Any:
-    """Calls that fail on every rank, before anything is sent."""
+    """Calls that fail on every rank, before any message is sent."""
     n, one, two = inter.remote_size, np.zeros(1), np.zeros(2)
     calls: list[Callable[[], Any]] = [
         lambda: inter.Bcast(one, n), lambda: inter.Bcast(one, -9), lambda: inter.Bcast(one, "a"),
@@ -302,7 +302,7 @@ def mistakes(MPI: Any, inter: Any, side: int) -> Any:
 
 
 def facts(MPI: Any, world: Any, p: int) -> dict[str, Any]:
-    """What the programs return on one rank of p + q; one that fails returns its error."""
+    """The results of the programs on one rank of p + q; one that fails returns its error."""
     side = int(world.rank >= p)
     inter = world.Split(side).Create_intercomm(0, world, 0 if side else p)
     found = {}

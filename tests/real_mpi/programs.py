@@ -1,7 +1,7 @@
 """Small programs that run on the emulator and on a real MPI, and must return the same on both.
 
-Each takes a communicator of its own and the namespace; it returns numbers, strings, lists and None, nothing that a library
-is free to choose. They import neither fakempi nor mpi4py.
+Each takes a separate communicator and the namespace; it returns numbers, strings, lists and None, and no value that a
+library is free to choose. They do not import fakempi or mpi4py.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ PROGRAMS: dict[str, Program] = {}
 
 
 def program(function: Program) -> Program:
-    """Put it in the table."""
+    """Add it to the table."""
     PROGRAMS[function.__name__] = function
     return function
 
 
-def neighbours(comm: Any) -> tuple[int, int]:
+def neighbors(comm: Any) -> tuple[int, int]:
     """Left and right on a ring."""
     return (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
 
 
 def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
-    """What a call returns; if it fails, its error class, or the Python error that mpi4py raises in its place."""
+    """The result of a call; if it fails, its error class, or the Python exception that mpi4py raises instead."""
     try:
         return call()
     except Exception as error:
@@ -41,19 +41,19 @@ def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
 
 
 def class_name(MPI: Any, code: int) -> str:
-    """ERR_TAG and the like; libraries number them as they please."""
+    """The name of an error class, such as ERR_TAG; numbers differ between libraries."""
     names = [name for name in dir(MPI) if name.startswith("ERR_") and name not in ("ERR_LASTCODE",)]
     return next((name for name in names if getattr(MPI, name) == code), "SUCCESS" if code == MPI.SUCCESS else "?")
 
 
-def told(MPI: Any, status: Any) -> list[Any]:
-    """What is in a status."""
-    source = {MPI.ANY_SOURCE: "any", MPI.PROC_NULL: "nobody"}.get(status.source, status.source)
+def fields(MPI: Any, status: Any) -> list[Any]:
+    """The fields of a status."""
+    source = {MPI.ANY_SOURCE: "any", MPI.PROC_NULL: "null"}.get(status.source, status.source)
     return [source, "any" if status.tag == MPI.ANY_TAG else status.tag, status.count, status.Is_cancelled()]
 
 
 def world(comm: Any, group: Any) -> list[int]:
-    """The ranks that a group's members have in a communicator."""
+    """The ranks of a group's members in a communicator."""
     ranks: list[int] = group.Translate_ranks(None, comm.Get_group())
     return ranks
 
@@ -63,7 +63,7 @@ def world(comm: Any, group: Any) -> list[int]:
 
 @program
 def ring_of_objects(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     thing: Any = {"from": [comm.rank]}
     for _ in range(comm.size):
         thing = comm.sendrecv(thing, right, 3, source=left, recvtag=3)
@@ -73,12 +73,12 @@ def ring_of_objects(comm: Any, MPI: Any) -> Any:
 
 @program
 def ring_of_buffers(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     mine, status = np.full(4, comm.rank, "i4"), MPI.Status()
     received = np.zeros(6, "i4")
     comm.Sendrecv(mine, right, 1, received, left, 1, status)
     comm.Sendrecv_replace(mine, right, 2, left, 2)
-    return [received.tolist(), mine.tolist(), told(MPI, status), status.Get_count(MPI.INT)]
+    return [received.tolist(), mine.tolist(), fields(MPI, status), status.Get_count(MPI.INT)]
 
 
 @program
@@ -97,13 +97,13 @@ def ping_pong(comm: Any, MPI: Any) -> Any:
             comm.Recv(received, partner, size, status)
             comm.Send(buffer, partner, size)
             buffer = received
-        seen.append([told(MPI, status), int(buffer.sum())])
+        seen.append([fields(MPI, status), int(buffer.sum())])
     return seen
 
 
 @program
 def order_and_tags(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     requests = [comm.isend([comm.rank, number], right, number % 3) for number in range(9)]
     status, seen = MPI.Status(), []
     for tag in (2, 0, 1):
@@ -116,7 +116,7 @@ def order_and_tags(comm: Any, MPI: Any) -> Any:
 
 
 @program
-def everybody_to_one(comm: Any, MPI: Any) -> Any:
+def all_to_one(comm: Any, MPI: Any) -> Any:
     request = comm.isend(comm.rank**2, 0, comm.rank)
     seen = []
     if comm.rank == 0:
@@ -134,19 +134,19 @@ def all_to_all(comm: Any, MPI: Any) -> Any:
     requests += [comm.Isend(np.full(dest + 1, comm.rank), dest, 5) for dest in range(comm.size)]
     statuses: list[Any] = []
     MPI.Request.Waitall(requests, statuses)
-    counts = [told(MPI, status) for status in statuses[: comm.size]]
+    counts = [fields(MPI, status) for status in statuses[: comm.size]]
     return [[each.tolist() for each in received], counts, [bool(request) for request in requests]]
 
 
 @program
 def every_mode(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     MPI.Attach_buffer(bytearray(10_000 + 10 * MPI.BSEND_OVERHEAD))
     seen = []
     for mode in ("Isend", "Issend", "Ibsend", "Irsend"):
         received = bytearray(1)
         request = comm.Irecv(received, left, 8)
-        comm.sendrecv(None, left, 9, source=right, recvtag=9)  # so that the receive is posted
+        comm.sendrecv(None, left, 9, source=right, recvtag=9)  # the receive must be posted
         getattr(comm, mode)(bytes([comm.rank]), right, 8).Wait()
         request.Wait()
         seen.append(received[0])
@@ -163,18 +163,18 @@ def every_mode(comm: Any, MPI: Any) -> Any:
 
 
 @program
-def a_chain_that_ends_at_nobody(comm: Any, MPI: Any) -> Any:
+def a_chain_that_ends_at_proc_null(comm: Any, MPI: Any) -> Any:
     left = comm.rank - 1 if comm.rank else MPI.PROC_NULL
     right = comm.rank + 1 if comm.rank + 1 < comm.size else MPI.PROC_NULL
     received, status = np.array([-1]), MPI.Status()
     comm.Sendrecv(np.array([comm.rank]), right, 4, received, left, 4, status)
-    both = told(MPI, status)
+    both = fields(MPI, status)
     thing = comm.sendrecv(comm.rank, left, source=right, status=status)
     return [int(received[0]), both, thing, status.source == MPI.PROC_NULL]
 
 
 @program
-def nobody(comm: Any, MPI: Any) -> Any:
+def proc_null(comm: Any, MPI: Any) -> Any:
     kept, status = bytearray(b"kept"), MPI.Status()
     seen: list[Any] = []
     for call in (comm.Send, comm.Ssend, comm.Bsend, comm.Rsend):
@@ -182,11 +182,11 @@ def nobody(comm: Any, MPI: Any) -> Any:
     for start in (comm.Isend, comm.Issend, comm.Ibsend, comm.Irsend):
         start(None, MPI.PROC_NULL).Wait()
     comm.Recv(kept, MPI.PROC_NULL, status=status)
-    seen.append(told(MPI, status))
+    seen.append(fields(MPI, status))
     comm.Irecv(None, MPI.PROC_NULL).Wait(status)
-    seen.append(told(MPI, status))
+    seen.append(fields(MPI, status))
     seen += [comm.recv(source=MPI.PROC_NULL), comm.irecv(source=MPI.PROC_NULL).wait(), comm.Probe(MPI.PROC_NULL)]
-    seen += [comm.Iprobe(MPI.PROC_NULL, status=status), told(MPI, status)]
+    seen += [comm.Iprobe(MPI.PROC_NULL, status=status), fields(MPI, status)]
     message = comm.Mprobe(MPI.PROC_NULL)
     seen += [message == MPI.MESSAGE_NO_PROC, message.recv(), message == MPI.MESSAGE_NULL]
     seen += [MPI.MESSAGE_NO_PROC.recv(), bool(MPI.MESSAGE_NO_PROC), kept.decode()]
@@ -195,7 +195,7 @@ def nobody(comm: Any, MPI: Any) -> Any:
 
 @program
 def objects_are_isolated(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     thing: Any = [comm.rank, {"k": [1]}]
     request = comm.isend(thing, right)
     thing[1]["k"].append("late")
@@ -234,7 +234,7 @@ def empty_buffers_and_objects(comm: Any, MPI: Any) -> Any:
 
 @program
 def receive_what_was_probed(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     request = comm.Isend(np.arange(comm.rank + 1.0), right, 6)
     status = MPI.Status()
     comm.Probe(left, MPI.ANY_TAG, status)
@@ -246,7 +246,7 @@ def receive_what_was_probed(comm: Any, MPI: Any) -> Any:
 
 @program
 def matched_probes(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     requests = [comm.isend([comm.rank, number], right, 1) for number in range(3)]
     message = comm.mprobe(left, 1)
     second = comm.recv(source=left, tag=1)
@@ -268,14 +268,14 @@ def wait_for_any(comm: Any, MPI: Any) -> Any:
     seen, status = [], MPI.Status()
     for tag in (1, 2, 0):
         comm.send("abc"[tag], comm.rank, tag)
-        seen.append([*MPI.Request.waitany(requests, status), told(MPI, status)[:2]])
+        seen.append([*MPI.Request.waitany(requests, status), fields(MPI, status)[:2]])
     index, thing = MPI.Request.waitany(requests, status)
-    return [seen, index == MPI.UNDEFINED, thing, told(MPI, status)]
+    return [seen, index == MPI.UNDEFINED, thing, fields(MPI, status)]
 
 
 @program
 def wait_for_some(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     requests = [comm.irecv(source=left, tag=tag) for tag in range(4)]
     sends = [comm.isend(tag * 10, right, tag) for tag in range(4)]
     seen: dict[int, Any] = {}
@@ -292,7 +292,7 @@ def wait_for_some(comm: Any, MPI: Any) -> Any:
 
 @program
 def polling_ends(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     requests = [comm.irecv(source=left), comm.isend(comm.rank, right)]
     while not MPI.Request.Get_status_all(requests):
         pass
@@ -317,7 +317,7 @@ def null_and_inactive_requests(comm: Any, MPI: Any) -> Any:
         seen.append([R.Waitall(given), R.waitall(given), R.testall(given), R.Waitsome(given), R.testsome(given)])
     status = MPI.Status()
     status.source, status.tag, status.error = 4, 5, 6
-    seen += [inactive.Test(status), told(MPI, status), status.error, bool(inactive), null.wait(), null.test()]
+    seen += [inactive.Test(status), fields(MPI, status), status.error, bool(inactive), null.wait(), null.test()]
     calls = (null.Cancel, null.Free, null.free, inactive.Cancel)
     seen.append([outcome(MPI, call) for call in calls])
     inactive.Free()
@@ -338,7 +338,7 @@ def cancelled_receives(comm: Any, MPI: Any) -> Any:
 
 @program
 def persistent_ring(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     mine, received = np.array([comm.rank]), np.array([-1])
     requests = [comm.Recv_init(received, left, 3), comm.Send_init(mine, right, 3)]
     seen = []
@@ -354,7 +354,7 @@ def persistent_ring(comm: Any, MPI: Any) -> Any:
 
 @program
 def requests_outlive_their_communicator(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     mine, received, again = comm.Dup(), bytearray(1), bytearray(1)
     requests = [mine.Irecv(received, left), mine.Isend(bytes([comm.rank]), right)]
     persistent = [mine.Recv_init(again, left, 5), mine.Send_init(bytes([comm.rank]), right, 5)]
@@ -372,7 +372,7 @@ def generalized_requests(comm: Any, MPI: Any) -> Any:
     log: list[Any] = []
 
     def query(status: Any, *args: Any) -> None:
-        log.append(["query", told(MPI, status), *args])
+        log.append(["query", fields(MPI, status), *args])
         status.source = 3
 
     request = MPI.Grequest.Start(
@@ -385,7 +385,7 @@ def generalized_requests(comm: Any, MPI: Any) -> Any:
     log += [request.Get_status(status), status.source, request.Wait(), bool(request)]
     plain = MPI.Grequest.Start()
     plain.complete([7])
-    return [*log, plain.wait(status), told(MPI, status)]
+    return [*log, plain.wait(status), fields(MPI, status)]
 
 
 # -- datatypes -----------------------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def generalized_requests(comm: Any, MPI: Any) -> Any:
 
 @program
 def columns_into_rows(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     matrix = np.arange(12.0).reshape(3, 4) + 100 * comm.rank
     column = MPI.DOUBLE.Create_vector(3, 1, 4).Commit()
     row, target = np.zeros(3), np.zeros((3, 4))
@@ -417,7 +417,7 @@ def transpose_by_blocks(comm: Any, MPI: Any) -> Any:
 
 @program
 def structs_and_subarrays(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     record = np.dtype("i4,f8", align=True)
     datatype = MPI.Datatype.Create_struct([1, 1], [0, 8], [MPI.INT, MPI.DOUBLE]).Create_resized(0, 16).Commit()
     sent, received = np.array([(comm.rank, 0.5), (2, 2.5)], record), np.zeros(2, record)
@@ -433,7 +433,7 @@ def structs_and_subarrays(comm: Any, MPI: Any) -> Any:
 
 @program
 def packed_messages(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     numbers = np.arange(6, dtype="i4") + comm.rank
     every_other = MPI.INT.Create_vector(3, 1, 2).Commit()
     packed = bytearray(64)
@@ -488,7 +488,7 @@ def splitting(comm: Any, MPI: Any) -> Any:
 
 @program
 def contexts_are_apart(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     comms = [comm, comm.Dup(), comm.Split(0), comm.Clone()]
     requests = [each.isend(number, right) for number, each in enumerate(comms)]
     received = [each.recv(source=left) for each in reversed(comms)]
@@ -529,7 +529,7 @@ def comparing(comm: Any, MPI: Any) -> Any:
 @program
 def kinds_of_communicators(comm: Any, MPI: Any) -> Any:
     class Mine(MPI.Intracomm):  # type: ignore[misc]
-        """Of a program's own class."""
+        """A user-defined class."""
 
     mine, base = Mine(comm), MPI.Comm(comm)
     begun, request = mine.Idup()
@@ -541,7 +541,7 @@ def kinds_of_communicators(comm: Any, MPI: Any) -> Any:
 
 
 @program
-def what_is_put_on_a_communicator(comm: Any, MPI: Any) -> Any:
+def attributes_of_a_communicator(comm: Any, MPI: Any) -> Any:
     log: list[Any] = []
     mine = comm.Dup()
 
@@ -580,7 +580,7 @@ def across_an_intercommunicator(comm: Any, MPI: Any) -> Any:
     received = []
     for source in range(inter.remote_size):
         received.append(inter.recv(source=source, status=status))
-        received.append(told(MPI, status)[:2])
+        received.append(fields(MPI, status)[:2])
     MPI.Request.Waitall(requests)
     merged = inter.Merge(high=side == 0)
     seen += [received, world(comm, merged.Get_group()), merged.rank, type(merged).__name__]

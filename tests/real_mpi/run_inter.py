@@ -1,9 +1,9 @@
-"""Run under mpiexec: every algorithm between two groups, against numpy and against mpi4py's own collective.
+"""Run under mpiexec: every algorithm between two groups, compared with numpy and with mpi4py's collective.
 
-mpiexec -n 5 python tests/real_mpi/run_inter.py 2     (2 + 3 processes)
+mpiexec -n 5 python tests/real_mpi/run_inter.py 2+3 1+4 (2 and 3 processes, then 1 and 4)
 
-Every case runs a second time with synchronous sends, so that an algorithm that relies on buffering hangs. Our Part.ROOT
-and Part.PROC_NULL become MPI.ROOT and MPI.PROC_NULL for the native call.
+Every case runs a second time with synchronous sends, so that an algorithm that relies on buffering hangs. RootRole.ROOT and
+RootRole.PROC_NULL become MPI.ROOT and MPI.PROC_NULL for the native call.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from mpi4py import MPI
 
 from collectives import CATALOGUE, Algorithm, Case
-from collectives.between.groups import Part
-from collectives.between.multi_partite import allgatherv_multi_partite
+from collectives.inter_patterns.groups import RootRole
+from collectives.inter_patterns.multi_partite import allgatherv_multi_partite
 from collectives.verification.cases import PAIRED, REDUCING, ROOTED
-from collectives.verification.ops import ops_of
-from collectives.verification.side import Side
-from collectives.verification.two_groups import check, prepare
-from tests.real_mpi.asking import finish
+from collectives.verification.group_side import GroupSide
+from collectives.verification.inter_calls import check, prepare
+from collectives.verification.reduction_ops import ops_of
+from tests.real_mpi.processes import finish, on_parts
 
 OPS = ops_of(MPI)
-ROOTS = {Part.ROOT: MPI.ROOT, Part.PROC_NULL: MPI.PROC_NULL}
+ROOTS = {RootRole.ROOT: MPI.ROOT, RootRole.PROC_NULL: MPI.PROC_NULL}
 TYPES = {2: MPI.SHORT, 8: MPI.DOUBLE, 16: MPI.C_DOUBLE_COMPLEX}
 SIZES = ((3, 3), (0, 5), (7, 0), (1, 4096), (30000, 11))
+LONG = 2000
+"""Elements of long blocks of reductions, whose op is a function of Python, and of blocks of different sizes."""
 
 
 class Synchronous:
@@ -56,9 +58,10 @@ class Synchronous:
 
 
 def cases(operation: str, p: int, q: int) -> Iterator[Case]:
-    """Equal, empty and long ones; rising, falling, and with holes; every root; ops in order and in any order."""
+    """Equal, empty and long blocks; increasing, decreasing, with holes; every root; commutative and noncommutative ops.
+    """
     for number, case in enumerate(sized(operation, p, q)):
-        # The op that is not commutative shows the order of operands in float64.
+        # The noncommutative op shows the order of operands in float64.
         for commutative in (True, False) if operation in REDUCING else (True,):
             yield replace(case, root=number % p if operation in ROOTED else 0, commutative=commutative)
 
@@ -68,24 +71,24 @@ def sized(operation: str, p: int, q: int) -> Iterator[Case]:
         return tuple(range(n))
 
     def holes(n: int) -> tuple[int, ...]:
-        return tuple(9000 * (i % 2) for i in range(n))
+        return tuple(LONG * (i % 2) for i in range(n))
 
-    def nines(n: int) -> tuple[int, ...]:
+    def filled_with_9(n: int) -> tuple[int, ...]:
         return (9,) * n
 
     def zeros(n: int) -> tuple[int, ...]:
         return (0,) * n
 
-    spreads = ((rising, rising), (holes, rising), (nines, nines), (nines, zeros), (holes, holes))
+    spreads = ((rising, rising), (holes, rising), (filled_with_9, filled_with_9), (filled_with_9, zeros), (holes, holes))
     if operation == "barrier":
         yield Case(p, q=q)
     elif operation == "reduce_scatter":
-        for total in (0, 1, 50, 20000):
+        for total in (0, 1, 50, LONG):
             ends = (total, *zeros(p - 1)), (*zeros(q - 1), total)
             yield Case(p, counts=ends[0], q=q, counts_b=ends[1], itemsize=8)
             yield Case(p, counts=(total * q,) * p, q=q, counts_b=(total * p,) * q, itemsize=2)
     elif operation == "reduce_scatter_block":
-        for unit in (0, lcm(p, q), 1000 * lcm(p, q)):
+        for unit in (0, lcm(p, q), LONG // p // q * lcm(p, q)):
             yield Case(p, unit // p * 8, q=q, m_b=unit // q * 8, itemsize=8)
     elif operation in PAIRED:
         for a, b in spreads:
@@ -99,14 +102,16 @@ def sized(operation: str, p: int, q: int) -> Iterator[Case]:
     else:
         for number, (m, m_b) in enumerate(SIZES):
             itemsize = (8, 2, 16)[number % 3]
+            if operation in REDUCING:
+                m = min(m, LONG)
             if operation == "allreduce":
-                m_b = m  # MPI wants both groups to have as much
+                m_b = m  # MPI requires equal totals in both groups
             yield Case(p, m * itemsize, q=q, m_b=m_b * itemsize, itemsize=itemsize)
 
 
 def native(inter: Any, operation: str, case: Case, in_a: bool) -> Any:
-    """The same call by mpi4py's own collective; its result."""
-    call = prepare(operation, Side(case, in_a, inter.Get_rank()), OPS)
+    """The result of the same call by mpi4py's collective."""
+    call = prepare(operation, GroupSide(case, in_a, inter.Get_rank()), OPS)
     args, kwargs = list(call.args), dict(call.kwargs)
     if "root" in kwargs:
         kwargs["root"] = ROOTS.get(kwargs["root"], kwargs["root"])
@@ -125,7 +130,7 @@ def native(inter: Any, operation: str, case: Case, in_a: bool) -> Any:
 
 
 def _as_message(blocks: list[Any], itemsize: int) -> list[Any]:
-    """The blocks, which lie one after the other in one array, as mpi4py's Alltoallw wants them."""
+    """The consecutive blocks of one array, in the form of mpi4py's Alltoallw."""
     whole = blocks[0].base if blocks[0].base is not None else blocks[0]
     counts = [block.size for block in blocks]
     places = [int(place) * itemsize for place in np.cumsum([0, *counts[:-1]])]
@@ -141,7 +146,7 @@ def attempt(algorithm: Algorithm, inter: Any, local: Any, case: Case, in_a: bool
 
 
 def several_groups(world: Any) -> None:
-    """An allgatherv among as many groups as there may be, against numpy."""
+    """An allgatherv among as many groups as possible, compared with numpy."""
     rank, ranks = world.Get_rank(), range(world.Get_size())
     for groups in range(1, world.Get_size() + 1):
         numbers, counts = [each % groups for each in ranks], [3 + 1000 * (each % 3) for each in ranks]
@@ -153,9 +158,8 @@ def several_groups(world: Any) -> None:
         np.testing.assert_array_equal(recvbuf, expected)
 
 
-def main(p: int) -> int:
-    """Try everything and count."""
-    world: Any = MPI.COMM_WORLD
+def main(world: Any, p: int) -> int:
+    """Run everything and count."""
     in_a, q = world.Get_rank() < p, world.Get_size() - p
     local = world.Split(0 if in_a else 1, world.Get_rank())
     inter = local.Create_intercomm(0, world, p if in_a else 0)
@@ -165,14 +169,17 @@ def main(p: int) -> int:
         for case in cases(algorithm.operation, p, q):
             if "first" in algorithm.parameters:
                 case = replace(case, parameters={"first": True})
-            if algorithm.fits(case) is None:  # some keep to no order and want ops that commute
+            if algorithm.fits(case) is None:  # some do not keep rank order and need commutative ops
                 attempt(algorithm, inter, local, case, in_a)
                 passed += 1
     everywhere = world.allgather(passed)
     if world.Get_rank() == 0:
         print(f"{p} + {q}: {len(algorithms)} algorithms, {min(everywhere)} cases passed", flush=True)
+    inter.Free()
+    local.Free()
     return 0
 
 
 if __name__ == "__main__":
-    finish(lambda: main(int(sys.argv[1])))
+    groups = [tuple(map(int, word.split("+"))) for word in sys.argv[1:]]
+    finish(lambda: max([on_parts([p + q], lambda world, p=p: main(world, p)) for p, q in groups]))  # type: ignore[misc]

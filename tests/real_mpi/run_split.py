@@ -1,44 +1,46 @@
-"""Under mpiexec: every split, against sorting in one place and, for whole numbers, against mpi4py's own Split. And levels.
+"""Under mpiexec: `collectives.levels`, and every split, compared with sorting and, for integers, with mpi4py's Split.
 
-mpiexec -n 5 python tests/real_mpi/run_split.py
+mpiexec -n 5 python tests/real_mpi/run_split.py 1 2 5 (on 1, 2 and 5 processes; also the creation of communicators)
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from mpi4py import MPI
 
 from collectives import Algorithm
-from collectives.chain.collect import addresses, make
+from collectives.chain.collect import addresses, to_communicator
 from collectives.split import UNDEFINED
 from tests.collectives.split.harness import expected, splits, view_of
-from tests.real_mpi.asking import finish
 from tests.real_mpi.levels import try_levels
+from tests.real_mpi.processes import finish, on_parts
+from tests.real_mpi.run_comm_creation import try_creation
 
 
 def by_length(a: Any, b: Any) -> int:
-    """Compares texts and lists alike."""
+    """Compare two strings or lists by length."""
     return len(a) - len(b)
 
 
 def cases(size: int) -> list[tuple[list[Any], list[Any], Any]]:
-    """Colours, keys and comparison."""
+    """Colors, keys and comparison."""
     ranks = range(size)
-    nobody: list[Any] = [None] * size
+    undefined: list[Any] = [None] * size
     return [
         ([rank % 3 for rank in ranks], [-rank % 4 for rank in ranks], None),
-        ([rank // 2 * (1 << 40) for rank in ranks], nobody, None),
-        (nobody, [-rank for rank in ranks], None),
+        ([rank // 2 * (1 << 40) for rank in ranks], undefined, None),
+        (undefined, [-rank for rank in ranks], None),
         ([UNDEFINED if rank % 3 == 1 else rank % 2 for rank in ranks], [rank * 5 % 7 for rank in ranks], None),
         ([f"node{rank // 2}" * (1 + rank // 2) for rank in ranks], ["ba"[rank % 2] for rank in ranks], None),
-        ([bytes(rank // 3) for rank in ranks], nobody, None),
+        ([bytes(rank // 3) for rank in ranks], undefined, None),
         (["x" * (rank % 2) for rank in ranks], [[0] * (size - rank) for rank in ranks], (by_length, by_length)),
     ]
 
 
 def compare_native(comm: Any, chain: Any, color: Any, key: Any) -> None:
-    """What MPI's own split gives, and the chain made a communicator."""
+    """The result of MPI's split, and the chain converted to a communicator."""
     native = comm.Split(MPI.UNDEFINED if color == UNDEFINED else color % (1 << 20), 0 if key is None else key)
     if chain is None:
         assert native == MPI.COMM_NULL
@@ -46,7 +48,7 @@ def compare_native(comm: Any, chain: Any, color: Any, key: Any) -> None:
     assert (native.Get_rank(), native.Get_size()) == (chain.rank, chain.size)
     ranks = MPI.Group.Translate_ranks(native.Get_group(), None, comm.Get_group())
     assert list(ranks) == addresses(chain)
-    made = make(chain, lambda members: comm.Create_group(comm.Get_group().Incl(members)))
+    made = to_communicator(chain, lambda members: comm.Create_group(comm.Get_group().Incl(members)))
     assert MPI.Comm.Compare(made, native) == MPI.CONGRUENT
     made.Free()
     native.Free()
@@ -61,9 +63,8 @@ def try_split(comm: Any, algorithm: Algorithm, colors: list[Any], keys: list[Any
         compare_native(comm, chain, colors[rank], keys[rank])
 
 
-def main() -> int:
-    """Try everything and count."""
-    comm: Any = MPI.COMM_WORLD
+def main(comm: Any) -> int:
+    """Run everything and count."""
     passed = 0
     for colors, keys, compare in cases(comm.Get_size()):
         for algorithm in splits(colors, keys, compare):
@@ -73,8 +74,9 @@ def main() -> int:
     everywhere = comm.allgather(passed)
     if comm.Get_rank() == 0:
         print(f"p = {comm.Get_size()}: {min(everywhere)} passed", flush=True)
+    try_creation(comm)
     return 0
 
 
 if __name__ == "__main__":
-    finish(main)
+    finish(lambda: on_parts(map(int, sys.argv[1:]), main))

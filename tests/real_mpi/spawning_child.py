@@ -1,4 +1,4 @@
-"""What `spawning_parent.py` spawns. Not a test itself."""
+"""The program that `spawning_parent.py` spawns. Not a test itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ what, *words = sys.argv[1:]
 facts = (comm.rank, comm.size, parent.remote_size, comm.Get_attr(MPI.APPNUM), words)
 
 if what == "merge":
-    everybody = parent.Merge(True)
-    everybody.gather((everybody.rank, "child", *facts))
+    merged = parent.Merge(True)
+    merged.gather((merged.rank, "child", *facts))
     parent.Split(parent.rank % 2)
 elif what == "tell":
     parent.send(facts, 0)

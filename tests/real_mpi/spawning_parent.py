@@ -1,4 +1,4 @@
-"""A program that spawns; rank 0 prints, as JSON, what became of it. For mpiexec and for the emulator. Not a test itself."""
+"""A program that spawns; rank 0 prints the results as JSON. For mpiexec and for the emulator. Not a test itself."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def spawned(comm: MPI.Intracomm) -> list[Any]:
     """Both groups merged, and split."""
     codes: list[int] = []
     children = comm.Spawn(sys.executable, [CHILD, "merge", "two words"], 3, root=comm.size - 1, errcodes=codes)
-    everybody = children.Merge(False)
-    facts = everybody.gather((everybody.rank, "parent", comm.rank, children.size, children.remote_size))
+    merged = children.Merge(False)
+    facts = merged.gather((merged.rank, "parent", comm.rank, children.size, children.remote_size))
     halves: Any = children.Split(children.rank % 2)
     sizes = comm.gather(None if halves == MPI.COMM_NULL else (halves.size, halves.remote_size))
     children.Disconnect()
@@ -25,17 +25,17 @@ def spawned(comm: MPI.Intracomm) -> list[Any]:
 
 
 def several(comm: MPI.Intracomm) -> list[Any]:
-    """Two programs in one world, and messages of theirs."""
+    """Two programs in one world, and messages between them."""
     codes: list[list[int]] = []
     commands = [sys.executable] * 2
     children = comm.Spawn_multiple(commands, [[CHILD, "tell", "a"], [CHILD, "tell", "b"]], [1, 2], errcodes=codes)
-    told = [children.recv(source=rank) for rank in range(3)] if comm.rank == 0 else []
+    received = [children.recv(source=rank) for rank in range(3)] if comm.rank == 0 else []
     children.Disconnect()
-    return [codes, told]
+    return [codes, received]
 
 
 def connected(comm: MPI.Intracomm) -> list[Any]:
-    """Children that connect to a port of their parents', twice."""
+    """Children that connect to a port of their parents, twice."""
     port = MPI.Open_port() if comm.rank == 0 else ""
     children = comm.Spawn(sys.executable, [CHILD, "connect"], 2)
     children.bcast(port, MPI.ROOT if comm.rank == 0 else MPI.PROC_NULL)
@@ -51,7 +51,7 @@ def connected(comm: MPI.Intracomm) -> list[Any]:
 
 
 def main() -> None:
-    """All of it."""
+    """Run all parts."""
     comm = MPI.COMM_WORLD
     assert MPI.Comm.Get_parent() == MPI.COMM_NULL
     found = [spawned(comm), several(comm), connected(comm)]

@@ -1,4 +1,4 @@
-"""Our collectives and a real MPI's: small programs return the same on both, rank by rank."""
+"""Collectives of fakempi and of a real MPI: small programs return the same on both, rank by rank."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.real_mpi.asking import answered, plain
+from tests.loops import for_each
 from tests.real_mpi.collective_programs import PROGRAMS, facts
+from tests.real_mpi.processes import script_answer, through_json
 
 SIZES = [1, 2, 3, 5]
 
 
 @cache
 def real(size: int) -> Any:
-    """What a real MPI says on so many ranks: one start of mpiexec each."""
-    return answered("collective_programs.py", ranks=size)
+    """The results of a real MPI on p ranks: one start of mpiexec each."""
+    return script_answer("collective_programs.py", ranks=size)
 
 
 @cache
-def emulated(size: int, carrier: str = "auto") -> Any:
-    """What we say, as it comes out of JSON: tuples are lists."""
-    returns = fakempi.run(lambda comm: facts(MPI, comm), size, carrier=carrier).returns
-    return plain(returns)
+def emulated(size: int, backend: Any = "auto") -> Any:
+    """The results of fakempi, in the form of JSON: tuples are lists."""
+    returns = fakempi.run(lambda comm: facts(MPI, comm), size, backend=backend).returns
+    return through_json(returns)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 @pytest.mark.parametrize("size", SIZES)
 def test_collectives_agree(size: int, name: str) -> None:
     """On every rank."""
@@ -37,8 +38,8 @@ def test_collectives_agree(size: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_no_program_fails_on_any_carrier(carrier: str, size: int) -> None:
-    """And all return the same on each."""
-    found = emulated(size, carrier)
+def test_no_program_fails_on_any_backend(backend: Any, size: int) -> None:
+    """All results are equal."""
+    found = emulated(size, backend)
     assert found == emulated(size)
     assert [name for each in found for name, value in each.items() if isinstance(value, str)] == []

@@ -1,7 +1,7 @@
-"""Our datatypes and a real MPI's: the same sizes, bounds, contents and packed bytes for a few hundred random types.
+"""Datatypes of fakempi and of a real MPI: the same sizes, bounds, contents and packed bytes for a few hundred random types.
 
-Run as a script, this file is the real half: it reads recipes from standard input and answers with what mpi4py says.
-It runs in a process of its own because importing mpi4py starts MPI.
+As a script, this file is the part that runs on a real MPI: it reads recipes from standard input and prints the results of
+mpi4py. It runs in a separate process because importing mpi4py starts MPI.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import pytest
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.datatypes import predefined
 from fakempi.mpi.datatypes.basic import CODES
-from tests.real_mpi.asking import answered, plain
+from tests.real_mpi.processes import script_answer, through_json
 
 BASICS = ["BYTE", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "C_DOUBLE_COMPLEX", "DOUBLE_INT", "SHORT_INT"]
-MIDDLE, MEMORY = 40_000, 80_000  # where elements begin, in a memory of so many bytes
+MIDDLE, MEMORY = 40_000, 80_000  # start of the elements, in a memory of that number of bytes
 COUNT = 2
 
 
@@ -35,7 +35,7 @@ def build(MPI: Any, recipe: Any) -> Any:
 
 
 def facts(MPI: Any, recipe: Any) -> list[Any]:
-    """What a type says about itself."""
+    """The properties of a type."""
     datatype = build(MPI, recipe)
     _, how, params = datatype.decode()
     params.pop("datatypes", None)
@@ -47,8 +47,8 @@ def facts(MPI: Any, recipe: Any) -> list[Any]:
 def element_counts(MPI: Any, status: Any, recipe: Any) -> list[int]:
     """Get_elements for messages of 0 to 40 bytes.
 
-    Not for darrays, where MPICH 5.0 aborts, nor for structs, where it counts on after an element that is broken off:
-    two bytes and an int are 3 elements in 6 bytes and, says MPICH, 4 in 7.
+    Not for darrays, where MPICH 5.0 aborts, and not for structs, where it continues to count after an incomplete element:
+    two bytes and an int are 3 elements in 6 bytes and, in MPICH, 4 in 7.
     """
     datatype = build(MPI, recipe).Commit()
     found: list[int] = []
@@ -61,7 +61,7 @@ def element_counts(MPI: Any, status: Any, recipe: Any) -> list[int]:
 
 
 def basic_facts(MPI: Any, names: list[str]) -> list[Any]:
-    """What the predefined types are called and measure."""
+    """Names and sizes of the predefined types."""
     found = []
     for datatype in (getattr(MPI, name) for name in names):
         if datatype == MPI.DATATYPE_NULL:
@@ -87,12 +87,12 @@ def portable(MPI: Any, names: list[str]) -> list[str]:
 
 
 def answer() -> None:
-    """The real half."""
+    """The part that runs on a real MPI."""
     from mpi4py import MPI
 
-    asked = json.load(sys.stdin)
+    requested = json.load(sys.stdin)
     answers = []
-    for recipe in asked["recipes"]:
+    for recipe in requested["recipes"]:
         datatype = build(MPI, recipe).Commit()
         origin = datatype.Create_hindexed([COUNT], [MIDDLE]).Create_resized(0, MEMORY).Commit()
         memory = np.arange(MEMORY, dtype=np.uint32).astype(np.uint8)
@@ -101,32 +101,32 @@ def answer() -> None:
         counts = element_counts(MPI, MPI.Status(), recipe)
         answers.append([facts(MPI, recipe), counts, packed.hex()])
     codes = {code: datatype.__reduce__() for code, datatype in MPI._typedict.items()}
-    basics, external = basic_facts(MPI, asked["names"]), portable(MPI, asked["external"])
+    basics, external = basic_facts(MPI, requested["names"]), portable(MPI, requested["external"])
     json.dump({"recipes": answers, "codes": codes, "names": basics, "external": external}, sys.stdout)
 
 
 def random_recipe(draw: random.Random, depth: int) -> Any:
-    """A recipe without the empty blocks and odd bounds on which MPI libraries differ."""
+    """A recipe without the empty blocks and unusual bounds on which MPI libraries differ."""
     if depth == 0:
         return draw.choice(BASICS)
-    old, few = random_recipe(draw, depth - 1), range(1, 4)
+    old, small_numbers = random_recipe(draw, depth - 1), range(1, 4)
     blocks = draw.choice([1, 2, 5, 20])
-    lengths = [draw.choice(few) for _ in range(blocks)]
-    where = [4 * i + draw.choice(few) for i in range(blocks)]
+    lengths = [draw.choice(small_numbers) for _ in range(blocks)]
+    where = [4 * i + draw.choice(small_numbers) for i in range(blocks)]
     draw.shuffle(where)
-    sizes = [draw.choice(few) + 1 for _ in few]
+    sizes = [draw.choice(small_numbers) + 1 for _ in small_numbers]
     starts = [draw.randrange(size) for size in sizes]
     subsizes = [draw.randint(1, size - start) for size, start in zip(sizes, starts, strict=True)]
     order = draw.choice([56, 57])
     other = draw.choice(["INT", "BYTE", old]) if isinstance(old, str) else "BYTE"  # MPICH takes [1 x INT] for an INT
     return draw.choice([
-        ["contiguous", [draw.choice(few)], old],
-        ["vector", [draw.choice(few), draw.choice(few), draw.randint(-4, 5)], old],
-        ["hvector", [draw.choice(few), draw.choice(few), draw.randint(-40, 90)], old],
+        ["contiguous", [draw.choice(small_numbers)], old],
+        ["vector", [draw.choice(small_numbers), draw.choice(small_numbers), draw.randint(-4, 5)], old],
+        ["hvector", [draw.choice(small_numbers), draw.choice(small_numbers), draw.randint(-40, 90)], old],
         ["indexed", [lengths, where], old],
         ["hindexed", [lengths, [7 * at for at in where]], old],
-        ["indexed_block", [draw.choice(few), where], old],
-        ["hindexed_block", [draw.choice(few), [9 * at for at in where]], old],
+        ["indexed_block", [draw.choice(small_numbers), where], old],
+        ["hindexed_block", [draw.choice(small_numbers), [9 * at for at in where]], old],
         ["struct", [lengths[:2], [11 * at for at in where[:2]]], [old, other][: len(lengths)]],
         ["subarray", [sizes, subsizes, starts, order], old],
         ["darray", [4, draw.randrange(4), [5, 6], [121, 122], [-49767, 2], [2, 2], order], old],
@@ -143,7 +143,7 @@ EXTERNAL = ["BYTE", "SHORT", "INT", "LONG", "LONG_LONG", "FLOAT", "DOUBLE", "C_D
 
 
 def some_recipes() -> list[Any]:
-    """The same ones every time."""
+    """The same recipes every time."""
     draw, recipes = random.Random(20), list[Any](BASICS)
     while len(recipes) < 400:
         recipe = random_recipe(draw, draw.randint(1, 3))
@@ -154,9 +154,9 @@ def some_recipes() -> list[Any]:
 
 @pytest.fixture(scope="module")
 def real() -> Any:
-    """What a real MPI says."""
+    """The results of a real MPI."""
     question = {"recipes": some_recipes(), "names": list(predefined.BY_NAME), "external": EXTERNAL}
-    return answered(__file__, question=question)
+    return script_answer(__file__, question=question)
 
 
 def test_random_types_agree(real: Any) -> None:
@@ -165,13 +165,13 @@ def test_random_types_agree(real: Any) -> None:
     for recipe, theirs in zip(some_recipes(), real["recipes"], strict=True):
         packed = build(predefined, recipe)._pack(memory, MIDDLE, COUNT)
         counts = element_counts(predefined, Status(), recipe)
-        ours = plain([facts(predefined, recipe), counts, packed.tobytes().hex()])
+        ours = through_json([facts(predefined, recipe), counts, packed.tobytes().hex()])
         assert [recipe, *ours] == [recipe, *theirs]
 
 
 def test_predefined_types_agree(real: Any) -> None:
-    """Which there are, what they are called, and their sizes."""
-    ours = plain(basic_facts(predefined, list(predefined.BY_NAME)))
+    """Names and sizes."""
+    ours = through_json(basic_facts(predefined, list(predefined.BY_NAME)))
     assert dict(zip(predefined.BY_NAME, ours, strict=True)) == dict(zip(predefined.BY_NAME, real["names"], strict=True))
 
 

@@ -1,4 +1,4 @@
-"""`python -m collectives.measure` on a real MPI, and what `fakempi compare --beside` makes of it."""
+"""`python -m collectives.measure` on a real MPI, and its output in `fakempi compare --beside`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from fakempi.cli import main
+from collectives import Case, find
+from collectives.schedules import record
+from fakempi.apps.cli import main
 from tests.cli.test_running import Capture
+from tests.real_mpi.processes import WAITING
 
 
 def measured(processes: int, *words: str) -> subprocess.CompletedProcess[str]:
-    """What it prints, under mpiexec."""
-    beside = Path(sys.executable).with_name("mpiexec")
-    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    """The output under mpiexec."""
+    sibling = Path(sys.executable).with_name("mpiexec")
+    mpiexec = str(sibling) if sibling.exists() else shutil.which("mpiexec")
     if mpiexec is None or PathFinder.find_spec("mpi4py") is None:
         pytest.skip("there is no mpi4py, or no mpiexec")
     root = str(Path(__file__).parents[2])
     command = [mpiexec, "-n", str(processes), sys.executable, "-m", "collectives.measure", *words]
-    environment = {**os.environ, "PYTHONPATH": root}
+    environment = {**os.environ, **WAITING, "PYTHONPATH": root}
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=root, env=environment)
 
 
@@ -36,7 +39,7 @@ def measured(processes: int, *words: str) -> subprocess.CompletedProcess[str]:
         (3, ["bcast"]),
     ],
 )
-def test_a_machine_is_measured_and_put_beside_the_model(
+def test_measurements_are_shown_next_to_the_model(
     processes: int, words: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table, and a CSV that the comparison reads; every number is positive, and the median is between the others."""
@@ -57,8 +60,31 @@ def test_a_machine_is_measured_and_put_beside_the_model(
     assert not any("-" in row for row in rows)
 
 
-def test_wrong_use_is_told_by_one_process() -> None:
-    """And ends all of them."""
+def test_schedule_files_are_measured_and_compared(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all three formats, next to the algorithm that they were recorded from, and in modeled time afterwards."""
+    schedule = record(find("allreduce", "ring"), Case(p=4, m=64))
+    paths = [str(tmp_path / f"ring.{suffix}") for suffix in ("json", "goal", "xml")]
+    for path in paths:
+        schedule.save(path)
+    file = tmp_path / "measured.csv"
+    words = ["allreduce", "--algorithms", ",".join(["ring", *paths]), "--bytes", "64,65", "--repeats", "3"]
+    done = measured(4, *words, "--csv", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = list(csv.DictReader(file.read_text().splitlines()))
+    assert [(line["algorithm"], line["bytes"]) for line in lines if not line["refused"]] == [
+        *((name, "64") for name in ("ring", *paths)), ("ring", "65")
+    ]  # fmt: skip
+    assert {line["refused"].partition(" which ")[2] for line in lines if line["refused"]} == {
+        "does not divide 65 bytes into whole elements of 1 byte"
+    }
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["compare", "allreduce", "--beside", str(file)]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "ring.xml" in line]
+    assert rows
+
+
+def test_usage_errors_are_reported_by_one_process() -> None:
+    """All processes end."""
     done = measured(2, "bcast", "--bytes", "many")
     assert done.returncode == 2
-    assert done.stderr == "collectives.measure: 'many' is not a number of bytes: say 0, 1500, 64k or 1M.\n"
+    assert done.stderr == "collectives.measure: 'many' is not a number: use a form such as 0, 1500, 64k or 1M.\n"

@@ -1,7 +1,7 @@
-"""Our operations and a real MPI's: what they take, what comes out, and what a program's own function sees.
+"""Operations of fakempi and of a real MPI: supported types, results, and arguments of user-defined functions.
 
-Run as a script, this file is the real half: it answers on standard output. It runs in a process of its own because
-importing mpi4py starts MPI.
+As a script, this file is the part that runs on a real MPI: it prints its results on standard output. It runs in a separate
+process because importing mpi4py starts MPI.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from fakempi.errors import MPIError
-from fakempi.mpi.buffers.places import IN_PLACE
+from fakempi.mpi.buffers.address_constants import IN_PLACE
 from fakempi.mpi.datatypes import predefined
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as our_ops
-from tests.real_mpi.asking import answered, plain
+from tests.real_mpi.processes import script_answer, through_json
 
 OPS = list(our_ops.BY_NAME)
-ABORTING = {"REAL16", "COMPLEX32"}  # MPICH 5.0 takes them and then fails an assertion
+ABORTING = {"REAL16", "COMPLEX32"}  # MPICH 5.0 accepts them and then fails an assertion
 TYPES = sorted(set(predefined.BY_NAME) - ABORTING - {"DATATYPE_NULL"})
 NAN = float("nan")
 
@@ -31,10 +31,10 @@ OURS = SimpleNamespace(**predefined.BY_NAME, **our_ops.BY_NAME, Op=our_ops.Op, D
 
 
 def outcome(MPI: Any, function: Any) -> Any:
-    """What a call returns, or how it fails: by MPI's error class, or Python's exception where mpi4py itself complains."""
+    """The result of a call, or its failure: MPI's error class, or Python's exception if mpi4py itself raises it."""
     try:
         return function()
-    except (ValueError, TypeError, BufferError) as error:  # ours are that, besides being MPI's
+    except (ValueError, TypeError, BufferError) as error:  # errors of fakempi have both types
         kinds = [kind.__name__ for kind in (ValueError, TypeError, BufferError) if isinstance(error, kind)]
         return f"raises {kinds[0]}"
     except MPI.Exception as error:
@@ -60,7 +60,7 @@ def operands(MPI: Any, name: str) -> list[Any]:
 
 
 def reduced(MPI: Any, op: Any, name: str) -> Any:
-    """What Reduce_local makes of two arrays; without the padding, which nobody promises anything about."""
+    """The result of Reduce_local for two arrays, without the padding, which is undefined."""
     one, two = operands(MPI, name)
     datatype = getattr(MPI, name)
     op.Reduce_local([one, 8, datatype], [two, 8, datatype])
@@ -90,7 +90,7 @@ def objects(MPI: Any) -> Any:
 
 
 def seen(MPI: Any) -> Any:
-    """What a program's function is called with."""
+    """The arguments of a user-defined function."""
     calls: list[Any] = []
 
     def function(first: Any, second: Any, datatype: Any) -> None:
@@ -115,7 +115,7 @@ def seen(MPI: Any) -> Any:
 
 
 def mistakes(MPI: Any) -> Any:
-    """What goes wrong with wrong arguments."""
+    """Errors for wrong arguments."""
     a, b, null = np.zeros(3), np.zeros(3), MPI.OP_NULL
     vector, fresh = MPI.DOUBLE.Create_vector(2, 1, 2).Commit(), MPI.DOUBLE.Create_contiguous(2)
     mine = MPI.Op.Create(lambda *given: None)
@@ -157,7 +157,7 @@ def mistakes(MPI: Any) -> Any:
 
 
 def handles(MPI: Any) -> Any:
-    """What operations say about themselves."""
+    """Properties of operations."""
     known = [getattr(MPI, op) for op in OPS]
     mine = [MPI.Op.Create(print), MPI.Op.Create(print, True), MPI.Op.Create(print, commute="yes")]
     about = [[bool(op), op.is_predefined, outcome(MPI, op.Is_commutative)] for op in known + mine]
@@ -168,7 +168,7 @@ QUESTIONS = [table, objects, seen, mistakes, handles]
 
 
 def answer() -> None:
-    """The real half."""
+    """The part that runs on a real MPI."""
     from mpi4py import MPI
 
     json.dump({question.__name__: question(MPI) for question in QUESTIONS}, sys.stdout)
@@ -176,14 +176,14 @@ def answer() -> None:
 
 @pytest.fixture(scope="module")
 def real() -> Any:
-    """What a real MPI says."""
-    return answered(__file__)
+    """The results of a real MPI."""
+    return script_answer(__file__)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__doc__)
 def test_operations_agree(real: Any, question: Any) -> None:
-    """Answer by answer."""
-    theirs, ours = real[question.__name__], plain(question(OURS))
+    """Each result is compared."""
+    theirs, ours = real[question.__name__], through_json(question(OURS))
     if isinstance(theirs, dict):
         assert {key: [ours[key], theirs[key]] for key in theirs if ours[key] != theirs[key]} == {}
     assert ours == theirs

@@ -9,7 +9,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.real_mpi.asking import answered
+from tests.loops import for_each
+from tests.real_mpi.processes import script_answer
 from tests.real_mpi.programs import PROGRAMS as TABLE
 from tests.real_mpi.runner import results
 
@@ -19,37 +20,37 @@ RANKS = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
 
 @cache
 def real(ranks: int) -> Any:
-    """What the programs return on a real MPI: one start for all of them."""
-    return answered("runner.py", ranks=ranks)
+    """The results of the programs on a real MPI: one start for all of them."""
+    return script_answer("runner.py", ranks=ranks)
 
 
 @cache
-def emulated(ranks: int, carrier: str) -> Any:
-    """What they return on the emulator."""
-    return fakempi.run(lambda comm: results(MPI, comm), ranks, carrier=carrier).returns
+def emulated(ranks: int, backend: Any) -> Any:
+    """The results on the emulator."""
+    return fakempi.run(lambda comm: results(MPI, comm), ranks, backend=backend).returns
 
 
-def of(results: Any, name: str) -> list[Any]:
+def results_of(results: Any, name: str) -> list[Any]:
     """A program's results by rank."""
     return [each[name] for each in results]
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_returns_what_it_returns_on_a_real_mpi(name: str, ranks: int) -> None:
+@for_each("name", PROGRAMS)
+def test_a_program_returns_the_same_as_on_a_real_mpi(name: str, ranks: int) -> None:
     """On every rank."""
-    assert of(emulated(ranks, "auto"), name) == of(real(ranks), name)
+    assert results_of(emulated(ranks, "auto"), name) == results_of(real(ranks), name)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_a_program_returns_the_same_on_every_carrier(carrier: str, ranks: int) -> None:
-    """And none fails."""
-    results = emulated(ranks, carrier)
+def test_a_program_returns_the_same_on_every_backend(backend: Any, ranks: int) -> None:
+    """No program fails."""
+    results = emulated(ranks, backend)
     assert results == emulated(ranks, "auto")
-    failed = [name for name in PROGRAMS for each in of(results, name) if isinstance(each, str)]
+    failed = [name for name in PROGRAMS for each in results_of(results, name) if isinstance(each, str)]
     assert failed == []
 
 
 def test_there_are_enough_programs() -> None:
-    """Lest the table was not filled."""
+    """The table must not be empty."""
     assert len(PROGRAMS) >= 20

@@ -1,22 +1,31 @@
-"""The splits on a real MPI: against sorting in one place and against mpi4py's own. Levels and redundancy sets, too."""
+"""The splits on a real MPI: compared with sorting and with mpi4py's. Levels and redundancy sets, too."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
-from tests.real_mpi.asking import said
+from tests.real_mpi.processes import script_output
+
+SIZES = [1, 2, 5, 8]
 
 
-@pytest.mark.parametrize("p", [1, 2, 5, 8])
+@cache
+def all_output() -> str:
+    """The output for all numbers of processes, of one start of mpiexec."""
+    return script_output("run_split.py", *SIZES, ranks=max(SIZES))
+
+
+@pytest.mark.parametrize("p", SIZES)
 def test_splits_agree_with_mpi4py(p: int) -> None:
-    """The very files that run on the emulator."""
-    output = said("run_split.py", ranks=p)
+    """The same files that run on the emulator."""
+    output = all_output()
     assert re.search(rf"^p = {p}: [1-9]\d* passed$", output, re.MULTILINE), output
 
 
-@pytest.mark.parametrize("p", [1, 2, 5, 8])
-def test_makers_of_communicators_tell_each_other_the_same(p: int) -> None:
-    """Along a chain of some ranks, and between two groups with leaders here and there."""
-    assert f"p = {p}: passed" in said("run_making.py", ranks=p)
+@pytest.mark.parametrize("p", SIZES)
+def test_creation_of_communicators_agrees(p: int) -> None:
+    """Along a chain of some ranks, and between two groups with different leaders."""
+    assert f"p = {p}: creation of communicators passed" in all_output()

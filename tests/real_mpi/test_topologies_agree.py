@@ -1,7 +1,7 @@
-"""Our topologies and a real MPI's: the same grids, graphs and neighbours, and the same errors, for random ones.
+"""Topologies of fakempi and of a real MPI: the same grids, graphs and neighbors, and the same errors, for random ones.
 
-Run as a script under mpiexec, this file is the real half: it answers with what mpi4py says on every rank. Both halves
-are the same program, `facts`, given another MPI.
+As a script under mpiexec, this file is the part that runs on a real MPI: it prints the results of mpi4py on every rank. Both
+parts are the same program, `facts`, called with different MPI modules.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from tests.real_mpi.asking import answer, answered, plain
+from tests.real_mpi.processes import answer, script_answer, through_json
 
 SIZES = [1, 2, 4, 6]
 
 
 def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
-    """What a call returns, or the name of what it raises."""
+    """The result of a call, or the name of its exception."""
     try:
         return call()
     except (TypeError, ValueError) as error:
@@ -30,12 +30,12 @@ def outcome(MPI: Any, call: Callable[[], Any]) -> Any:
 
 
 def edges(comm: Any) -> list[Any]:
-    """What all topologies say of neighbours."""
+    """The neighbors of any topology."""
     return [comm.topology, comm.degrees, comm.indegree, comm.outdegree, comm.inoutedges, comm.inedges, comm.outedges]
 
 
 def random_shape(draw: random.Random, size: int) -> list[int]:
-    """Dimensions of a grid of at most so many positions."""
+    """Dimensions of a grid of at most `size` positions."""
     dims: list[int] = []
     while draw.random() < 0.7:
         dims.append(draw.randint(1, max(1, size)))
@@ -44,25 +44,25 @@ def random_shape(draw: random.Random, size: int) -> list[int]:
 
 
 def grid_facts(MPI: Any, comm: Any, draw: random.Random) -> list[Any]:
-    """A random grid, its shifts, its parts, and some mistakes."""
+    """A random grid, its shifts, its parts, and some errors."""
     dims = random_shape(draw, comm.size)
     periods = [draw.random() < 0.5 for _ in dims]
     remain = [draw.random() < 0.5 for _ in dims]
     moves = [(draw.randint(-1, 3), draw.randint(-6, 6)) for _ in range(6)]
     places = [[draw.randint(-4, 7) for _ in dims] for _ in range(6)]
     grid = comm.Create_cart(dims, periods)
-    told: list[Any] = [dims, type(grid).__name__, comm.Cart_map(dims, periods), grid != MPI.COMM_NULL]
+    results: list[Any] = [dims, type(grid).__name__, comm.Cart_map(dims, periods), grid != MPI.COMM_NULL]
     if grid == MPI.COMM_NULL:
-        return told
+        return results
     copy, part = grid.Dup(), grid.Sub(remain)
-    told += [grid.topo, grid.dim, grid.ndim, grid.dims, grid.periods, grid.coords, edges(grid), edges(copy), copy.topo]
-    told += [part.topo, part.rank, part.size, edges(part), part.group.Translate_ranks(None, grid.group)]
-    told += [outcome(MPI, lambda move=move: grid.Shift(*move)) for move in moves]  # type: ignore[misc]
-    told += [outcome(MPI, lambda place=place: grid.Get_cart_rank(place)) for place in places]  # type: ignore[misc]
-    told += [outcome(MPI, lambda rank=rank: grid.Get_coords(rank)) for rank in range(-1, grid.size + 1)]  # type: ignore[misc]
+    results += [grid.topo, grid.dim, grid.ndim, grid.dims, grid.periods, grid.coords, edges(grid), edges(copy), copy.topo]
+    results += [part.topo, part.rank, part.size, edges(part), part.group.Translate_ranks(None, grid.group)]
+    results += [outcome(MPI, lambda move=move: grid.Shift(*move)) for move in moves]  # type: ignore[misc]
+    results += [outcome(MPI, lambda place=place: grid.Get_cart_rank(place)) for place in places]  # type: ignore[misc]
+    results += [outcome(MPI, lambda rank=rank: grid.Get_coords(rank)) for rank in range(-1, grid.size + 1)]  # type: ignore[misc]
     for one in copy, part, grid:
         one.Free()
-    return told
+    return results
 
 
 def graph_facts(MPI: Any, comm: Any, draw: random.Random) -> list[Any]:
@@ -71,45 +71,45 @@ def graph_facts(MPI: Any, comm: Any, draw: random.Random) -> list[Any]:
     lists = [[draw.randrange(nodes) for _ in range(draw.randint(0, 3))] for _ in range(nodes)]
     index = [sum(map(len, lists[: node + 1])) for node in range(nodes)]
     if index[0] == 0 or draw.random() < 0.5:
-        index.insert(0, 0)  # as mpi4py allows; a 0 in front is taken for this one
+        index.insert(0, 0)  # mpi4py allows a leading 0
     listed = [edge for each in lists for edge in each]
     graph = comm.Create_graph(index, listed)
-    told: list[Any] = [index, type(graph).__name__, comm.Graph_map(index, listed), graph != MPI.COMM_NULL]
+    results: list[Any] = [index, type(graph).__name__, comm.Graph_map(index, listed), graph != MPI.COMM_NULL]
     if graph != MPI.COMM_NULL:
-        told += [graph.dims, graph.nnodes, graph.nedges, graph.topo, graph.index, graph.edges, graph.neighbors]
-        told += [graph.nneighbors, edges(graph), edges(graph.Dup())]
-        told += [outcome(MPI, lambda rank=rank: graph.Get_neighbors(rank)) for rank in range(-1, graph.size + 1)]  # type: ignore[misc]
+        results += [graph.dims, graph.nnodes, graph.nedges, graph.topo, graph.index, graph.edges, graph.neighbors]
+        results += [graph.nneighbors, edges(graph), edges(graph.Dup())]
+        results += [outcome(MPI, lambda rank=rank: graph.Get_neighbors(rank)) for rank in range(-1, graph.size + 1)]  # type: ignore[misc]
         graph.Free()
-    return told
+    return results
 
 
 def dist_graph_facts(MPI: Any, comm: Any, draw: random.Random) -> list[Any]:
-    """A random distributed graph, said in both ways; who is told first of an edge that others say is left open."""
+    """A random distributed graph, specified in both ways; the order of edges that other ranks specify is undefined."""
     size, me, weighted = comm.size, comm.rank, draw.random() < 0.5
     graph = [(draw.randrange(size), draw.randrange(size), draw.randrange(9)) for _ in range(draw.randint(0, 3 * size))]
-    teller = [draw.randrange(size) for _ in graph]
+    owners = [draw.randrange(size) for _ in graph]
     into, out = [edge for edge in graph if edge[1] == me], [edge for edge in graph if edge[0] == me]
     loads = [[weight for _, _, weight in some] or MPI.WEIGHTS_EMPTY for some in (into, out)]
     adjacent = comm.Create_dist_graph_adjacent(
         [edge[0] for edge in into], [edge[1] for edge in out], *(loads if weighted else [MPI.UNWEIGHTED] * 2)
     )
-    said = [edge for edge, by in zip(graph, teller, strict=True) if by == me]
+    specified = [edge for edge, by in zip(graph, owners, strict=True) if by == me]
     general = comm.Create_dist_graph(
-        [edge[0] for edge in said], [1] * len(said), [edge[1] for edge in said],
-        [edge[2] for edge in said] if weighted else None,
+        [edge[0] for edge in specified], [1] * len(specified), [edge[1] for edge in specified],
+        [edge[2] for edge in specified] if weighted else None,
     )  # fmt: skip
     sources, destinations, weights = general.Get_dist_neighbors()
     if weights is not None:
         sources, destinations = zip(sources, weights[0], strict=True), zip(destinations, weights[1], strict=True)
-    told = [adjacent.Get_dist_neighbors_count(), adjacent.Get_dist_neighbors(), edges(adjacent), edges(adjacent.Dup())]
-    told += [type(general).__name__, general.Get_dist_neighbors_count(), sorted(sources), sorted(destinations)]
+    results = [adjacent.Get_dist_neighbors_count(), adjacent.Get_dist_neighbors(), edges(adjacent), edges(adjacent.Dup())]
+    results += [type(general).__name__, general.Get_dist_neighbors_count(), sorted(sources), sorted(destinations)]
     adjacent.Free()
     general.Free()
-    return told
+    return results
 
 
 def mistakes(MPI: Any, comm: Any) -> list[Any]:
-    """Calls that every MPI library refuses."""
+    """Calls that every MPI library rejects."""
     size, me = comm.size, comm.rank
     line, graph = comm.Create_cart([size]), comm.Create_graph([1] * size, [0])
     calls: list[Callable[[], Any]] = [
@@ -137,18 +137,18 @@ def mistakes(MPI: Any, comm: Any) -> list[Any]:
 def even_grids(MPI: Any) -> list[Any]:
     """Compute_dims for small numbers, large ones, and with some dimensions given."""
     draw = random.Random(5)
-    asked: list[Any] = [(nnodes, ndims) for nnodes in range(1, 600) for ndims in range(1, 6)]
+    arguments: list[Any] = [(nnodes, ndims) for nnodes in range(1, 600) for ndims in range(1, 6)]
     for _ in range(300):
-        asked.append((2 ** draw.randrange(18) * 3 ** draw.randrange(5) * 5 ** draw.randrange(3), draw.randint(1, 6)))
-    asked += [(draw.randint(1, 10**6), draw.randint(1, 6)) for _ in range(300)]
+        arguments.append((2 ** draw.randrange(18) * 3 ** draw.randrange(5) * 5 ** draw.randrange(3), draw.randint(1, 6)))
+    arguments += [(draw.randint(1, 10**6), draw.randint(1, 6)) for _ in range(300)]
     for _ in range(300):
         dims = [draw.choice([0, 0, 1, 2, 3, 6]) for _ in range(draw.randint(1, 5))]
-        asked.append((draw.randint(1, 700), dims))
-    return [[what, outcome(MPI, lambda what=what: MPI.Compute_dims(*what))] for what in asked]  # type: ignore[misc]
+        arguments.append((draw.randint(1, 700), dims))
+    return [[what, outcome(MPI, lambda what=what: MPI.Compute_dims(*what))] for what in arguments]  # type: ignore[misc]
 
 
 def facts(MPI: Any, comm: Any) -> dict[str, Any]:
-    """What an MPI says on one rank."""
+    """The results of an MPI on one rank."""
     draw = random.Random(comm.size)  # the same on every rank
     return {
         "grids": [grid_facts(MPI, comm, draw) for _ in range(25)],
@@ -161,18 +161,18 @@ def facts(MPI: Any, comm: Any) -> dict[str, Any]:
 
 @cache
 def real(size: int) -> Any:
-    """What a real MPI says on so many ranks: one start of mpiexec each."""
-    return answered(__file__, ranks=size)
+    """The results of a real MPI, by rank. Cached, so that mpiexec is started once per size."""
+    return script_answer(__file__, ranks=size)
 
 
 @cache
 def emulated(size: int) -> Any:
-    """What we say, as it comes out of JSON: tuples are lists."""
-    import fakempi  # not at the top, so that the real half needs none of it
+    """The results of fakempi, in the form of JSON: tuples are lists."""
+    import fakempi  # imported here, because the script under mpiexec does not need fakempi
     from fakempi import MPI as ours
 
     returns = fakempi.run(lambda comm: facts(ours, comm), size).returns
-    return plain(returns)
+    return through_json(returns)
 
 
 @pytest.mark.parametrize("topic", ["grids", "graphs", "distributed graphs", "mistakes", "even grids"])

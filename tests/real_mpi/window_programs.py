@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tests.real_mpi.programs import neighbours, outcome, program
+from tests.real_mpi.programs import neighbors, outcome, program
 
 
 @program
 def puts_and_gets_between_fences(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     memory, got = np.full(6, -1, "i4"), np.zeros(2, "i4")
     win = MPI.Win.Create(memory, 4, comm=comm)
     win.Fence()
@@ -19,9 +19,9 @@ def puts_and_gets_between_fences(comm: Any, MPI: Any) -> Any:
     win.Fence()
     win.Get(got, right, [2, 2, MPI.INT])
     win.Fence(MPI.MODE_NOSUCCEED)
-    told = [win.Get_attr(MPI.WIN_SIZE), win.Get_attr(MPI.WIN_DISP_UNIT), win.flavor == MPI.WIN_FLAVOR_CREATE, win.group_size]
+    seen = [win.Get_attr(MPI.WIN_SIZE), win.Get_attr(MPI.WIN_DISP_UNIT), win.flavor == MPI.WIN_FLAVOR_CREATE, win.group_size]
     win.Free()
-    return [memory.tolist(), got.tolist(), told, bool(win), left]
+    return [memory.tolist(), got.tolist(), seen, bool(win), left]
 
 
 @program
@@ -88,7 +88,7 @@ def one_swap_wins(comm: Any, MPI: Any) -> Any:
 
 @program
 def requests_and_flushes(comm: Any, MPI: Any) -> Any:
-    _, right = neighbours(comm)
+    _, right = neighbors(comm)
     memory = np.zeros(4, "i4")
     win = MPI.Win.Create(memory, 4, comm=comm)
     got, before = np.zeros(1, "i4"), np.zeros(1, "i4")
@@ -108,7 +108,7 @@ def requests_and_flushes(comm: Any, MPI: Any) -> Any:
 
 @program
 def post_start_complete_wait(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     memory = np.zeros(1, "i4")
     win = MPI.Win.Create(memory, 4, comm=comm)
     group = win.Get_group()
@@ -123,7 +123,7 @@ def post_start_complete_wait(comm: Any, MPI: Any) -> Any:
 
 @program
 def a_dynamic_window(comm: Any, MPI: Any) -> Any:
-    _, right = neighbours(comm)
+    _, right = neighbors(comm)
     memory = np.arange(4, dtype="i4") * (comm.rank + 1)
     win = MPI.Win.Create_dynamic(comm=comm)
     win.Attach(memory)
@@ -153,7 +153,7 @@ def shared_memory(comm: Any, MPI: Any) -> Any:
 
 
 @program
-def what_windows_refuse(comm: Any, MPI: Any) -> Any:
+def rejected_window_calls(comm: Any, MPI: Any) -> Any:
     win = MPI.Win.Allocate(8, 8, comm=comm)
     buffer = np.zeros(2, "i4")
     win.Fence()
@@ -170,20 +170,20 @@ def what_windows_refuse(comm: Any, MPI: Any) -> Any:
 
 
 @program
-def nobody_and_nothing(comm: Any, MPI: Any) -> Any:
-    nobody, last = MPI.PROC_NULL, comm.size - 1
+def proc_null_and_empty(comm: Any, MPI: Any) -> Any:
+    null, last = MPI.PROC_NULL, comm.size - 1
     memory = np.zeros(2 if comm.rank == last else 0, "i4")
     win = MPI.Win.Create(memory, 4, comm=comm)
     one, found = np.ones(1, "i4"), np.full(1, 7, "i4")
     win.Lock_all()
-    win.Get(found, nobody)
-    MPI.Request.Waitall([win.Rput(one, nobody), win.Rget(found, nobody), win.Raccumulate(one, nobody)])
+    win.Get(found, null)
+    MPI.Request.Waitall([win.Rput(one, null), win.Rget(found, null), win.Raccumulate(one, null)])
     win.Put(one[:0], last, 2)
     win.Accumulate([one, 0, MPI.INT], last)
     win.Flush_all()
     win.Unlock_all()
-    win.Lock(nobody)
-    win.Unlock(nobody)
+    win.Lock(null)
+    win.Unlock(null)
     win.Fence()
     if comm.rank == 0:
         win.Put([one, MPI.INT], last, [1, 1, MPI.INT])
@@ -216,7 +216,7 @@ def a_communicator_of_a_session(comm: Any, MPI: Any) -> Any:
 
 @program
 def partitions_around_a_ring(comm: Any, MPI: Any) -> Any:
-    left, right = neighbours(comm)
+    left, right = neighbors(comm)
     data, found, seen = np.zeros(6, "i4"), np.full(6, -1, "i4"), []
     send, receive = comm.Psend_init(data, 3, right, 2), comm.Precv_init(found, 3, left, 2)
     for number in range(2):
@@ -233,11 +233,11 @@ def partitions_around_a_ring(comm: Any, MPI: Any) -> Any:
     return [seen, bool(send)]
 
 
-# -- failures, as far as MPICH has them -----------------------------------------------------------------------------------
+# -- failures, as far as MPICH supports them ------------------------------------------------------------------------------
 
 
 @program
-def nobody_has_failed(comm: Any, MPI: Any) -> Any:
+def no_rank_has_failed(comm: Any, MPI: Any) -> Any:
     smaller = comm.Shrink()
     seen = [comm.Is_revoked(), comm.Get_failed().Get_size(), comm.Ack_failed(), comm.Agree(6 if comm.rank else 3)]
     seen += [smaller.size, smaller.rank, smaller.allreduce(1)]

@@ -1,4 +1,4 @@
-"""Threads that a rank starts call MPI as the rank does, in modelled time, and in the same order each time."""
+"""Threads of a rank call MPI like the rank, in modeled time, and in the same order each time."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ CALLS: dict[str, Callable[[Any, int], Any]] = {
 
 
 def allgathered(comm: Any) -> Any:
-    """Everybody's rank, by a request."""
+    """The ranks of all, by a request."""
     found = np.zeros(comm.size, "i")
     comm.Iallgather(np.array([comm.rank], "i"), found).Wait()
     return found
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_thread_may_call_what_its_rank_may(carrier: str, call: str) -> None:
+def test_a_thread_may_make_every_call_of_its_rank(backend: Any, call: str) -> None:
     """While the rank itself waits for it, and when it calls at the same time on another communicator."""
 
     def main(comm: Any) -> Any:
         mine, other = comm.Dup(), 1 - comm.rank
         with ThreadPoolExecutor(1) as pool:
             alone = pool.submit(CALLS[call], comm, other).result()
-            beside = pool.submit(CALLS[call], comm, other)
-            return alone, CALLS[call](mine, other), beside.result()
+            concurrent = pool.submit(CALLS[call], comm, other)
+            return alone, CALLS[call](mine, other), concurrent.result()
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [(1, 1, 1), (0, 0, 0)]
+    assert fakempi.run(main, 2, backend=backend).returns == [(1, 1, 1), (0, 0, 0)]
 
 
-def test_a_thread_is_its_rank_but_not_the_ranks_main_thread(carrier: str) -> None:
-    """It has the rank's world, its clock, and the highest level of support."""
+def test_a_thread_is_its_rank_but_not_the_ranks_main_thread(backend: Any) -> None:
+    """It has the rank's world, its clock, and the highest thread level."""
 
     def look() -> Any:
         return MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, MPI.Is_thread_main(), MPI.Query_thread(), MPI.Wtime()
@@ -64,11 +64,11 @@ def test_a_thread_is_its_rank_but_not_the_ranks_main_thread(carrier: str) -> Non
 
     top = MPI.THREAD_MULTIPLE
     seen = [((rank, 2, True, top, rank), (rank, 2, False, top, rank)) for rank in range(2)]
-    assert fakempi.run(main, 2, carrier=carrier).returns == seen
+    assert fakempi.run(main, 2, backend=backend).returns == seen
 
 
-def test_threads_compute_beside_each_other(carrier: str) -> None:
-    """As if each had a core: modelled time is that of the longest, on every rank for itself."""
+def test_threads_compute_concurrently(backend: Any) -> None:
+    """As if each had a core: modeled time is that of the longest, on every rank separately."""
 
     def main(comm: Any) -> Any:
         threads = [threading.Thread(target=fakempi.compute, args=(seconds + comm.rank,)) for seconds in (3, 1, 2)]
@@ -79,22 +79,22 @@ def test_threads_compute_beside_each_other(carrier: str) -> None:
             thread.join()
         return before, MPI.Wtime()
 
-    run = fakempi.run(main, 3, carrier=carrier)
+    run = fakempi.run(main, 3, backend=backend)
     assert run.returns == [(0, 3), (0, 4), (0, 5)]
     assert run.clocks == [3, 4, 5]
 
 
-def test_a_thread_started_without_threading_is_one_too(carrier: str) -> None:
-    """By `_thread.start_new_thread`: nobody can join it, but it sends."""
+def test_a_thread_started_without_threading_is_one_too(backend: Any) -> None:
+    """By `_thread.start_new_thread`: it cannot be joined, but it sends."""
 
     def main(comm: Any) -> Any:
         _thread.start_new_thread(comm.send, ("x", 1 - comm.rank), {"tag": 3})
         return comm.recv(tag=3)
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == ["x", "x"]
+    assert fakempi.run(main, 2, backend=backend).returns == ["x", "x"]
 
 
-def test_a_timer_goes_off_in_modelled_time(carrier: str) -> None:
+def test_a_timer_expires_in_modeled_time(backend: Any) -> None:
     """Unless it is cancelled before."""
 
     def main(comm: Any) -> Any:
@@ -106,11 +106,11 @@ def test_a_timer_goes_off_in_modelled_time(carrier: str) -> None:
         fakempi.compute(10)
         return heard
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [[7.5], [7.5]]
+    assert fakempi.run(main, 2, backend=backend).returns == [[7.5], [7.5]]
 
 
-def test_futures_come_as_they_are_done(carrier: str) -> None:
-    """In the order of modelled time."""
+def test_futures_complete_in_order(backend: Any) -> None:
+    """In the order of modeled time."""
 
     def work(seconds: int) -> int:
         fakempi.compute(seconds)
@@ -123,10 +123,10 @@ def test_futures_come_as_they_are_done(carrier: str) -> None:
                 list(as_completed(futures, timeout=0.5))
             return [future.result() for future in as_completed(futures)], MPI.Wtime()
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [([1, 2, 3, 4], 4)] * 2
+    assert fakempi.run(main, 2, backend=backend).returns == [([1, 2, 3, 4], 4)] * 2
 
 
-def test_the_same_program_gives_the_same_record_on_both_carriers() -> None:
+def test_the_same_program_gives_the_same_trace_on_both_backends() -> None:
     """Each time: threads, locks and messages in one order."""
     pytest.importorskip("greenlet")
 
@@ -147,7 +147,7 @@ def test_the_same_program_gives_the_same_record_on_both_carriers() -> None:
             thread.join()
         return log
 
-    runs = [fakempi.run(main, 4, carrier=carrier, trace=True) for carrier in ("greenlets", "threads", "greenlets")]
+    runs = [fakempi.run(main, 4, backend=backend, trace=True) for backend in ("greenlets", "threads", "greenlets")]
     first = runs[0]
     for other in runs[1:]:
         assert (other.returns, other.clocks, other.messages) == (first.returns, first.clocks, first.messages)
@@ -157,8 +157,8 @@ def test_the_same_program_gives_the_same_record_on_both_carriers() -> None:
 
 
 @pytest.mark.parametrize("level", ["THREAD_SINGLE", "THREAD_FUNNELED"])
-def test_a_rank_that_asked_for_less_is_held_to_it(carrier: str, level: str) -> None:
-    """Its threads are told at their first call, and nothing has happened by then."""
+def test_a_rank_that_requested_a_lower_thread_level_is_held_to_it(backend: Any, level: str) -> None:
+    """Its threads get an error at their first call, which has no other effect."""
 
     def main(comm: Any) -> Any:
         process = comm._process
@@ -167,15 +167,15 @@ def test_a_rank_that_asked_for_less_is_held_to_it(carrier: str, level: str) -> N
             error = pool.submit(comm.send, 1, 0).exception()
         return str(error), comm.Iprobe()
 
-    told = (
-        "send on rank 0: this is a thread that rank 0 has started, and that rank has asked for "
+    message = (
+        "send on rank 0: this is a thread that rank 0 has started, and that rank has requested "
         f"MPI.{level}: only the rank itself may call MPI."
     )
-    assert fakempi.run(main, 1, carrier=carrier).returns == [(told, False)]
+    assert fakempi.run(main, 1, backend=backend).returns == [(message, False)]
 
 
-def test_serialized_means_one_at_a_time(carrier: str) -> None:
-    """A second call while another thread waits in one is told; one after the other is fine."""
+def test_serialized_means_one_at_a_time(backend: Any) -> None:
+    """A second call while another thread waits in one is rejected; sequential calls are accepted."""
 
     def main(comm: Any) -> Any:
         comm._process.thread_level = MPI.THREAD_SERIALIZED
@@ -190,15 +190,15 @@ def test_serialized_means_one_at_a_time(carrier: str) -> None:
             comm.send("y", 0)
             return words, first.result()
 
-    told = (
-        "send on rank 0: another thread of rank 0 is in an MPI call, and that rank has asked for "
+    message = (
+        "send on rank 0: another thread of rank 0 is in an MPI call, and that rank has requested "
         "MPI.THREAD_SERIALIZED: one at a time may call MPI."
     )
-    assert fakempi.run(main, 1, carrier=carrier).returns == [(told, "y")]
+    assert fakempi.run(main, 1, backend=backend).returns == [(message, "y")]
 
 
-def test_a_thread_that_no_rank_has_started_is_told(carrier: str) -> None:
-    """It was there before the run, and calls with a rank's communicator, or for none."""
+def test_a_thread_that_no_rank_has_started_is_rejected(backend: Any) -> None:
+    """It existed before the run, and calls with a rank's communicator, or without a rank."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(int).result()
 
@@ -206,31 +206,31 @@ def test_a_thread_that_no_rank_has_started_is_told(carrier: str) -> None:
             words = [str(pool.submit(call).exception()) for call in (lambda: comm.send(1, 0), MPI.Wtime)]
             return [*words, comm.Iprobe()]
 
-        (found,) = fakempi.run(main, 1, carrier=carrier).returns
-    foreign = "a run goes on, and no rank of it has started this thread: let a rank call MPI, or a thread that it starts."
+        (found,) = fakempi.run(main, 1, backend=backend).returns
+    foreign = "a run is in progress, and none of its ranks started this thread: call MPI from a rank or from its threads."
     assert found == [f"send: {foreign}", f"no rank is running here: {foreign}", False]
 
 
-def test_when_runs_have_ended_all_is_as_before(carrier: str) -> None:
-    """Also if one was inside another, in a thread that a rank has started."""
+def test_state_is_restored_when_runs_have_ended(backend: Any) -> None:
+    """Also if one was nested in another, in a thread of a rank."""
     before = threading.Thread.start, threading.Lock().acquire.__qualname__, threading.Condition.wait
 
     def sizes(comm: Any) -> Any:
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: fakempi.run(lambda comm: comm.allreduce(1), 3).returns).result()
 
-    assert fakempi.run(sizes, 2, carrier=carrier).returns == [[3, 3, 3]] * 2
+    assert fakempi.run(sizes, 2, backend=backend).returns == [[3, 3, 3]] * 2
     assert (threading.Thread.start, threading.Lock().acquire.__qualname__, threading.Condition.wait) == before
 
 
-def test_runs_in_several_threads_at_once_keep_out_of_each_others_way() -> None:
-    """They begin and end in any order, on either carrier, and import what they need at the same time."""
+def test_runs_in_several_threads_at_once_do_not_interfere() -> None:
+    """They start and end in any order, on either backend, and import modules at the same time."""
     pytest.importorskip("greenlet")
     program = """
 from concurrent.futures import ThreadPoolExecutor
 import fakempi
 def one(number):
-    return fakempi.run(lambda comm: comm.allreduce(comm.rank), 5, carrier=["greenlets", "threads"][number % 2]).returns
+    return fakempi.run(lambda comm: comm.allreduce(comm.rank), 5, backend=["greenlets", "threads"][number % 2]).returns
 with ThreadPoolExecutor(4) as pool:
     assert list(pool.map(one, range(100))) == [[10] * 5] * 100
 """

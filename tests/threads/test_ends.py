@@ -1,4 +1,4 @@
-"""How threads end: with their rank, before it, with the run, and what is said of those that cannot go on."""
+"""The end of threads: with their rank, before it, with the run; and reports of blocked threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from fakempi.watch import watching
+from fakempi.extensions.monitoring import monitor
 from tests.leftovers import new_threads
 
 
@@ -24,8 +24,8 @@ def line_of(function: Any, step: int) -> str:
     return f"test_ends.py:{function.__code__.co_firstlineno + step}"
 
 
-def test_a_rank_waits_for_its_threads_at_its_end(carrier: str) -> None:
-    """As Python does: they go on, may call MPI, and are part of the rank's time."""
+def test_a_rank_joins_its_threads_at_its_end(backend: Any) -> None:
+    """As Python does. Until then they may call MPI, and the rank's clock includes their time."""
     log: list[Any] = []
 
     def work(comm: Any) -> None:
@@ -36,13 +36,13 @@ def test_a_rank_waits_for_its_threads_at_its_end(carrier: str) -> None:
         threading.Thread(target=work, args=(comm,)).start()
         return "done"
 
-    run = fakempi.run(main, 2, carrier=carrier)
+    run = fakempi.run(main, 2, backend=backend)
     assert (run.returns, log) == (["done"] * 2, [2, 2])
     assert min(run.clocks) >= 3
 
 
-def test_a_daemon_ends_with_its_rank(carrier: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Wherever it is: it polls for ever, waits for a message that comes later, or for a lock."""
+def test_a_daemon_thread_ends_with_its_rank(backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wherever it is: it polls endlessly, or waits for a later message, or for a lock."""
     lock, log = threading.Lock(), []
 
     def poll(comm: Any) -> None:
@@ -68,7 +68,7 @@ def test_a_daemon_ends_with_its_rank(carrier: str, capsys: pytest.CaptureFixture
             comm.isend("late", 0, tag=5)
         return MPI.Wtime()
 
-    run = fakempi.run(main, 2, carrier=carrier)
+    run = fakempi.run(main, 2, backend=backend)
     assert (run.returns, run.time, log) == ([2.5, 10], 10, [])
     assert not lock.locked()
     assert capsys.readouterr().err.splitlines() == [
@@ -77,8 +77,8 @@ def test_a_daemon_ends_with_its_rank(carrier: str, capsys: pytest.CaptureFixture
     ]
 
 
-def test_a_pool_that_nobody_shuts_down_ends_with_its_rank(carrier: str) -> None:
-    """What it has been given is done first."""
+def test_a_pool_without_shutdown_ends_with_its_rank(backend: Any) -> None:
+    """After its submitted tasks."""
     done: list[int] = []
     kept: list[Any] = []
 
@@ -92,13 +92,13 @@ def test_a_pool_that_nobody_shuts_down_ends_with_its_rank(carrier: str) -> None:
         for number in range(5):
             pool.submit(work, number)
 
-    assert fakempi.run(main, 1, carrier=carrier).time == 3
+    assert fakempi.run(main, 1, backend=backend).time == 3
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
-def test_a_failing_thread_is_told_of_with_its_rank(carrier: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """By threading's own hook, and the run goes on."""
-    heard: list[Any] = []
+def test_a_failing_thread_is_reported_with_its_rank(backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """By threading's hook, and the run continues."""
+    exceptions: list[Any] = []
 
     def main(comm: Any) -> int:
         thread = threading.Thread(target=lambda: 1 // 0)
@@ -107,15 +107,15 @@ def test_a_failing_thread_is_told_of_with_its_rank(carrier: str, capsys: pytest.
         return int(comm.allreduce(1))
 
     before = threading.excepthook
-    threading.excepthook = heard.append
+    threading.excepthook = exceptions.append
     try:
-        assert fakempi.run(main, 2, carrier=carrier).returns == [2, 2]
+        assert fakempi.run(main, 2, backend=backend).returns == [2, 2]
     finally:
         threading.excepthook = before
-    assert [type(one.exc_value) for one in heard] == [ZeroDivisionError] * 2
+    assert [type(one.exc_value) for one in exceptions] == [ZeroDivisionError] * 2
 
 
-def test_a_rank_that_fails_ends_its_threads_and_those_of_others(carrier: str) -> None:
+def test_a_rank_that_fails_ends_its_threads_and_those_of_others(backend: Any) -> None:
     """Their `finally` blocks run; no thread is left."""
     log, before = [], threading.enumerate()
 
@@ -133,13 +133,13 @@ def test_a_rank_that_fails_ends_its_threads_and_those_of_others(carrier: str) ->
         comm.Barrier()
 
     with pytest.raises(fakempi.RankError, match=r"rank 1 failed with ValueError: no"):
-        fakempi.run(main, 3, carrier=carrier)
+        fakempi.run(main, 3, backend=backend)
     assert sorted(log) == [0, 1, 2]
     assert new_threads(before) == []
 
 
-def test_what_threads_compute_can_be_charged(carrier: str) -> None:
-    """To the rank's clock, for each thread beside the others."""
+def test_computing_of_threads_can_be_charged(backend: Any) -> None:
+    """With `cpu_scale`, CPU time of threads advances the rank's clock."""
 
     def work(comm: Any) -> None:
         start = thread_time()
@@ -154,38 +154,50 @@ def test_what_threads_compute_can_be_charged(carrier: str) -> None:
         thread.join()
         return MPI.Wtime()
 
-    assert all(0.02 <= time < 30 for time in fakempi.run(main, 1, carrier=carrier, computing=1.0).returns)
+    assert all(0.02 <= time < 30 for time in fakempi.run(main, 1, backend=backend, cpu_scale=1.0).returns)
 
 
-@pytest.mark.parametrize("carrier_name", ["greenlets", "threads"])
-def test_ctrl_c_ends_threads_that_compute(carrier_name: str) -> None:
-    """Wherever the signal finds the rank; no thread is left, and another run goes well."""
+@pytest.mark.parametrize("backend_name", ["greenlets", "threads"])
+def test_ctrl_c_ends_threads_that_compute(backend_name: str) -> None:
+    """Also if ranks catch it and start more threads. Another run works. Only ranks that catch everything leave a thread."""
     pytest.importorskip("greenlet")
     program = """
 import os, signal, sys, threading, fakempi
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
-def spin():
-    os.kill(os.getpid(), signal.SIGINT)
-    while True:
-        pass
-def main(comm):
-    thread = threading.Thread(target=spin)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore SIGINT
+pressed = []
+def spin(comm):
+    while not pressed:
+        pressed.append(os.kill(os.getpid(), signal.SIGINT))
+        while True:
+            pass
+    comm.Iprobe()
+def once(comm):
+    thread = threading.Thread(target=spin, args=(comm,))
     thread.start()
     thread.join()
-try:
-    fakempi.run(main, 3, carrier=sys.argv[1])
-except KeyboardInterrupt:
-    print("interrupted", threading.active_count(), fakempi.run(lambda comm: comm.allreduce(1), 3).returns)
+def forever(comm):
+    while True:
+        try:
+            once(comm)
+        except BaseException:
+            pass
+for main in once, forever:
+    pressed.clear()
+    try:
+        fakempi.run(main, 3, backend=sys.argv[1])
+    except KeyboardInterrupt:
+        print("interrupted", threading.active_count(), fakempi.run(lambda comm: comm.allreduce(1), 3).returns)
 """
-    command = [sys.executable, "-c", program, carrier_name]
+    command = [sys.executable, "-c", program, backend_name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert (done.stdout, done.stderr) == ("interrupted 1 [3, 3, 3]\n", "")
+    suspended = 3 if backend_name == "threads" else 0
+    assert (done.stdout, done.stderr) == (f"interrupted 1 [3, 3, 3]\ninterrupted {1 + suspended} [3, 3, 3]\n", "")
 
 
-def test_a_time_limit_finds_ranks_and_threads(carrier: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One computes for ever; the report says where all are. The time is up as soon as it does."""
+def test_a_time_limit_applies_to_ranks_and_threads(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread computes endlessly. The report has the line of every rank and thread."""
     begun: list[int] = []
-    monkeypatch.setattr(watching, "monotonic", lambda: 1000 + monotonic() if begun else 0.0)
+    monkeypatch.setattr(monitor, "monotonic", lambda: 1000 + monotonic() if begun else 0.0)
 
     def spin() -> None:
         begun.append(1)
@@ -198,15 +210,15 @@ def test_a_time_limit_finds_ranks_and_threads(carrier: str, monkeypatch: pytest.
             thread.start()
         comm.recv()
 
-    with pytest.raises(fakempi.RunTimeout) as caught:
-        fakempi.run(main, 3, carrier=carrier, timeout=0.5)
+    with pytest.raises(fakempi.RunTimeoutError) as caught:
+        fakempi.run(main, 3, backend=backend, timeout=0.5)
     lines = str(caught.value).splitlines()
     assert lines[1] in [f"  rank 0, thread 'spinner': runs at {line_of(spin, step)}" for step in (1, 2, 3)]
     assert f"  ranks 1-2: recv(source=ANY, tag=ANY) at {line_of(main, 4)}, since t = 0" in lines
 
 
-def test_a_lock_and_a_message_make_a_deadlock(carrier: str) -> None:
-    """Who holds what since which line, who waits where, and in what circle."""
+def test_a_lock_and_a_message_make_a_deadlock(backend: Any) -> None:
+    """The report has the holder and its line, the waiting ranks and their places, and the cycle."""
     lock = threading.Lock()
 
     def main(comm: Any) -> None:
@@ -219,18 +231,18 @@ def test_a_lock_and_a_message_make_a_deadlock(carrier: str) -> None:
                 comm.send(None, 0)
 
     with pytest.raises(fakempi.DeadlockError) as caught:
-        fakempi.run(main, 2, carrier=carrier)
+        fakempi.run(main, 2, backend=backend)
     assert str(caught.value).splitlines() == [
-        "deadlock at t = 1 s: 2 of 2 ranks wait, and nothing else can happen.",
+        "deadlock at t = 1 s: 2 of 2 ranks are blocked, and nothing can wake them.",
         f"  rank 0: recv(source=1, tag=ANY) at {line_of(main, 3)}, since t = 0",
-        f"  rank 1: acquire(a lock that rank 0 holds since {line_of(main, 2)}) at {line_of(main, 6)}, since t = 1",
+        f"  rank 1: acquire(a lock that rank 0 acquired at {line_of(main, 2)}) at {line_of(main, 6)}, since t = 1",
         "  cycle: 0 → 1 → 0",
     ]
     assert not lock.locked()
 
 
-def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(carrier: str) -> None:
-    """Two locks in two orders, and a rank that waits for the thread."""
+def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(backend: Any) -> None:
+    """Two locks in opposite order, and a rank that waits for the thread."""
     first, second = threading.Lock(), threading.RLock()
 
     def work(comm: Any) -> None:
@@ -248,19 +260,19 @@ def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(carrier: str
                 thread.join()
 
     with pytest.raises(fakempi.DeadlockError) as caught:
-        fakempi.run(main, 1, carrier=carrier)
+        fakempi.run(main, 1, backend=backend)
     assert str(caught.value).splitlines() == [
-        "deadlock at t = 2 s: 1 of 1 ranks waits, and nothing else can happen.",
-        f"  rank 0: acquire(a lock that thread 'worker' of this rank holds since {line_of(work, 1)}) "
+        "deadlock at t = 2 s: the only rank is blocked, and nothing can wake it.",
+        f"  rank 0: acquire(a lock that thread 'worker' of this rank acquired at {line_of(work, 1)}) "
         f"at {line_of(main, 5)}, since t = 2",
-        f"  rank 0, thread 'worker': acquire(a lock that this rank holds since {line_of(main, 3)}) "
+        f"  rank 0, thread 'worker': acquire(a lock that this rank acquired at {line_of(main, 3)}) "
         f"at {line_of(work, 3)}, since t = 1",
     ]
 
 
 @pytest.mark.parametrize("how", ["sleeps", "waits", "polls"])
-def test_a_daemon_that_goes_on_for_ever_hides_no_deadlock(carrier: str, how: str) -> None:
-    """A monitor that looks at something again and again, while its rank waits for what nobody will send."""
+def test_an_endless_daemon_thread_hides_no_deadlock(backend: Any, how: str) -> None:
+    """A monitor that polls, while its rank waits for a message that no rank sends."""
     stop = threading.Event()
 
     def monitor(comm: Any) -> None:
@@ -275,11 +287,11 @@ def test_a_daemon_that_goes_on_for_ever_hides_no_deadlock(carrier: str, how: str
     def main(comm: Any) -> None:
         threading.Thread(target=monitor, args=(comm,), name="monitor", daemon=True).start()
         comm.Barrier()
-        fakempi.compute(1e5)  # longer than a daemon's patience
+        fakempi.compute(1e5)  # longer than the limit for polling daemons
         comm.recv(source=0)
 
     with pytest.raises(fakempi.DeadlockError) as caught:
-        fakempi.run(main, 2, carrier=carrier)
+        fakempi.run(main, 2, backend=backend)
     assert f"ranks 0-1: recv(source=0, tag=ANY) at {line_of(main, 4)}, since t = 100000" in str(caught.value)
     assert "rank 1, thread 'monitor'" in str(caught.value).replace("ranks 0-1", "rank 1")
 
@@ -295,12 +307,12 @@ CALLS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_nobody_will_ever_give_is_a_deadlock(carrier: str, call: str) -> None:
-    """Named as the program calls it."""
+def test_waiting_for_an_event_that_never_happens_is_a_deadlock(backend: Any, call: str) -> None:
+    """The report names the method that the program called."""
 
     def main(comm: Any) -> None:
         CALLS[call]()
 
-    with pytest.raises(fakempi.DeadlockError, match=r"1 of 1 ranks waits") as caught:
-        fakempi.run(main, 1, carrier=carrier)
+    with pytest.raises(fakempi.DeadlockError, match=r"the only rank is blocked") as caught:
+        fakempi.run(main, 1, backend=backend)
     assert f"  rank 0: {call} at test_ends.py:" in str(caught.value)

@@ -1,4 +1,4 @@
-"""What threads wait for: each primitive alone, between threads of a rank and between ranks, before a run and in it."""
+"""Synchronization primitives: each one between threads of a rank and between ranks, created before a run and in it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ QUEUES: dict[str, Callable[[], Any]] = {
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans()), max_size=12)
-"""Of which rank, how many seconds, and whether inside another lock."""
+"""The rank, the seconds, and whether inside another lock."""
 
 
 @pytest.mark.parametrize("made", ["before", "in"])
 @pytest.mark.parametrize("kind", MAKERS)
-def test_one_at_a_time_is_inside(carrier: str, kind: str, made: str) -> None:
-    """Threads of several ranks, each of which waits for time to pass while it is inside."""
+def test_one_thread_at_a_time_holds_a_lock(backend: Any, kind: str, made: str) -> None:
+    """Threads of several ranks, each of which lets time pass while it holds it."""
     before = MAKERS[kind]() if made == "before" else None
 
     def main(comm: Any) -> Any:
@@ -54,15 +54,15 @@ def test_one_at_a_time_is_inside(carrier: str, kind: str, made: str) -> None:
             thread.join()
         return times
 
-    run = fakempi.run(main, 2, carrier=carrier)
+    run = fakempi.run(main, 2, backend=backend)
     for times in [[*run.returns[0], *run.returns[1]]] if made == "before" else run.returns:
         assert all(one[1] <= other[0] for one, other in zip(sorted(times), sorted(times)[1:], strict=False))
     assert run.time == (12 if made == "before" else 6)
 
 
 @pytest.mark.parametrize("kind", ["Lock", "RLock", "Semaphore"])
-def test_who_waits_with_a_time_out_waits_in_modelled_time(carrier: str, kind: str) -> None:
-    """And gets it if it is free in time; without waiting, at once or not at all."""
+def test_time_outs_are_in_modeled_time(backend: Any, kind: str) -> None:
+    """The lock is acquired if it is released in time; without waiting, at once or not at all."""
 
     def main(comm: Any) -> Any:
         guard, found = MAKERS[kind](), []
@@ -80,13 +80,13 @@ def test_who_waits_with_a_time_out_waits_in_modelled_time(carrier: str, kind: st
         thread.join()
         return found
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [[(False, 0), (False, 4), (True, 10)]] * 2
+    assert fakempi.run(main, 2, backend=backend).returns == [[(False, 0), (False, 4), (True, 10)]] * 2
 
 
 @pytest.mark.parametrize("made", ["before", "in"])
 @pytest.mark.parametrize("kind", QUEUES)
-def test_queues_hand_things_over(carrier: str, kind: str, made: str) -> None:
-    """From one thread to another, in order, and to no one twice; an empty one is waited for in modelled time."""
+def test_queues_transfer_items(backend: Any, kind: str, made: str) -> None:
+    """From one thread to another, in order, each once; waiting for an empty one takes modeled time."""
     before = [QUEUES[kind](), QUEUES[kind]()]
 
     def main(comm: Any) -> Any:
@@ -109,13 +109,13 @@ def test_queues_hand_things_over(carrier: str, kind: str, made: str) -> None:
         thread.join()
         return got
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [[(1, 3.5), (2, 4.5), (3, 5.5)]] * 2
+    assert fakempi.run(main, 2, backend=backend).returns == [[(1, 3.5), (2, 4.5), (3, 5.5)]] * 2
 
 
-def test_events_barriers_and_conditions(carrier: str) -> None:
-    """Made before the run, and used between ranks that share memory; with and without time-outs."""
+def test_events_barriers_and_conditions(backend: Any) -> None:
+    """Created before the run, and used between ranks that share memory; with and without time-outs."""
     event, barrier, condition = threading.Event(), threading.Barrier(3), threading.Condition()
-    told: list[int] = []
+    notified: list[int] = []
 
     def main(comm: Any) -> Any:
         fakempi.compute(comm.rank)
@@ -124,19 +124,19 @@ def test_events_barriers_and_conditions(carrier: str) -> None:
             fakempi.compute(1)
             event.set()
             with condition:
-                told.append(1)
+                notified.append(1)
                 condition.notify_all()
         found += [event.wait(), MPI.Wtime()]
         with condition:
-            found += [condition.wait_for(lambda: told, timeout=5) == [1], condition.wait(timeout=2), MPI.Wtime()]
+            found += [condition.wait_for(lambda: notified, timeout=5) == [1], condition.wait(timeout=2), MPI.Wtime()]
         return found
 
     late = [False, True, 2.25, True, 3.25, True, False, 5.25]
-    assert fakempi.run(main, 3, carrier=carrier).returns == [late] * 3
+    assert fakempi.run(main, 3, backend=backend).returns == [late] * 3
 
 
-def test_a_broken_barrier_says_so(carrier: str) -> None:
-    """To all who wait there, when the time of the first is up."""
+def test_a_broken_barrier_raises(backend: Any) -> None:
+    """For all threads that wait there, when the time-out of the first expires."""
 
     def main(comm: Any) -> Any:
         barrier = threading.Barrier(3)
@@ -155,11 +155,11 @@ def test_a_broken_barrier_says_so(carrier: str) -> None:
             thread.join()
         return found
 
-    assert fakempi.run(main, 1, carrier=carrier).returns == [[2, 2]]
+    assert fakempi.run(main, 1, backend=backend).returns == [[2, 2]]
 
 
-def test_an_rlock_is_its_owners_however_often(carrier: str) -> None:
-    """Ranks on greenlets share an OS thread, and still are not each other's owners."""
+def test_an_rlock_is_reentrant_for_its_owner_only(backend: Any) -> None:
+    """Ranks on greenlets share an OS thread, but are different owners."""
     lock = threading.RLock()
 
     def main(comm: Any) -> Any:
@@ -171,11 +171,11 @@ def test_an_rlock_is_its_owners_however_often(carrier: str) -> None:
         except RuntimeError as error:
             return start, str(error)
 
-    assert fakempi.run(main, 3, carrier=carrier).returns == [(rank, "cannot release un-acquired lock") for rank in range(3)]
+    assert fakempi.run(main, 3, backend=backend).returns == [(rank, "cannot release un-acquired lock") for rank in range(3)]
 
 
-def test_joining_takes_as_long_as_the_thread(carrier: str) -> None:
-    """Or as its time-out says; a thread is alive until then."""
+def test_joining_takes_as_long_as_the_thread(backend: Any) -> None:
+    """Or the time-out; a thread is alive until then."""
 
     def main(comm: Any) -> Any:
         thread = threading.Thread(target=fakempi.compute, args=(5,))
@@ -185,11 +185,11 @@ def test_joining_takes_as_long_as_the_thread(carrier: str) -> None:
         thread.join()
         return [*found, (thread.is_alive(), MPI.Wtime())]
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [[(True, 2), (False, 5)]] * 2
+    assert fakempi.run(main, 2, backend=backend).returns == [[(True, 2), (False, 5)]] * 2
 
 
-def test_looking_at_a_lock_again_and_again_lets_others_run(carrier: str) -> None:
-    """Without ever waiting for it."""
+def test_polling_a_lock_lets_others_run(backend: Any) -> None:
+    """Without waiting for it."""
 
     def main(comm: Any) -> Any:
         lock = threading.Lock()
@@ -199,22 +199,22 @@ def test_looking_at_a_lock_again_and_again_lets_others_run(carrier: str) -> None
             pass
         return MPI.Wtime()
 
-    assert fakempi.run(main, 2, carrier=carrier).returns == [1, 1]
+    assert fakempi.run(main, 2, backend=backend).returns == [1, 1]
 
 
-def test_a_thread_outside_the_run_may_release_what_a_rank_waits_for(carrier: str) -> None:
-    """It was there before: a pool that is kept."""
+def test_a_thread_outside_the_run_may_release_a_lock_that_a_rank_waits_for(backend: Any) -> None:
+    """It existed before: a pool that is kept."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(int).result()
-        returns = fakempi.run(lambda comm: pool.submit(pow, 2, 10).result() + comm.rank, 3, carrier=carrier).returns
+        returns = fakempi.run(lambda comm: pool.submit(pow, 2, 10).result() + comm.rank, 3, backend=backend).returns
     assert returns == [1024, 1025, 1026]
 
 
 @given(STEPS, st.sampled_from(["Lock", "RLock"]))
-def test_locks_are_fair_in_no_order_but_lose_nothing(carrier: str, steps: list[tuple[int, int, bool]], kind: str) -> None:
-    """Whatever threads of whichever ranks do with two locks, one inside the other: all that is counted is there."""
+def test_locks_lose_no_update_in_any_order(backend: Any, steps: list[tuple[int, int, bool]], kind: str) -> None:
+    """Threads of several ranks use two nested locks: the final count is complete."""
     outer, inner = MAKERS[kind](), MAKERS[kind]()
     count = [0]
 
@@ -235,6 +235,29 @@ def test_locks_are_fair_in_no_order_but_lose_nothing(carrier: str, steps: list[t
         for thread in threads:
             thread.join()
 
-    run = fakempi.run(main, 4, carrier=carrier)
+    run = fakempi.run(main, 4, backend=backend)
     assert count == [len(steps)]
     assert max(run.time, 1e-3) >= sum(seconds + nested for _, seconds, nested in steps)
+
+
+def test_a_loop_that_acquires_a_lock_until_a_thread_is_ready_gives_it_turns_soon(backend: Any) -> None:
+    """Once the loop has acquired it 10,000 times without waiting, 100 acquisitions per turn suffice."""
+
+    def main(comm: Any) -> int:
+        lock, count, ended = threading.Lock(), 0, False
+
+        def work() -> None:
+            nonlocal ended
+            for _ in range(20):
+                comm.sendrecv(None, 1 - comm.rank)
+            ended = True
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not ended:
+            with lock:
+                count += 1
+        return count
+
+    counts = fakempi.run(main, 2, backend=backend).returns
+    assert 10_000 <= max(counts) < 40_000

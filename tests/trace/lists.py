@@ -1,4 +1,4 @@
-"""The first format of JSON files, in which columns were lists of numbers: it is read for ever, and easy to damage."""
+"""The first format of JSON files, in which columns were lists of numbers: it stays readable, and is easy to damage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fakempi.trace.packing import unpacked
 
 
 def in_lists(head: dict[str, Any]) -> None:
-    """The same head in that format."""
+    """The same header in that format."""
     head["format"] = 1
     for name, table in TABLES.items():
         rows = unpacked(head[name], table)

@@ -1,4 +1,4 @@
-"""What is read off a run's trace."""
+"""Measures of a trace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measured(main: Any, ranks: int, cost: Any = UNIT, **options: Any) -> Measure
 
 
 @given(p=st.integers(1, 20), name=st.sampled_from(["ring", "bruck"]))
-def test_rounds_are_those_that_the_algorithm_claims(p: int, name: str) -> None:
+def test_rounds_equal_those_that_the_algorithm_claims(p: int, name: str) -> None:
     """One count of rounds from the transfers, one from the claim."""
     algorithm = collectives.find("allgather", name)
 
@@ -48,7 +48,7 @@ def test_transfers_that_do_not_wait_for_each_other_are_one_round() -> None:
     assert fakempi.run(main, 4, trace=True).rounds == 1
 
 
-def test_who_sent_and_received_how_much_is_known_by_rank() -> None:
+def test_sent_and_received_amounts_are_known_by_rank() -> None:
     """Messages and bytes, without a trace and with one."""
 
     def main(comm: Any) -> None:
@@ -73,13 +73,13 @@ def test_who_sent_and_received_how_much_is_known_by_rank() -> None:
 
 
 def test_rounds_need_a_trace() -> None:
-    """Nothing is counted that nobody asked for."""
+    """Nothing is counted without a request."""
     with pytest.raises(MPI.Exception, match=r"^rounds are counted from the trace: run\(\.\.\., trace=True\)\.$"):
         fakempi.run(lambda comm: None, 1).rounds  # noqa: B018
 
 
-def test_busy_idle_and_computing_by_rank() -> None:
-    """And what follows from them: imbalance, the lower bound, and the distance to it."""
+def test_busy_idle_and_computing_time_by_rank() -> None:
+    """And derived values: imbalance, the lower bound, and the distance to it."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -93,18 +93,18 @@ def test_busy_idle_and_computing_by_rank() -> None:
     assert found.communicating.tolist() == [4, 4, 0]
     assert found.idle.tolist() == pytest.approx([0, 6, 10])
     assert found.imbalance == pytest.approx(10 / (14 / 3) - 1)
-    assert (found.lower_bound, found.distance) == (6, 10 / 6)
+    assert (found.lower_bound, found.slowdown) == (6, 10 / 6)
 
 
-def test_a_ring_is_as_good_as_can_be() -> None:
-    """All ports are busy all the time."""
+def test_a_ring_is_optimal() -> None:
+    """All ports are always busy."""
     found = measured(lambda comm: collectives.find("allgather", "ring").run(comm, phantom(5), phantom(35)), 7)
-    assert (found.distance, found.imbalance, found.rounds) == (1, 0, 6)
+    assert (found.slowdown, found.imbalance, found.rounds) == (1, 0, 6)
     assert found.idle.tolist() == [0] * 7
 
 
 def test_messages_by_phase() -> None:
-    """The outermost region counts, by rank of the sender."""
+    """The outermost region counts, by the sender's rank."""
 
     def main(comm: Any) -> None:
         with fakempi.region("first"), fakempi.region("inside"):
@@ -122,7 +122,7 @@ def test_messages_by_phase() -> None:
 
 
 def test_the_critical_path_of_a_chain() -> None:
-    """Computing, a message, computing, a message: what others do in the meantime is not on it."""
+    """Computing, a message, computing, a message: other ranks are not on it."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -145,8 +145,8 @@ def test_the_critical_path_of_a_chain() -> None:
     ]
 
 
-def test_the_critical_path_goes_by_the_receiver_if_that_is_late_and_by_the_port_if_that_is_busy() -> None:
-    """First the receiver computes; then two messages follow one another into it."""
+def test_the_critical_path_passes_a_late_receiver_or_a_busy_port() -> None:
+    """First the receiver computes; then two messages arrive one after the other."""
 
     def main(comm: Any) -> None:
         if comm.rank:
@@ -189,7 +189,7 @@ def test_the_critical_path_reaches_from_the_start_to_the_end(ranks: int, steps: 
 
 
 def test_a_run_without_time_can_be_measured() -> None:
-    """Nothing is divided by nothing."""
+    """No division by zero."""
     found = measured(lambda comm: None, 2)
-    assert (found.imbalance, found.distance, found.rounds, found.critical_path) == (0, 1, 0, [])
+    assert (found.imbalance, found.slowdown, found.rounds, found.critical_path) == (0, 1, 0, [])
     assert sum(seconds for seconds, _ in found.waits.values()) == 0

@@ -1,4 +1,4 @@
-"""What a trace keeps of a run."""
+"""The contents of a trace."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from hypothesis import strategies as st
 import collectives
 import fakempi
 from fakempi import MPI, Hockney, LogGP, compute, phantom
-from fakempi.trace.record import Trace, Transfer
+from fakempi.trace.record import RecordedTransfer, Trace
 
-CARRIERS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
+BACKENDS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
 
 
-@pytest.fixture(params=CARRIERS)
-def carrier(request: pytest.FixtureRequest) -> str:
-    """Each in turn."""
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each call in turn."""
     return str(request.param)
 
 
-def traced(main: Any, ranks: int, carrier: str = CARRIERS[0], args: Any = (), **options: Any) -> Trace:
+def traced(main: Any, ranks: int, backend: Any = BACKENDS[0], args: Any = (), **options: Any) -> Trace:
     """The trace of a run."""
-    trace = fakempi.run(main, ranks, *args, trace=True, carrier=carrier, **options).trace
+    trace = fakempi.run(main, ranks, *args, trace=True, backend=backend, **options).trace
     assert trace is not None
     return trace
 
 
 def line_of(function: Any, words: str) -> int:
-    """The line in a function with these words."""
+    """The line in a function with this text."""
     lines, first = inspect.getsourcelines(function)
     (found,) = (index for index, line in enumerate(lines) if words in line)
     return first + found
 
 
-def test_a_transfer_has_both_sides(carrier: str) -> None:
-    """When it was sent, awaited, started and over, and where either side called."""
+def test_a_transfer_has_both_sides(backend: Any) -> None:
+    """Times of send, receive, start and end, and the places of both calls."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -51,7 +51,7 @@ def test_a_transfer_has_both_sides(carrier: str) -> None:
             compute(2)
             comm.Recv(phantom(10), 0)
 
-    trace = traced(main, 2, carrier, cost=UNIT)
+    trace = traced(main, 2, backend, cost=UNIT)
     (one,) = trace.transfers
     assert one[:5] == (0, 1, 7, 10, 1)
     assert (one.posted, one.awaited, one.start, one.sent, one.arrived, one.region) == (5, 2, 5, 15, 15, -1)
@@ -61,8 +61,8 @@ def test_a_transfer_has_both_sides(carrier: str) -> None:
 
 
 @pytest.mark.parametrize("cost", [Hockney(0, 1), UNIT, LogGP(L=3, o=1, g=1, G=1)], ids=repr)
-def test_the_same_line_for_every_call_there(cost: Any, carrier: str) -> None:
-    """However the message goes, and however deep below the line the call is."""
+def test_calls_on_one_line_have_that_line(cost: Any, backend: Any) -> None:
+    """For any path of the message, and for any depth of the call below the line."""
 
     def main(comm: Any) -> None:
         other = comm.rank ^ 1
@@ -74,7 +74,7 @@ def test_the_same_line_for_every_call_there(cost: Any, carrier: str) -> None:
             comm.sendrecv("object", other, 3, None, other, 3)
             collectives.find("allgather", "ring").run(comm, phantom(8), phantom(16), tag=4)
 
-    trace = traced(main, 2, carrier, cost=cost)
+    trace = traced(main, 2, backend, cost=cost)
     where = {1: ("Sendrecv", "Sendrecv"), 2: ("Isend", "Irecv"), 3: ("sendrecv", "sendrecv"), 4: ("allgather_ring",) * 2}
     words = {"Sendrecv": "comm.Sendrecv", "Isend": "comm.Isend", "Irecv": "comm.Irecv", "sendrecv": "comm.sendrecv"}
     words["allgather_ring"] = "collectives.find"
@@ -84,8 +84,8 @@ def test_the_same_line_for_every_call_there(cost: Any, carrier: str) -> None:
             assert trace.calls[number] == (name, __file__, line_of(main, words[name]))
 
 
-def test_an_algorithm_called_from_different_depths_is_found_each_time(carrier: str) -> None:
-    """Also where no program's frame is on the stack at all."""
+def test_an_algorithm_called_from_different_depths_is_found_each_time(backend: Any) -> None:
+    """Also if no frame of a program is on the stack."""
     ring = collectives.find("allgather", "ring")
 
     def deep(comm: Any, more: int) -> None:
@@ -100,37 +100,37 @@ def test_an_algorithm_called_from_different_depths_is_found_each_time(carrier: s
         deep(comm, 5)
         ring.run(comm, phantom(8), phantom(16))  # from main again
 
-    trace = traced(main, 2, carrier, algorithms={"allgather": "ring"})
+    trace = traced(main, 2, backend, algorithms={"allgather": "ring"})
     assert [trace.calls[one.call].line for one in trace.transfers if one.source == 0] == [
         line_of(main, "# from main\n"),
         line_of(deep, "comm.Allgather"),
         line_of(deep, "# from deep"),
         line_of(main, "# from main again"),
     ]
-    directly = traced(ring.run, 2, carrier, args=(phantom(8), phantom(16)))
+    directly = traced(ring.run, 2, backend, args=(phantom(8), phantom(16)))
     assert {str(directly.calls[one.call]) for one in directly.transfers} == {"?"}
 
 
-def test_a_send_after_half_a_sendrecv_has_a_line_of_its_own(carrier: str) -> None:
-    """What sends and receives is looked up once; where it only receives, or only sends, the next call is another one."""
+def test_a_send_after_half_a_sendrecv_has_its_own_line(backend: Any) -> None:
+    """A call that sends and receives is looked up once; if it only receives, or only sends, the next call is another one."""
 
     def main(comm: Any) -> None:
-        nobody = MPI.PROC_NULL
+        null = MPI.PROC_NULL
         if comm.rank == 0:
-            comm.Sendrecv(phantom(8), nobody, 0, phantom(8), 1, 0)  # only receives
+            comm.Sendrecv(phantom(8), null, 0, phantom(8), 1, 0)  # only receives
             comm.Send(phantom(8), 1)  # sends
         else:
-            comm.Sendrecv(phantom(8), 0, 0, phantom(8), nobody, 0)  # only sends
+            comm.Sendrecv(phantom(8), 0, 0, phantom(8), null, 0)  # only sends
             comm.Recv(phantom(8), 0)  # receives
 
-    trace = traced(main, 2, carrier, cost=Hockney(0, 0))
+    trace = traced(main, 2, backend, cost=Hockney(0, 0))
     words = [("# only sends", "# only receives"), ("# sends", "# receives")]
     assert [(trace.calls[one.call].line, trace.calls[one.receive_call].line) for one in trace.transfers] == [
         (line_of(main, sends), line_of(main, receives)) for sends, receives in words
     ]
 
 
-def test_a_collective_call_made_again_looks_like_the_first(carrier: str) -> None:
+def test_a_repeated_collective_call_looks_like_the_first(backend: Any) -> None:
     """From the same line, and from a function that the same line calls."""
 
     def main(comm: Any) -> None:
@@ -140,7 +140,7 @@ def test_a_collective_call_made_again_looks_like_the_first(carrier: str) -> None
         for call in (comm.Allreduce, deeper, deeper, comm.Allreduce, comm.Allreduce):
             call(phantom(8), phantom(8))  # here
 
-    trace = traced(main, 2, carrier)
+    trace = traced(main, 2, backend)
     here, deeper = (("Allreduce", line_of(main, words)) for words in ("# here", "# deeper"))
     for rank in range(2):
         mine = [one for one in trace.regions if one.rank == rank]
@@ -150,8 +150,8 @@ def test_a_collective_call_made_again_looks_like_the_first(carrier: str) -> None
     assert {one.call for one in trace.transfers} == {one.call for one in trace.regions}
 
 
-def test_a_message_that_nobody_awaits(carrier: str) -> None:
-    """It is never awaited, and one that comes first is awaited later than it arrives."""
+def test_a_message_without_a_receive(backend: Any) -> None:
+    """It has no receive time; for one that arrives first, the receive time is later than the arrival."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -161,12 +161,12 @@ def test_a_message_that_nobody_awaits(carrier: str) -> None:
             compute(100)
             comm.Recv(phantom(3), 0, tag=2)
 
-    trace = traced(main, 2, carrier, cost=Hockney(0, 1))
+    trace = traced(main, 2, backend, cost=Hockney(0, 1))
     assert [(one.tag, one.start, one.arrived, one.awaited) for one in trace.transfers] == [(1, 0, 3, inf), (2, 3, 6, 100)]
 
 
-def test_what_a_probe_found_is_awaited_when_it_is_received(carrier: str) -> None:
-    """Where the program says so."""
+def test_a_probed_message_is_awaited_when_it_is_received(backend: Any) -> None:
+    """At the line of the receive."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -176,25 +176,25 @@ def test_what_a_probe_found_is_awaited_when_it_is_received(carrier: str) -> None
             compute(10)
             message.Recv(phantom(3))
 
-    trace = traced(main, 2, carrier, cost=Hockney(0, 1))
+    trace = traced(main, 2, backend, cost=Hockney(0, 1))
     (one,) = trace.transfers
     assert (one.awaited, trace.calls[one.receive_call].line) == (13, line_of(main, "message.Recv"))
 
 
-def test_computing_is_recorded(carrier: str) -> None:
-    """What the program says, and what a reduction costs."""
+def test_computing_is_recorded(backend: Any) -> None:
+    """By `compute`, and by reductions."""
 
     def main(comm: Any) -> None:
         compute(2)
         MPI.SUM.Reduce_local(phantom(10), phantom(10))
 
-    trace = traced(main, 1, carrier, cost=Hockney(0, 1, compute_per_byte=3))
+    trace = traced(main, 1, backend, cost=Hockney(0, 1, compute_per_byte=3))
     assert [(one.rank, one.start, one.end) for one in trace.computes] == [(0, 0, 2), (0, 2, 32)]
     assert [trace.calls[one.call].line for one in trace.computes] == [line_of(main, "compute(2)"), line_of(main, "SUM")]
 
 
-def test_collectives_are_regions_that_hold_their_messages(carrier: str) -> None:
-    """Named, with the algorithm, around what belongs to them, inside the program's own."""
+def test_collectives_are_regions_around_their_messages(backend: Any) -> None:
+    """With name and algorithm, inside the regions of the program."""
 
     def main(comm: Any) -> None:
         with fakempi.region("setup"):
@@ -202,7 +202,7 @@ def test_collectives_are_regions_that_hold_their_messages(carrier: str) -> None:
             comm.Bcast(phantom(8), root=2)
         comm.Barrier()
 
-    trace = traced(main, 3, carrier, cost=UNIT, algorithms={"bcast": "linear", "barrier": "dissemination"})
+    trace = traced(main, 3, backend, cost=UNIT, algorithms={"bcast": "linear", "barrier": "dissemination"})
     mine = [one for one in trace.regions if one.rank == 0]
     assert [(one.name, one.algorithm, one.root) for one in mine] == [
         ("setup", "", -1),
@@ -224,22 +224,22 @@ def test_collectives_are_regions_that_hold_their_messages(carrier: str) -> None:
         assert one.call == region.call
 
 
-def test_a_nonblocking_collective_has_a_lane_of_its_own(carrier: str) -> None:
-    """It overlaps with what its rank does."""
+def test_a_nonblocking_collective_has_a_separate_lane(backend: Any) -> None:
+    """It overlaps with other work of its rank."""
 
     def main(comm: Any) -> None:
         request = comm.Ibarrier()
         compute(100)
         request.Wait()
 
-    trace = traced(main, 2, carrier, cost=UNIT)
+    trace = traced(main, 2, backend, cost=UNIT)
     assert len({one.lane for one in trace.regions} - {0}) == 2
     assert {str(trace.calls[one.call]) for one in trace.transfers} == {
         f"Ibarrier at test_recorder.py:{line_of(main, 'Ibarrier')}"
     }
 
 
-def test_without_a_trace_a_region_is_nothing() -> None:
+def test_without_a_trace_a_region_has_no_effect() -> None:
     """The program need not know."""
 
     def main(comm: Any) -> str:
@@ -251,7 +251,7 @@ def test_without_a_trace_a_region_is_nothing() -> None:
 
 
 def test_a_message_takes_no_more_than_120_bytes() -> None:
-    """All that is kept of it; of its objects nothing."""
+    """In total; no objects are kept."""
 
     def main(comm: Any) -> None:
         for _ in range(50):
@@ -263,7 +263,7 @@ def test_a_message_takes_no_more_than_120_bytes() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 50)), max_size=20))
 def test_records_are_the_rows(messages: list[tuple[int, int, int]]) -> None:
-    """One by one, by slices, from the end, and all of them."""
+    """By index, by slice, from the end, and by iteration."""
 
     def main(comm: Any) -> None:
         requests = [comm.Irecv(phantom(50), source, 1) for source, dest, _ in messages if dest == comm.rank]
@@ -278,14 +278,14 @@ def test_records_are_the_rows(messages: list[tuple[int, int, int]]) -> None:
     assert sorted((one.source, one.dest, one.nbytes) for one in transfers) == sorted(messages)
     assert [one.start for one in transfers] == sorted(one.start for one in transfers)
     for one in transfers:
-        assert isinstance(one, Transfer)
+        assert isinstance(one, RecordedTransfer)
         assert one.posted <= one.start <= one.sent <= one.arrived
     if transfers:
         assert transfers[-1] == list(transfers)[-1]
 
 
-def test_both_carriers_give_the_same_trace() -> None:
-    """All of it, down to the places in the program."""
+def test_both_backends_give_the_same_trace() -> None:
+    """Everything, including the places in the program."""
 
     def main(comm: Any) -> None:
         with fakempi.region("one"):
@@ -293,6 +293,6 @@ def test_both_carriers_give_the_same_trace() -> None:
         comm.Ibarrier().Wait()
         comm.Allreduce(phantom(80), phantom(80))
 
-    first, *others = (traced(main, 5, carrier, cost=Hockney(1, 1, compute_per_byte=1)) for carrier in CARRIERS)
+    first, *others = (traced(main, 5, backend, cost=Hockney(1, 1, compute_per_byte=1)) for backend in BACKENDS)
     assert all(other == first for other in others)
     assert first != traced(main, 4)

@@ -1,4 +1,4 @@
-"""Regions of calls on objects: one outermost a call, named as the program called it, with its parts inside."""
+"""Regions of calls on objects: one outermost region per call, with the name of the call and its parts inside."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import pytest
 import fakempi
 from fakempi import MPI, Hockney, compute
 from fakempi.trace.record import Region, Trace
-from fakempi.trace.regions import parts
+from fakempi.trace.regions import is_nested
 from fakempi.view.summary import summary
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
 
 
-def traced(main: Any, ranks: int, carrier: str = "auto", **options: Any) -> Trace:
+def traced(main: Any, ranks: int, backend: Any = "auto", **options: Any) -> Trace:
     """The trace of a run."""
-    trace = fakempi.run(main, ranks, carrier=carrier, trace=True, cost=UNIT, **options).trace
+    trace = fakempi.run(main, ranks, backend=backend, trace=True, cost=UNIT, **options).trace
     assert trace is not None
     return trace
 
 
 def nested(trace: Trace, rank: int) -> list[Any]:
-    """A rank's regions in words, each a list of its own with those inside of it."""
+    """The regions of a rank as text, each a list with those inside it."""
     regions = list(trace.regions)
     found: dict[int, list[Any]] = {-1: []}
     for number, one in enumerate(regions):
@@ -54,25 +54,25 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
 }
 
 
-ASKED = {"bcast": "binomial", "allgather": "bruck", "alltoall": "pairwise"}
+REQUESTED = {"bcast": "binomial", "allgather": "bruck", "alltoall": "pairwise"}
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_on_objects_is_one_region(carrier: str, name: str) -> None:
-    """On every rank, around its parts; all messages belong to the call that the program made."""
+def test_a_call_on_objects_is_one_region(backend: Any, name: str) -> None:
+    """On every rank, around its parts; all messages belong to the call of the program."""
     call, regions = CALLS[name]
-    trace = traced(lambda comm: (call(comm), call(comm)), 3, carrier, algorithms=ASKED)
+    trace = traced(lambda comm: (call(comm), call(comm)), 3, backend, algorithms=REQUESTED)
     for rank in range(3):
         assert nested(trace, rank) == [regions, regions]
     assert {trace.calls[one.call].name for one in trace.regions} == {name}
     assert {trace.calls[one.call].name for one in trace.transfers} == {name}
-    outermost = [one for one, part in zip(trace.regions, parts(trace.region_rows), strict=True) if not part]
+    outermost = [one for one, part in zip(trace.regions, is_nested(trace.region_rows), strict=True) if not part]
     assert [one.parent for one in outermost] == [-1] * 6
     assert len(Counter((one.context, one.number) for one in outermost)) == 2  # the same on all ranks
 
 
-def test_between_groups_too() -> None:
-    """But for ranks beside the root, which do nothing."""
+def test_a_call_between_groups_is_one_region_too() -> None:
+    """Except for idle ranks of the root's group."""
 
     def main(comm: Any) -> None:
         side = int(comm.rank > 1)
@@ -97,22 +97,22 @@ def test_between_groups_too() -> None:
         ]
 
 
-def test_counts_that_are_left_out_are_gathered_inside() -> None:
-    """Of a Reduce_scatter."""
-    asked = {"allgather": "bruck", "reduce_scatter": "recursive_halving"}
-    trace = traced(lambda comm: comm.Reduce_scatter(np.ones(3), np.ones(1)), 3, algorithms=asked)
+def test_missing_counts_are_gathered_inside() -> None:
+    """For a Reduce_scatter."""
+    requested = {"allgather": "bruck", "reduce_scatter": "recursive_halving"}
+    trace = traced(lambda comm: comm.Reduce_scatter(np.ones(3), np.ones(1)), 3, algorithms=requested)
     inside = [["allgather (bruck)"], ["reduce_scatter (recursive_halving)"]]
     assert [nested(trace, rank) for rank in range(3)] == [[["reduce_scatter (recursive_halving)", *inside]]] * 3
 
 
-def test_neighbours_exchange_objects_in_a_region() -> None:
-    """As they do buffers."""
+def test_neighbors_exchange_objects_in_a_region() -> None:
+    """Like buffers."""
     trace = traced(lambda comm: comm.Create_cart([comm.size]).neighbor_alltoall([1, 2]), 3)
     assert [nested(trace, rank) for rank in range(3)] == [[["neighbors"]]] * 3
 
 
-def test_a_call_has_the_algorithm_by_which_the_pickles_went() -> None:
-    """Of two that are chosen by size."""
+def test_a_call_has_the_algorithm_of_its_pickles() -> None:
+    """For two algorithms that are selected by size."""
     trace = traced(lambda comm: comm.bcast("x" * 20_000), 8, algorithms="mpich")
     assert nested(trace, 3) == [
         [
@@ -124,10 +124,10 @@ def test_a_call_has_the_algorithm_by_which_the_pickles_went() -> None:
 
 
 def test_a_call_that_fails_ends_its_region() -> None:
-    """And what comes after is not inside of it."""
+    """Later calls are not inside it."""
 
     def main(comm: Any) -> None:
-        with pytest.raises(ValueError, match="serve objects"):
+        with pytest.raises(ValueError, match="support objects"):
             comm.alltoall([1] * comm.size)
         comm.Barrier()
 
@@ -137,7 +137,7 @@ def test_a_call_that_fails_ends_its_region() -> None:
 
 
 def test_a_summary_counts_calls() -> None:
-    """Not the parts that they are made of; those in a phase are calls."""
+    """Not their parts; calls in a phase count."""
 
     def main(comm: Any) -> None:
         with fakempi.region("phase"):
@@ -145,16 +145,16 @@ def test_a_summary_counts_calls() -> None:
                 comm.allreduce(comm.rank)
         comm.bcast(1)
 
-    trace = traced(main, 64, algorithms=ASKED)
+    trace = traced(main, 64, algorithms=REQUESTED)
     lines = [line.split() for line in summary(trace).plain.splitlines()[-3:]]
     assert [words[:-3] for words in lines] == [
         ["phase", "64"], ["allreduce", "(reduce_bcast)", "320"], ["bcast", "(binomial)", "64"],
     ]  # fmt: skip
-    assert parts(trace.region_rows).sum() == 2 * 320 + 2 * 64
+    assert is_nested(trace.region_rows).sum() == 2 * 320 + 2 * 64
 
 
-def test_whoever_waits_in_a_call_waits_in_that_call() -> None:
-    """For the last to come: once, not once more in its parts."""
+def test_waiting_in_a_call_is_attributed_to_that_call() -> None:
+    """For the last rank: once, not again in its parts."""
 
     def main(comm: Any) -> None:
         compute(10 * comm.rank)

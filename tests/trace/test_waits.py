@@ -1,4 +1,4 @@
-"""Wait states, each made on purpose and measured to the second."""
+"""Wait states, each provoked and measured to the second."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def traced(main: Any, ranks: int, **options: Any) -> Trace:
     return trace
 
 
-def found(main: Any, ranks: int, **options: Any) -> dict[str, float]:
-    """The seconds of the states that there are, without those of ranks that had ended."""
+def wait_states(main: Any, ranks: int, **options: Any) -> dict[str, float]:
+    """The seconds of the existing states, without those of ended ranks."""
     states = traced(main, ranks, **options).measure().waits
     return {state: seconds for state, (seconds, _) in states.items() if seconds and state != "ended early"}
 
@@ -40,7 +40,7 @@ def test_a_late_sender() -> None:
             compute(2)
             comm.Recv(phantom(3), 0)
 
-    assert found(main, 2) == {"late sender": 5}
+    assert wait_states(main, 2) == {"late sender": 5}
 
 
 def test_a_late_receiver() -> None:
@@ -53,8 +53,8 @@ def test_a_late_receiver() -> None:
             compute(4)
             comm.Recv(phantom(3), 0)
 
-    assert found(main, 2) == {"late receiver": 4}
-    assert found(main, 2, cost=Hockney(0, 1)) == {}
+    assert wait_states(main, 2) == {"late receiver": 4}
+    assert wait_states(main, 2, cost=Hockney(0, 1)) == {}
 
 
 def test_a_busy_port() -> None:
@@ -67,7 +67,7 @@ def test_a_busy_port() -> None:
             requests = [comm.Irecv(phantom(10), source) for source in (1, 2)]
             MPI.Request.Waitall(requests)
 
-    assert found(main, 3) == found(main, 3, cost=Hockney(0, 1)) == {"busy port": 10}
+    assert wait_states(main, 3) == wait_states(main, 3, cost=Hockney(0, 1)) == {"busy port": 10}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_a_busy_port() -> None:
         (lambda comm: comm.Reduce(phantom(1), phantom(1)), {"reduce": "linear"}, "early reduce", 10),
     ],
 )
-def test_waits_for_those_who_come_late_to_a_collective(call: Any, algorithm: Any, state: str, seconds: float) -> None:
-    """Ranks 0, 1 and 2 come after 0, 10 and 20 seconds. In the allreduce 0 and 1 have a second to exchange meanwhile."""
+def test_waits_for_late_ranks_in_a_collective(call: Any, algorithm: Any, state: str, seconds: float) -> None:
+    """Ranks 0, 1 and 2 call after 0, 10 and 20 seconds. In the allreduce 0 and 1 have a second to exchange meanwhile."""
 
     def main(comm: Any) -> None:
         compute(10 * comm.rank)
         call(comm)
 
-    assert found(main, 3, algorithms=algorithm)[state] == seconds
+    assert wait_states(main, 3, algorithms=algorithm)[state] == seconds
 
 
 def test_the_root_of_a_communicator_with_another_order_is_found() -> None:
@@ -97,16 +97,16 @@ def test_the_root_of_a_communicator_with_another_order_is_found() -> None:
         compute(10 * comm.rank)
         turned.Bcast(phantom(1), root=0)
 
-    assert found(main, 3)["late broadcast"] == 30
+    assert wait_states(main, 3)["late broadcast"] == 30
 
 
-def test_who_has_ended_waits_for_the_run_to_end() -> None:
-    """That is not the fault of any message."""
+def test_a_rank_that_has_ended_waits_for_the_end_of_the_run() -> None:
+    """No message is the reason."""
     states = traced(lambda comm: compute(5 * comm.rank), 3).measure().waits
     assert {state: seconds for state, (seconds, _) in states.items() if seconds} == {"ended early": 15}
 
 
-def test_waiting_is_charged_to_the_line_that_waits() -> None:
+def test_waiting_is_charged_to_the_waiting_line() -> None:
     """The receiver's, if the sender is late."""
 
     def main(comm: Any) -> None:

@@ -1,4 +1,4 @@
-"""Facts, rules, tables, and what `algorithms=` may be: choices are made by the first rule, and never replaced."""
+"""Facts, rules, tables and the values of `algorithms=`: the first rule that holds determines the choice."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from collectives import find
-from collectives.between.groups import Part
-from fakempi.error_classes import ERR_ARG
+from collectives.inter_patterns.groups import RootRole
 from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG
 from fakempi.tuning import TABLES, Choice, Facts, Rule, Table, resolve
-from fakempi.tuning.table import REMEMBERED
+from fakempi.tuning.table import MAX_CACHED
 
 
-def test_bytes_are_of_a_block_or_of_all_as_the_operation_has_it() -> None:
-    """Total and block are the same two numbers for allgather and allgatherv."""
+def test_nbytes_is_the_block_or_the_total_of_an_operation() -> None:
+    """`total` and `block` are equal for corresponding calls of allgather and allgatherv."""
     block, total = Facts("allgather", p=4, nbytes=10), Facts("allgatherv", p=4, nbytes=40)
     assert (block.total, block.block) == (total.total, total.block) == (40, 10)
     assert Facts("bcast", p=4, nbytes=10).total == Facts("bcast", p=4, nbytes=10).block == 10
 
 
 def test_facts_become_a_case() -> None:
-    """What they do not know is passed along; counts take the place of bytes."""
+    """Other values are passed to Case; counts replace bytes."""
     case = Facts("reduce", p=3, nbytes=16, commutative=False).case(root=2, itemsize=8)
     assert (case.p, case.m, case.elements, case.root, case.commutative, case.in_place) == (3, 16, 2, 2, False, False)
     counted = Facts("allgatherv", p=3, nbytes=12, in_place=True).case(counts=(1, 0, 2), itemsize=4)
@@ -32,15 +32,15 @@ def test_facts_become_a_case() -> None:
 
 
 def test_facts_of_two_groups_become_a_case_of_two() -> None:
-    """Which group comes first is settled. Sums of blocks are not for a case that has no counts."""
+    """The parameter `first` is set, and sums of blocks are not passed to a case without counts."""
     case = Facts("allgather", p=3, nbytes=16, kind="inter", q=2, nbytes_b=8).case(parameters={"bcast": "some"})
     assert (case.p, case.m, case.q, case.m_b, case.parameters) == (3, 16, 2, 8, {"first": True, "bcast": "some"})
     summed = Facts("reduce_scatter", p=3, nbytes=48, kind="inter", q=2, nbytes_b=48).case()
     assert (summed.p, summed.m, summed.q, summed.m_b) == (3, 0, 2, 0)
 
 
-class Said:
-    """An algorithm's run that tells what it was given."""
+class ArgumentRecorder:
+    """A function that records its arguments."""
 
     def __init__(self) -> None:
         self.given: list[Any] = []
@@ -49,23 +49,23 @@ class Said:
         self.given = [*comms_and_buffers, options]
 
 
-@pytest.mark.parametrize(("asked", "own", "told"), [(None, True, True), (None, False, False), (False, True, False)])
-def test_a_choice_tells_the_groups_who_comes_first(asked: bool | None, own: bool, told: bool) -> None:
-    """The one the opposite of the other; asked for it is said of the first."""
-    run = Said()
+@pytest.mark.parametrize(("requested", "own", "passed"), [(None, True, True), (None, False, False), (False, True, False)])
+def test_a_choice_passes_first_to_both_groups(requested: bool | None, own: bool, passed: bool) -> None:
+    """The two groups get opposite values; a requested value applies to the first group."""
+    run = ArgumentRecorder()
     algorithm = replace(find("allgather", "root_gathering_mpich", kind="inter"), run=run)
-    choice = Choice(algorithm, {} if asked is None else {"first": asked})
+    choice = Choice(algorithm, {} if requested is None else {"first": requested})
     choice.on(("between", "within"), tag=3, first=own)("out", "into")
-    assert run.given == ["between", "within", "out", "into", {"tag": 3, "first": told}]
+    assert run.given == ["between", "within", "out", "into", {"tag": 3, "first": passed}]
 
 
-def test_a_choice_passes_on_what_it_is_told() -> None:
-    """Within a group nobody comes first; between two the root itself has no rank over there."""
-    run = Said()
+def test_a_choice_passes_its_options() -> None:
+    """Within a group there is no `first`; between groups the root None becomes Part.ROOT."""
+    run = ArgumentRecorder()
     within, between = (replace(find("bcast", *which), run=run) for which in (("chain", "intra"), ("wmpi", "inter")))
     Choice(within, {"segment_bytes": 5}).on(("comm",), tag=3, root=2)("data")
     assert run.given == ["comm", "data", {"tag": 3, "root": 2, "segment_bytes": 5}]
-    for said, root in ((None, Part.ROOT), (0, 0)):
+    for said, root in ((None, RootRole.ROOT), (0, 0)):
         Choice(between, {}).on(("between", "within"), tag=3, first=True, root=said)("data")
         assert run.given == ["between", "within", "data", {"tag": 3, "root": root}]
 
@@ -91,20 +91,20 @@ def test_a_choice_passes_on_what_it_is_told() -> None:
         ({"even": True, "p_below": 8}, Facts("bcast", 6), Facts("bcast", 10)),
     ],
 )
-def test_a_rule_holds_where_all_its_conditions_do(conditions: dict[str, Any], holds: Facts, fails: Facts) -> None:
-    """And is known by them."""
+def test_a_rule_holds_if_all_its_conditions_hold(conditions: dict[str, Any], holds: Facts, fails: Facts) -> None:
+    """`conditions` has the conditions by name."""
     rule = Rule("ring", **conditions)
     assert rule.conditions == conditions
     assert (rule.holds(holds), rule.holds(fails)) == (True, False)
 
 
 def test_a_rule_without_conditions_always_holds() -> None:
-    """As the last one of an operation must."""
+    """The last rule of every operation has no conditions."""
     assert Rule("ring").holds(Facts("allgather", 1))
 
 
-def test_the_first_rule_that_holds_is_taken_with_its_parameters() -> None:
-    """Later ones are not looked at."""
+def test_the_first_rule_that_holds_is_chosen_with_its_parameters() -> None:
+    """Later rules are ignored."""
     rules = (Rule("chain", {"segment_bytes": 512}, p_below=4), Rule("linear", p_below=8), Rule("binomial"))
     table = Table("mine", {("intra", "bcast"): rules})
     taken = [table.choose(Facts("bcast", p)) for p in (3, 7, 8)]
@@ -112,23 +112,23 @@ def test_the_first_rule_that_holds_is_taken_with_its_parameters() -> None:
     assert [choice.parameters for choice in taken] == [{"segment_bytes": 512}, {}, {}]
 
 
-def test_a_choice_made_is_remembered_but_not_for_ever() -> None:
-    """Facts that are equal get the same object; a program with ever new sizes does not fill the memory."""
+def test_choices_are_cached_up_to_a_limit() -> None:
+    """Equal facts get the same object; the cache is cleared when it is full."""
     table = Table("mine", {("intra", "bcast"): (Rule("linear", p_below=8), Rule("binomial"))})
     assert table.choose(Facts("bcast", 9, 8)) is table.choose(Facts("bcast", 9, 8))
-    for nbytes in range(REMEMBERED + 10):
+    for nbytes in range(MAX_CACHED + 10):
         table.choose(Facts("bcast", 9, nbytes))
-    assert len(table._made) <= REMEMBERED
+    assert len(table._made) <= MAX_CACHED
 
 
-def test_nothing_asked_for_means_plain() -> None:
-    """And a table's name means that table, and a table means itself."""
+def test_resolve_accepts_none_names_and_tables() -> None:
+    """None is the default table, "plain"."""
     assert resolve() is resolve(None) is resolve("plain") is TABLES["plain"]
     assert resolve("openmpi") is resolve(TABLES["openmpi"]) is TABLES["openmpi"]
 
 
-def test_what_is_asked_for_is_taken_whatever_the_size() -> None:
-    """All other operations stay with the base table."""
+def test_requested_algorithms_are_chosen_for_all_sizes() -> None:
+    """The other operations use the base table."""
     table = resolve({"table": "mpich", "allgather": "ring", "bcast": ("chain", {"segment_bytes": 4096})})
     assert {table.choose(Facts("allgather", p, 8)).algorithm.name for p in (1, 2, 64)} == {"ring"}
     assert table.choose(Facts("bcast", 5, 8)).parameters == {"segment_bytes": 4096}
@@ -136,23 +136,23 @@ def test_what_is_asked_for_is_taken_whatever_the_size() -> None:
     assert resolve({"allgather": "ring"}).choose(Facts("alltoall", 8, 1000)).algorithm.name == "pairwise"
 
 
-def test_what_was_asked_for_before_stays_when_more_is_asked_for() -> None:
-    """A table of one's own can be the base."""
+def test_requests_can_be_added_to_a_table_with_requests() -> None:
+    """The base can be any Table."""
     table = resolve({"table": resolve({"allgather": "ring"}), "barrier": "linear"})
     assert table.name == "plain with allgather ring with barrier linear"
     assert table.forced == {("intra", "allgather"), ("intra", "barrier")}
 
 
-def test_parts_are_asked_for_by_name_or_as_they_are() -> None:
-    """A parameter that is an algorithm."""
+def test_parts_are_requested_by_name_or_as_algorithms() -> None:
+    """A part is a parameter that is an algorithm."""
     linear = find("gather", "linear")
     by_name, itself = (resolve({"allgather": ("gather_bcast", {"gather": part})}) for part in ("linear", linear))
     facts = Facts("allgather", 6, 8)
     assert by_name.choose(facts).parameters["gather"] is itself.choose(facts).parameters["gather"] is linear
 
 
-def test_an_algorithm_for_splits_is_asked_for_like_any_other() -> None:
-    """By name or with parameters; a table has none of its own."""
+def test_an_algorithm_for_splits_can_be_requested() -> None:
+    """By name or with parameters; the tables have none."""
     table = resolve({"split": ("cheng", {"M": 32}), "barrier": "linear"})
     choice = table.choose(Facts(operation="split", p=100, kind="split"))
     assert (choice.algorithm.name, choice.parameters) == ("cheng", {"M": 32})
@@ -163,44 +163,45 @@ def test_an_algorithm_for_splits_is_asked_for_like_any_other() -> None:
         resolve({"split": "bitnic"})
 
 
-def test_what_is_asked_for_and_does_not_fit_is_refused() -> None:
-    """With the reason and the ones that fit; nothing is put in its place."""
+def test_a_requested_algorithm_that_does_not_fit_raises() -> None:
+    """The message has the reason and the algorithms that fit; no other algorithm is used instead."""
     table = resolve({"allgather": "recursive_doubling"})
     assert table.choose(Facts("allgather", 8, 8)).algorithm.name == "recursive_doubling"
     sentence = (
-        "allgather: recursive_doubling was asked for, but p = 6 is not a power of two; "
-        "bruck, bruck_ring, circulant, cluster_ring, gather_bcast, neighbor_exchange and ring fit."
+        "allgather: recursive_doubling was requested, but p = 6 is not a power of two; "
+        "bine, bruck, bruck_ring, circulant, cluster_ring, gather_bcast, k_ring, locality_bruck, multi_lane, "
+        "neighbor_exchange, pat, recursive_multiplying, ring, sparbit, swing and two_level fit."
     )
     with pytest.raises(MPIValueError, match=f"^{re.escape(sentence)}$") as raised:
         table.choose(Facts("allgather", 6, 8))
     assert raised.value.ierr == ERR_ARG
 
 
-def test_an_op_that_does_not_commute_refuses_the_ring() -> None:
-    """The others keep to rank order."""
-    refused = r"^allreduce: ring was asked for, but the op is not commutative, .*; rabenseifner, .* and .* fit\.$"
+def test_the_ring_does_not_fit_a_non_commutative_op() -> None:
+    """The algorithms in the message combine in rank order."""
+    refused = r"^allreduce: ring was requested, but the op is not commutative, .*; dual_root_pipelined, .* and .* fit\.$"
     with pytest.raises(MPIValueError, match=refused):
         resolve({"allreduce": "ring"}).choose(Facts("allreduce", 6, 8, 1, commutative=False))
 
 
-def test_a_parameter_that_does_not_fit_is_refused() -> None:
-    """Its default would do, but is not taken."""
-    refused = r"^bcast: chain was asked for, but segment_bytes = 0 is not positive; binomial, .* fit\.$"
+def test_an_invalid_parameter_raises() -> None:
+    """The default is not used instead."""
+    refused = r"^bcast: chain was requested, but segment_bytes = 0 is not positive; binary, bine, binomial, .* fit\.$"
     with pytest.raises(MPIValueError, match=refused):
         resolve({"bcast": ("chain", {"segment_bytes": 0})}).choose(Facts("bcast", 6, 8))
 
 
-def test_a_table_that_takes_what_does_not_fit_is_wrong_and_told_so() -> None:
-    """Rather than looked at further: the next rule may fit, but is not what the table says."""
+def test_a_rule_of_a_table_that_does_not_fit_raises() -> None:
+    """The next rule is not tried, even if it fits."""
     rules = (Rule("neighbor_exchange", p_below=8), Rule("ring"))
     with pytest.raises(
-        MPIValueError, match=r"^allgather: neighbor_exchange is what table mine takes here, but p = 5 is"
+        MPIValueError, match=r"^allgather: neighbor_exchange was chosen by table mine, but p = 5 is"
     ):
         Table("mine", {("intra", "allgather"): rules}).choose(Facts("allgather", 5, 8))
 
 
-def test_a_table_must_end_every_operation() -> None:
-    """With a rule that always holds; and it cannot choose for an operation that it does not have."""
+def test_the_last_rule_of_an_operation_must_have_no_conditions() -> None:
+    """An operation without rules raises too."""
     with pytest.raises(MPIValueError, match=r"^table mine: the last rule of bcast must always hold$"):
         Table("mine", {("intra", "bcast"): (Rule("linear", p_below=8),)})
     with pytest.raises(MPIValueError, match=r"^table mine has no rules for inter:bcast$"):
@@ -208,40 +209,41 @@ def test_a_table_must_end_every_operation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("requested", "sentence"),
     [
         ("mpch", "algorithms: there is no table 'mpch'; there are plain, mpich and openmpi; did you mean mpich?"),
         ("xyz", "algorithms: there is no table 'xyz'; there are plain, mpich and openmpi."),
         (
             {"barrier": "linaer"},
-            "; there are binomial_tree, dissemination, linear and recursive_doubling; did you mean linear?",
+            "; there are binomial_tree, dissemination, double_ring, linear, recursive_doubling, smp and two_level; "
+            "did you mean linear?",
         ),
         ({"algather": "ring"}, "; did you mean allgather?"),
-        ({"inter:algather": "ring"}, "algorithms: there is no operation 'inter:algather'; there are "),
+        ({"inter:algather": "ring"}, "algorithms: there is no operation 'inter:algather'; did you mean inter:allgather?"),
         ({3: "ring"}, "algorithms: there is no operation '3'; there are "),
         ({"bcast": ("chain", {"segment": 1})}, "bcast: chain has no parameter 'segment'; there is segment_bytes;"),
         ({"bcast": ("linear", {"segment": 1})}, "bcast: linear has no parameter 'segment'; there is none."),
     ],
 )
-def test_a_name_that_is_not_there_is_named_with_those_that_are(asked: Any, sentence: str) -> None:
-    """At once, not when the first collective is called."""
+def test_unknown_names_raise_with_the_known_ones(requested: Any, sentence: str) -> None:
+    """`resolve` raises, before any collective is called."""
     with pytest.raises(MPIValueError, match=re.escape(sentence)):
-        resolve(asked)
+        resolve(requested)
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("requested", "sentence"),
     [
         (3, "algorithms must be a name, a mapping or a Table, not 3."),
         (
             {"bcast": 3},
-            "bcast: an algorithm is asked for by name, by a file's path or as an Algorithm, alone or with a mapping of "
-            "parameters, not by 3.",
+            "bcast: an algorithm must be a name, the path of a file or an Algorithm, optionally in a pair with a mapping of "
+            "parameters, not 3.",
         ),
-        ({"bcast": ("chain", 4096)}, "with a mapping of parameters, not by ('chain', 4096)."),
+        ({"bcast": ("chain", 4096)}, "with a mapping of parameters, not ('chain', 4096)."),
     ],
 )
-def test_things_of_the_wrong_kind_are_refused(asked: Any, sentence: str) -> None:
-    """As in mpi4py, that is a TypeError."""
+def test_requests_of_the_wrong_type_raise(requested: Any, sentence: str) -> None:
+    """The error is a TypeError."""
     with pytest.raises(MPITypeError, match=re.escape(sentence)):
-        resolve(asked)
+        resolve(requested)

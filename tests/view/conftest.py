@@ -1,4 +1,4 @@
-"""What tests of views share."""
+"""Fixtures for tests of views."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _printed(thing: object, width: int = 80) -> str:
 
 @pytest.fixture
 def printed() -> Callable[..., str]:
-    """What a file gets: plain characters, at a width."""
+    """The text that a file gets: plain characters, at a width."""
     return _printed
 
 
 @pytest.fixture
 def golden() -> Callable[..., Any]:
-    """Compares what a file gets with what is beside the tests. `FAKEMPI_GOLDEN=write pytest ...` writes it: look at it!"""
+    """Compare the text of a file with the stored one. `FAKEMPI_GOLDEN=write pytest ...` writes it: review it."""
     import os
 
     def check(thing: object, name: str, width: int = 80) -> None:

@@ -1,4 +1,4 @@
-"""Runs that views are made of."""
+"""Runs for tests of views."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fakempi.trace.record import Trace
 
 def traced(main: Any, ranks: int, cost: Any = None) -> Trace:
     """The trace of a run."""
-    trace = fakempi.run(main, ranks, cost=cost or PAPERS, trace=True, algorithms=ASKED).trace
+    trace = fakempi.run(main, ranks, cost=cost or PAPERS, trace=True, algorithms=REQUESTED).trace
     assert trace is not None
     return trace
 
 
 @cache
 def allgather(name: str, ranks: int) -> Trace:
-    """An allgather of 800 bytes each."""
+    """An allgather of 800 bytes per rank."""
     algorithm = collectives.find("allgather", name)
     return traced(lambda comm: algorithm.run(comm, phantom(800), phantom(800 * ranks)), ranks)
 
 
 def everything(comm: Any) -> None:
-    """Computing, collectives, a phase, and ranks that are late."""
+    """Computing, collectives, a phase, and late ranks."""
     for turn in range(3):
         compute(1e-5 * (1 + (comm.rank + turn) % 4))
         comm.Allreduce(phantom(8000), phantom(8000))
@@ -40,10 +40,13 @@ def everything(comm: Any) -> None:
 
 @cache
 def work(ranks: int = 8) -> Trace:
-    """The trace of that."""
+    """The trace of that program."""
     return traced(everything, ranks, Hockney(1e-6, 1e-9, compute_per_byte=1e-9))
 
 
 PAPERS = Hockney(1e-6, 1e-9, eager_limit=0)
-ASKED = {"allreduce": "recursive_doubling", "bcast": "binomial"}
-"""So that the pictures stay the same, whatever the default table takes. Down here since they have line numbers in them."""
+REQUESTED = {"allreduce": "recursive_doubling", "bcast": "binomial"}
+"""Fixed algorithms, so that pictures do not depend on the default table.
+
+Last in the file, because pictures contain line numbers.
+"""

@@ -1,4 +1,4 @@
-"""The timeline by what the program called."""
+"""The timeline by calls of the program."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def phases(comm: Any) -> None:
     fakempi.compute(1.0 * comm.rank)
 
 
-def test_phases_show_as_letters(printed: Callable[..., str]) -> None:
-    """Each call or region by its own, with a legend; idle is a dot."""
+def test_phases_are_shown_as_letters(printed: Callable[..., str]) -> None:
+    """Each call or region by its own letter, with a legend; idle is a dot."""
     trace = runs.traced(phases, 2, Hockney(0, 1))
     lines = printed(by_call(trace, width=45)).splitlines()
     assert lines[1] == "   0 cccccccchhhhhhhhhhhhSSSSSSSSSSSSSSSS····"
@@ -33,13 +33,13 @@ def test_phases_show_as_letters(printed: Callable[..., str]) -> None:
     assert lines[-1].endswith("· idle")
 
 
-def test_it_is_no_wider_than_it_may_be() -> None:
-    """Also where names are many."""
+def test_it_fits_the_width() -> None:
+    """Also with many names."""
     for width in (80, 120):
         text = by_call(runs.work(), width=width).plain
         assert max(len(line.rstrip()) for line in text.splitlines()) <= width
 
 
 def test_a_run_without_messages_has_a_timeline() -> None:
-    """Of dots."""
+    """With dots only."""
     assert "·" in by_call(runs.traced(lambda comm: None, 2), width=40).plain

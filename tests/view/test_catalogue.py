@@ -8,13 +8,13 @@ from tests.view.test_comparison import shown
 CARD = {
     "Rounds": "p-1; at most", "Sent per rank": "(p-1) m bytes", "Scratch": "none", "Time": "(p-1) (t_s + m t_w)",
     "Fits": "any p", "Best": "long blocks, for which nothing sends fewer bytes, though it takes many rounds",
-    "Source": "somebody, 1999",
+    "Source": "an author, 1999",
 }  # fmt: skip
 ENTRIES = [Entry("allgather", "ring", CARD), Entry("allgather", "bruck", CARD), Entry("bcast", "chain", CARD)]
 
 
-def test_a_line_for_each_algorithm_below_its_operation() -> None:
-    """The first clause of a claim is enough there; on wide terminals there is room for more of them."""
+def test_each_algorithm_has_a_line_below_its_operation() -> None:
+    """The first clause of a claim; wide terminals show more."""
     assert shown(overview(ENTRIES)) == """\
 algorithm   time
 ───────────────────────────────
@@ -28,8 +28,8 @@ bcast
     assert "  chain     p-1      (p-1) m bytes   (p-1) (t_s + m t_w)   any p" in shown(overview(ENTRIES, width=160), 160)
 
 
-def test_a_card_says_everything() -> None:
-    """Folded to the width, without what is empty."""
+def test_a_card_has_all_entries() -> None:
+    """Wrapped to the width, without empty entries."""
     assert shown(cards(ENTRIES[:1]), 60) == """\
 allgather ring
   rounds         p-1; at most
@@ -39,11 +39,11 @@ allgather ring
   fits           any p
   best           long blocks, for which nothing sends fewer
                  bytes, though it takes many rounds
-  source         somebody, 1999
+  source         an author, 1999
 """
 
 
-def test_somebody_elses_algorithm_is_marked() -> None:
+def test_an_algorithm_of_another_package_is_marked() -> None:
     """In a line and on a card; a card may lack lines, or all of them."""
     entries = [
         Entry("bcast", "knomial", {"Time": "short; mostly"}, "k=4, order=up", "some-pack 1.2"),

@@ -1,4 +1,4 @@
-"""The page for browsers: what is in the file. What it does in a browser is in test_browser.py."""
+"""The HTML page: contents of the file. test_browser.py tests its behavior in a browser."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from base64 import b64decode
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tests.view import runs
 
 
 def unpacked(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Head and columns, as the browser reads them."""
+    """Header and columns, as the browser reads them."""
     data = zlib.decompress(b64decode(text))
     size = int.from_bytes(data[:4], "little")
     head = json.loads(data[4 : 4 + size])
@@ -51,16 +52,16 @@ REAL = arrays.arrays(np.float64, st.integers(0, 9), elements=st.floats(allow_nan
 
 
 @given(st.lists(WHOLE | REAL, max_size=4))
-def test_columns_come_out_as_they_went_in(columns: list[Any]) -> None:
-    """To the last bit, whatever numbers they are."""
+def test_decoding_columns_inverts_encoding(columns: list[Any]) -> None:
+    """Exactly, for any numbers."""
     named = {f"column {index}": column for index, column in enumerate(columns)}
     head, found = unpacked(packed({"words": "ü"}, named))
     assert head["words"] == "ü"
     assert {name: column.tolist() for name, column in found.items()} == {name: one.tolist() for name, one in named.items()}
 
 
-def test_a_page_holds_the_trace() -> None:
-    """Every message with its times, and what is told of the run."""
+def test_a_page_contains_the_trace() -> None:
+    """Every message with its times, and the data of the run."""
     trace = runs.work()
     ((head, columns),) = data_of(page(trace, titles=["work"]))
     assert (head["title"], head["ranks"], head["time"]) == ("work", 8, trace.time)
@@ -72,19 +73,19 @@ def test_a_page_holds_the_trace() -> None:
     assert len(columns["path.kind"]) == len(trace.measure().critical_path)
 
 
-def test_a_page_needs_nothing_from_elsewhere() -> None:
-    """No address, no file, and the browser is told to ask for none."""
+def test_a_page_is_self_contained() -> None:
+    """No address, no file, and the browser is forbidden to load any."""
     text = page(runs.work())
     assert "://" not in text
     assert not re.search(r"<(?:img|iframe|object)\b|<script[^>]*\bsrc=|@import|url\(", text)
     assert "default-src 'none'" in text
     for promised in ("timeline", "tooltip", "search", "legend"):
         assert f'id="{promised}"' in text
-    assert not re.search(r"<!--|/\*[A-Z]+\*/", text)  # every part is in its place
+    assert not re.search(r"<!--|/\*[A-Z]+\*/", text)  # every part is in place
 
 
-def test_names_of_the_program_are_not_markup() -> None:
-    """A region may be called anything."""
+def test_names_of_the_program_are_escaped() -> None:
+    """A region may have any name."""
 
     def main(comm: Any) -> None:
         with fakempi.region("</script><b>"):
@@ -94,6 +95,23 @@ def test_names_of_the_program_are_not_markup() -> None:
     assert "<title>&lt;i&gt;</title>" in text
     assert "</script><b>" not in text
     assert data_of(text)[0][0]["names"].count("</script><b>") == 1
+
+
+def test_placeholders_of_the_page_in_an_error_text_stay_text() -> None:
+    """The error text is in the page as it is, and the page has its style, its script and its data once."""
+    text = " ".join(f"/*{name}*/ <!--{name}-->" for name in ("TITLE", "STYLE", "STATIC", "DATA", "SCRIPT"))
+
+    def main(comm: Any) -> None:
+        raise ValueError(text)
+
+    with pytest.raises(fakempi.RankError) as caught:
+        fakempi.run(main, 2, trace=True)
+    assert caught.value.trace is not None
+    drawn, plain = page(caught.value.trace, titles=[text]), page(runs.work())
+    assert f"<title>{escape(text)}</title>" in drawn
+    assert text in data_of(drawn)[0][0]["ended"]["text"]
+    for part in ("class Timeline", ":root {", "<script"):
+        assert drawn.count(part) == plain.count(part)
 
 
 def test_a_message_takes_few_bytes() -> None:
@@ -110,38 +128,39 @@ def test_a_message_takes_few_bytes() -> None:
 
 
 def test_bytes_beyond_32_bits_are_exact() -> None:
-    """A phantom may be of any size."""
+    """A phantom may have any size."""
     many = 2**40 + 1
     trace = runs.traced(lambda comm: comm.Sendrecv(fakempi.phantom(many), 0, 0, fakempi.phantom(many), 0, 0), 1)
     assert data_of(page(trace))[0][1]["message.nbytes"].tolist() == [many]
 
 
 def test_a_trace_is_saved_as_a_page(tmp_path: Path) -> None:
-    """From a run and from a file; one that nobody introduced to pictures says so."""
+    """From a run and from a file; a trace without a renderer reports it."""
     trace = runs.work()
     trace.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     trace.save(tmp_path / "t.npz")
     fakempi.load(tmp_path / "t.npz").save(tmp_path / "again.html")
-    with pytest.raises(TraceError, match=r"^save: nobody draws this trace; fakempi\.load\(path\) gives one"):
+    with pytest.raises(TraceError, match=r"^save: this Trace has no renderer; use fakempi\.load\(path\)"):
         bare(tmp_path / "t.npz").save(tmp_path / "no.html")
 
 
 def stuck(main: Any, ranks: int) -> fakempi.DeadlockError:
-    """What a deadlock raises."""
+    """The exception of a deadlock."""
     with pytest.raises(fakempi.DeadlockError) as caught:
         fakempi.run(main, ranks, trace=True)
     return caught.value
 
 
 def test_a_deadlock_is_in_the_trace_and_in_the_page(tmp_path: Path) -> None:
-    """Who waits for whom, the circle, near misses; also after it was in a file."""
+    """Waiting ranks, the cycle, near misses; also after saving and loading."""
 
     def main(comm: Any) -> None:
         comm.send(None, (comm.rank + 1) % 3, tag=5)
         comm.recv(source=(comm.rank + 2) % 3, tag=7)
 
     error = stuck(main, 3)
+    assert error.trace is not None
     for name in ("t.npz", "t.json"):
         error.trace.save(tmp_path / name)
         ((head, _),) = data_of(page(fakempi.load(tmp_path / name)))
@@ -150,17 +169,18 @@ def test_a_deadlock_is_in_the_trace_and_in_the_page(tmp_path: Path) -> None:
         assert ended["headline"] == "deadlock at t = 1.004e-06 s"
         assert sorted(ended["cycle"]) == [0, 1, 2]
         assert ended["stuck"][0]["wants"] == [{"words": "a message from rank 2 with tag 7", "awaits": [2]}]
-        assert ended["misses"][0] == {"rank": 0, "sender": 2, "tag": 5, "but": "but tag 7 is awaited"}
+        assert ended["misses"][0] == {"rank": 0, "sender": 2, "tag": 5, "but": "but the receive expects tag 7"}
 
 
-def test_a_deadlock_of_many_stays_small() -> None:
-    """Everybody waits for the same 999 at a barrier: that is not a million numbers."""
+def test_a_deadlock_of_many_ranks_stays_small() -> None:
+    """All wait for the same 999 ranks at a barrier: the page does not have a million numbers."""
     error = stuck(lambda comm: (comm.rank and comm.Barrier()) or comm.recv(source=1), 1000)
+    assert error.trace is not None
     assert len(json.dumps(error.trace.about)) < 300_000
 
 
 def test_findings_are_in_the_page() -> None:
-    """As records with their sentence."""
+    """As records with their text."""
 
 
     def main(comm: Any) -> None:
@@ -172,17 +192,18 @@ def test_findings_are_in_the_page() -> None:
     with pytest.raises(fakempi.FindingsError) as caught:
         fakempi.run(main, 2, trace=True, strict=True)
     for trace in (run.trace, caught.value.trace):
+        assert trace is not None
         text = page(trace)
         ((head, _),) = data_of(text)
         assert head["ended"] is None
-        (told,) = head["findings"]
-        assert (told["kind"], told["ranks"], told["note"]) == ("message-lost", [0], False)
-        assert told["text"] == str(run.findings[0])
-        assert f"<pre>{told['text']}</pre>" in text  # for those without scripts
+        (finding,) = head["findings"]
+        assert (finding["kind"], finding["ranks"], finding["note"]) == ("message-lost", [0], False)
+        assert finding["text"] == str(run.findings[0])
+        assert f"<pre>{finding['text']}</pre>" in text  # for browsers without scripts
 
 
-def test_a_run_tells_how_it_came_about(tmp_path: Path) -> None:
-    """Its cost model, what was typed, versions and the date."""
+def test_a_run_has_its_origin(tmp_path: Path) -> None:
+    """Its cost model, the command line, versions and the date."""
     trace: Trace = runs.work()
     assert trace.about["cost"].startswith("Hockney(t_s=1e-06")
     assert set(trace.about) == {"command", "cost", "date", "versions", "findings"}
@@ -191,17 +212,17 @@ def test_a_run_tells_how_it_came_about(tmp_path: Path) -> None:
         assert fakempi.load(tmp_path / name).about == trace.about
 
 
-def test_what_cannot_be_a_page_is_refused() -> None:
+def test_other_objects_are_rejected() -> None:
     """In a sentence."""
     trace = runs.work()
-    with pytest.raises(TraceError, match=r"^page: 0 traces were given; it shows one, or two on one scale\.$"):
+    with pytest.raises(TraceError, match=r"^page: 0 traces were given; it shows one or two\.$"):
         page()
-    with pytest.raises(TraceError, match=r"^page: there is no tab 'joy'; there are summary, waits, "):
+    with pytest.raises(TraceError, match=r"^page: tab 'joy' is unknown. Known: summary, waits, "):
         page(trace, tab="joy")
 
 
-def test_every_wait_state_has_a_colour_of_its_own() -> None:
+def test_every_wait_state_has_a_distinct_color() -> None:
     """The page has them by number."""
     source = (Path(fakempi.__file__).parent / "view" / "page" / "3_paint.js").read_text(encoding="utf-8")
-    colours = re.findall(r"#\w{6}", source.partition("const WAITS = ")[2].partition(";")[0])
-    assert len(set(colours)) == len(colours) == len(STATES)
+    colors = re.findall(r"#\w{6}", source.partition("const WAITS = ")[2].partition(";")[0])
+    assert len(set(colors)) == len(colors) == len(STATES)

@@ -1,4 +1,4 @@
-"""Timelines: what they look like, and what they refuse."""
+"""Timelines: output and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.view.runs import traced
 
 
 def allgatherv(name: str, counts: Sequence[int]) -> Trace:
-    """The trace of an allgatherv of so many bytes from each rank."""
+    """The trace of an allgatherv with these bytes per rank."""
 
     def main(comm: Any) -> None:
         send, into = phantom(counts[comm.rank]), phantom(sum(counts))
@@ -37,47 +37,47 @@ def working(comm: Any) -> None:
 COMPUTING = Hockney(1e-6, 1e-9, compute_per_byte=1e-9)
 
 
-def test_a_timeline_looks_like_this(golden: Any) -> None:
-    """The linear ring on a linear distribution: the wave of large blocks."""
+def test_a_timeline_of_the_linear_ring(golden: Any) -> None:
+    """On a linear distribution: the wave of large blocks."""
     golden(timeline(allgatherv("ring", [1000 * (rank + 1) for rank in range(16)]), title="Linear ring"), "timeline")
 
 
-def test_computing_looks_different(golden: Any) -> None:
-    """At 60 columns, because it is there that things get tight."""
+def test_computing_is_distinguished(golden: Any) -> None:
+    """At 60 columns, where space is tight."""
     golden(timeline(traced(working, 8, COMPUTING), width=60), "timeline_computing", width=60)
 
 
 def test_many_ranks_are_folded_into_rows(golden: Any) -> None:
-    """And each row says which."""
+    """Each row names its ranks."""
     golden(timeline(allgatherv("ring", [100_000] + [0] * 199), height=10), "timeline_folded")
 
 
-def test_a_window_of_time_and_ranks_looks_like_this(golden: Any) -> None:
-    """Its percentages are the window's."""
+def test_a_window_of_time_and_ranks(golden: Any) -> None:
+    """Its percentages refer to the window."""
     trace = traced(working, 8, COMPUTING)
     golden(timeline(trace, start=2e-5, end=8e-5, ranks=[1, 3, 5]), "timeline_window")
 
 
-def test_two_runs_side_by_side_look_like_this(golden: Any) -> None:
-    """On one scale of time: the shorter one ends earlier."""
+def test_two_runs_side_by_side(golden: Any) -> None:
+    """With one time scale: the shorter one ends earlier."""
     counts = [10_000] + [100] * 11
     pair = [allgatherv(name, counts) for name in ("ring", "bruck")]
     golden(side_by_side(*pair, titles=("ring", "bruck")), "timeline_side_by_side")
 
 
-def test_two_runs_side_by_side_can_have_a_scale_each(golden: Any) -> None:
-    """Where one is so much shorter that nothing could be seen of it."""
+def test_two_runs_side_by_side_can_have_separate_scales(golden: Any) -> None:
+    """If one is so much shorter that it would be invisible."""
     pair = [allgatherv("ring", [100_000] + [100] * 7), allgatherv("ring", [100] * 8)]
     golden(side_by_side(*pair, same_scale=False, height=4), "timeline_own_scale")
 
 
-def test_two_runs_of_different_sizes_have_labels_of_their_own(golden: Any) -> None:
-    """Or nobody knew which is which."""
+def test_two_runs_of_different_sizes_have_separate_labels(golden: Any) -> None:
+    """Otherwise rows would be ambiguous."""
     golden(side_by_side(allgatherv("ring", [10] * 3), allgatherv("ring", [10] * 9), height=4), "timeline_unequal")
 
 
 @given(st.integers(1, 40), st.integers(24, 130), st.integers(1, 30))
-def test_a_timeline_keeps_to_its_width_and_height(ranks: int, width: int, height: int) -> None:
+def test_a_timeline_has_its_width_and_height(ranks: int, width: int, height: int) -> None:
     """With a line above, and times and legend below."""
     trace = traced(lambda comm: comm.Barrier(), ranks)
     lines = timeline(trace, width=width, height=height).plain.splitlines()
@@ -89,14 +89,14 @@ def test_a_timeline_keeps_to_its_width_and_height(ranks: int, width: int, height
 
 @given(st.integers(1, 5000), st.integers(1, 100))
 def test_folding_keeps_all_ranks_in_order(ranks: int, height: int) -> None:
-    """In no more rows than there are."""
+    """In at most as many rows as there are."""
     groups = fold(range(ranks), height)
     assert [rank for group in groups for rank in group] == list(range(ranks))
     assert len(groups) <= height
 
 
-def test_a_row_does_not_claim_ranks_that_are_not_in_it() -> None:
-    """A dash is for those without a gap."""
+def test_a_row_names_only_its_ranks() -> None:
+    """A dash is for ranks without a gap."""
     assert names(fold([0, 1, 2, 5, 8, 9, 12], 3)) == ["0-2", "5…9", "12"]
 
 
@@ -105,14 +105,14 @@ def test_a_run_that_takes_no_time_can_be_drawn() -> None:
     assert "idle" in timeline(traced(lambda comm: None, 3)).plain
 
 
-def test_a_window_that_is_not_there_is_refused() -> None:
+def test_an_invalid_window_is_rejected() -> None:
     """With the numbers that clash."""
     trace = traced(working, 4)
-    with pytest.raises(TraceError, match=r"^timeline: ranks 2 to 9 were asked for, but the trace has ranks 0 to 3\.$"):
+    with pytest.raises(TraceError, match=r"^timeline: ranks 2 to 9 were selected, but the trace has ranks 0 to 3\.$"):
         timeline(trace, ranks=range(2, 10))
-    with pytest.raises(TraceError, match=r"^timeline: no ranks were asked for, but the trace has ranks 0 to 3\.$"):
+    with pytest.raises(TraceError, match=r"^timeline: no ranks were selected, but the trace has ranks 0 to 3\.$"):
         timeline(trace, ranks=[])
-    with pytest.raises(TraceError, match=r"^timeline: there is no time from 2 s to 1 s\.$"):
+    with pytest.raises(TraceError, match=r"^timeline: the window from 2 s to 1 s is empty or starts before 0\.$"):
         timeline(trace, start=2, end=1)
-    with pytest.raises(TraceError, match=r"^timeline: 9 columns and 24 rows are too few; there must be at least 24"):
+    with pytest.raises(TraceError, match=r"^timeline: 9 columns and 24 rows are too few; the minimum is 24"):
         timeline(trace, width=9)

@@ -1,4 +1,4 @@
-"""Views of a trace: what each looks like at a fixed width, and what they refuse."""
+"""Views of a trace: output at a fixed width, and errors."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from fakempi.view.matrix import matrix
 from fakempi.view.replay import frame, frames, steps
 from fakempi.view.summary import compare, summary
 from fakempi.view.waits import wait_states
+from tests.loops import for_each
 from tests.view import runs
 
 VIEWS: dict[str, Callable[..., Any]] = {
@@ -43,23 +44,23 @@ VIEWS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_looks_like_this(name: str, golden: Any) -> None:
-    """The file beside this one is what it prints."""
+def test_a_view_equals_its_stored_output(name: str, golden: Any) -> None:
+    """In the file next to this one."""
     golden(VIEWS[name](80), name)
 
 
-@pytest.mark.parametrize("width", [80, 110, 160])
-@pytest.mark.parametrize("name", VIEWS)
-def test_no_view_is_wider_than_it_may_be(name: str, width: int) -> None:
-    """From 80 columns on; a line that were wider would be broken in two."""
+@for_each("width", [80, 110, 160])
+@for_each("name", VIEWS)
+def test_no_view_exceeds_its_width(name: str, width: int) -> None:
+    """From 80 columns on; a longer line would be wrapped."""
     view = VIEWS[name](width)
     for text in view.renderables if isinstance(view, Group) else [view]:
         assert isinstance(text, Text)
         assert max(len(line.rstrip()) for line in text.plain.splitlines()) <= width
 
 
-def test_a_summary_says_how_much_ranks_differ(printed: Callable[..., str]) -> None:
-    """Where all are alike, one number says it."""
+def test_a_summary_shows_how_much_ranks_differ(printed: Callable[..., str]) -> None:
+    """If all are equal, one number suffices."""
 
     def main(comm: Any) -> None:
         fakempi.compute(1.0 - comm.rank)
@@ -71,8 +72,8 @@ def test_a_summary_says_how_much_ranks_differ(printed: Callable[..., str]) -> No
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_says_the_same_without_colour(name: str) -> None:
-    """Colours are put on characters, and change none."""
+def test_a_view_has_the_same_text_without_color(name: str) -> None:
+    """Colors do not change characters."""
     texts = []
     for options in ({"force_terminal": True, "color_system": "standard"}, {"no_color": True}):
         console = Console(file=StringIO(), width=80, record=True, **options)
@@ -81,8 +82,8 @@ def test_a_view_says_the_same_without_colour(name: str) -> None:
     assert texts[0] == texts[1]
 
 
-def test_holdings_are_those_of_the_algorithm() -> None:
-    """After round k of a ring every rank has the k before it; after round k of Bruck's, 2^k from itself on."""
+def test_holdings_equal_those_of_the_algorithm() -> None:
+    """After round k of a ring every rank has the k blocks before its own; after round k of Bruck's, 2^k from its own on."""
     p = 8
     for k, after in enumerate(holdings(runs.allgather("ring", p))):
         assert after == [sum(1 << (rank - i) % p for i in range(k + 1)) for rank in range(p)]
@@ -91,13 +92,13 @@ def test_holdings_are_those_of_the_algorithm() -> None:
 
 
 @given(st.integers(1, 12), st.sampled_from(["ring", "bruck"]))
-def test_in_the_end_everybody_can_hold_everything(ranks: int, name: str) -> None:
+def test_at_the_end_every_rank_can_hold_all_blocks(ranks: int, name: str) -> None:
     """It was an allgather."""
     assert set(list(holdings(runs.allgather(name, ranks)))[-1]) == {(1 << ranks) - 1}
 
 
-def test_messages_travel_from_frame_to_frame() -> None:
-    """The head of a message is further right each time, until it is there."""
+def test_messages_move_from_frame_to_frame() -> None:
+    """The head of a message moves right each time, until it arrives."""
 
     def main(comm: Any) -> None:
         if comm.rank:
@@ -110,16 +111,16 @@ def test_messages_travel_from_frame_to_frame() -> None:
     heads = [min((line.find("0→1") for line in picture.splitlines() if "0→1" in line), default=-1) for picture in film]
     assert heads[:4] == sorted(heads[:4])
     assert (heads[0] >= 0, heads[4]) == (True, -1)
-    assert "1 of 1 there (100 B)" in film[4]
+    assert "1/1 arrived (100 B)" in film[4]
     assert steps(trace) == [0, 100]
 
 
-def test_a_run_in_which_nobody_waits_says_so() -> None:
+def test_a_run_without_waits_reports_it() -> None:
     """Instead of an empty table."""
-    assert wait_states(runs.allgather("ring", 4)).plain.endswith("No rank was ever idle.")
+    assert wait_states(runs.allgather("ring", 4)).plain.endswith("No rank was idle.")
 
 
-def test_views_of_next_to_nothing() -> None:
+def test_views_of_minimal_runs() -> None:
     """One rank, no message, no time."""
     trace = runs.traced(lambda comm: None, 1)
     for view in (matrix, blocks, critical_path, wait_states, summary):
@@ -128,52 +129,52 @@ def test_views_of_next_to_nothing() -> None:
     assert compare(trace, trace)
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     """With the numbers that clash."""
     trace = runs.allgather("ring", 4)
-    with pytest.raises(TraceError, match=r"^matrix: what is 'joy'; there are 'bytes' and 'messages'\.$"):
+    with pytest.raises(TraceError, match=r"^matrix: what is 'joy'; it must be 'bytes' or 'messages'\.$"):
         matrix(trace, what="joy")
-    with pytest.raises(TraceError, match=r"^matrix: ranks -1 to 2 were asked for, but the trace has ranks 0 to 3\.$"):
+    with pytest.raises(TraceError, match=r"^matrix: ranks -1 to 2 were selected, but the trace has ranks 0 to 3\.$"):
         matrix(trace, ranks=[-1, 2])
-    with pytest.raises(TraceError, match=r"^replay: no ranks were asked for, but the trace has ranks 0 to 3\.$"):
+    with pytest.raises(TraceError, match=r"^replay: no ranks were selected, but the trace has ranks 0 to 3\.$"):
         frame(trace, 0, ranks=[])
-    with pytest.raises(TraceError, match=r"^blocks: 9 columns are too few; there must be at least 17\.$"):
+    with pytest.raises(TraceError, match=r"^blocks: 9 columns are too few; the minimum is 17\.$"):
         blocks(trace, width=9)
-    with pytest.raises(TraceError, match=r"^replay: 1 s is not in the run, which ends at 5\.4 µs\.$"):
+    with pytest.raises(TraceError, match=r"^replay: 1 s is outside the run, which ends at 5\.4 µs\.$"):
         frame(trace, 1)
-    with pytest.raises(TraceError, match=r"^replay: 30 columns are too few; there must be at least 40\.$"):
+    with pytest.raises(TraceError, match=r"^replay: 30 columns are too few; the minimum is 40\.$"):
         frame(trace, 0, width=30)
 
 
 def test_views_can_be_exported() -> None:
-    """As a picture, with what they say in it."""
+    """As a picture with the same text."""
     svg = to_svg(summary(runs.allgather("ring", 4), title="Ring of four"), title="a title")
     assert svg.startswith("<svg")
     assert "a title" in svg
     assert "messages" in svg
     assert "font-face" not in svg
-    assert svg.count("://") == 1  # the name of SVG itself
+    assert svg.count("://") == 1  # the namespace of SVG
 
 
-def test_a_trace_shows_itself(tmp_path: Path) -> None:
+def test_a_trace_has_show(tmp_path: Path) -> None:
     """From a run, and from a file."""
     trace: Trace = runs.work()
     trace.save(tmp_path / "t.npz")
-    told = []
+    texts = []
     for one in (trace, fakempi.load(tmp_path / "t.npz")):
         console = Console(file=StringIO(), width=80, record=True)
         one.show(console=console)
-        told.append(console.export_text())
-    assert told[0] == told[1]
+        texts.append(console.export_text())
+    assert texts[0] == texts[1]
     for words in ("Summary", "communicating", "Wait states"):
-        assert words in told[0]
-    with pytest.raises(TraceError, match=r"^show: nobody draws this trace; fakempi\.load\(path\) gives one that can be"):
+        assert words in texts[0]
+    with pytest.raises(TraceError, match=r"^show: this Trace has no renderer; use fakempi\.load\(path\)"):
         load_record(tmp_path / "t.npz").show()
 
 
-def test_blocks_of_very_many_ranks_are_refused() -> None:
-    """Everybody may hold everybody's, which for three million ranks would be a terabyte."""
+def test_blocks_of_very_many_ranks_are_rejected() -> None:
+    """Every rank may hold the blocks of all, which for three million ranks would be a terabyte."""
     trace = runs.allgather("ring", 2)
     trace.clocks = [0.0] * 3_000_000
-    with pytest.raises(TraceError, match=r"^blocks: .* at most 16,384 ranks, and here are 3,000,000\.$"):
+    with pytest.raises(TraceError, match=r"^blocks: 3,000,000 ranks are too many; the maximum is 16,384\.$"):
         blocks(trace)

@@ -1,4 +1,4 @@
-"""When memory or threads run out there is a sentence, and the process can run again."""
+"""If memory or threads are exhausted there is a message, and the process can run again."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ import numpy as np
 import fakempi
 
 def again():
-    return fakempi.run(lambda comm: comm.allreduce(1), 3, carrier=carrier).returns
+    return fakempi.run(lambda comm: comm.allreduce(1), 3, backend=backend).returns
 
 def limited(main, ranks, megabytes):
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
     try:
-        fakempi.run(main, ranks, carrier=carrier)
+        fakempi.run(main, ranks, backend=backend)
     except BaseException as error:
         said = f"{type(error).__name__}: {error}"
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -45,7 +45,7 @@ def sends_all(comm):
         comm.send(bytes(30_000), 1)
     comm.recv(source=0, tag=7)
 
-carrier = sys.argv[1]
+backend = sys.argv[1]
 again()
 limited(lambda comm: comm.barrier(), 400_000, 40)
 limited(takes_all, 4, 100)
@@ -55,20 +55,20 @@ limited(sends_all, 2, 60)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited here as Linux does it")
-def test_memory_that_ends_ends_a_run_and_not_the_process(carrier: str) -> None:
-    """Too many ranks, one that takes all, messages that nobody receives. Where it ends in a call hangs on the machine."""
-    words = [sys.executable, "-c", BEGINNING, carrier]
+def test_exhausted_memory_ends_a_run_and_not_the_process(backend: Any) -> None:
+    """Too many ranks, one that allocates all, messages without receives. Where it ends depends on the machine."""
+    words = [sys.executable, "-c", BEGINNING, backend]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0] == "MemoryError: run: there is not enough memory for 400,000 ranks and what they hold. [3, 3, 3] 1"
+    assert lines[0] == "MemoryError: run: there is not enough memory for 400,000 ranks and their data. [3, 3, 3] 1"
     for line, rank in ((lines[1], 2), (lines[2], 0)):
         assert line.startswith(f"RankError: rank {rank} failed with MemoryError")
         assert line.endswith(" [3, 3, 3] 1")
 
 
-def test_threads_that_end_end_a_run_and_not_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that have begun are told to end, and are gone."""
+def test_exhausted_threads_end_a_run_and_not_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started threads are stopped."""
     start, begun = threading.Thread.start, list[threading.Thread]()
 
     def starts(thread: threading.Thread) -> None:
@@ -78,62 +78,62 @@ def test_threads_that_end_end_a_run_and_not_the_process(monkeypatch: pytest.Monk
         begun.append(thread)
 
     words = (
-        "run: the system gives no more threads; 20 of 50 ranks have begun. On carrier='greenlets' ranks need none; or take "
-        "fewer of them."
+        "run: the system cannot start more threads after 20 of 50 ranks. Use backend='greenlets', which needs none, or "
+        "fewer ranks."
     )
     with monkeypatch.context() as patch:
         patch.setattr("threading.Thread.start", starts)
         with pytest.raises(fakempi.RunError) as caught:
-            fakempi.run(lambda comm: comm.barrier(), 50, carrier="threads")
+            fakempi.run(lambda comm: comm.barrier(), 50, backend="threads")
     assert str(caught.value) == words
     assert not any(thread.is_alive() for thread in begun)
-    assert fakempi.run(lambda comm: comm.allreduce(1), 3, carrier="threads").returns == [3, 3, 3]
+    assert fakempi.run(lambda comm: comm.allreduce(1), 3, backend="threads").returns == [3, 3, 3]
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_a_thread_that_cannot_be_started_is_no_ranks_fault(monkeypatch: pytest.MonkeyPatch, watched: bool) -> None:
-    """Whoever had the baton when it was to be."""
+def test_a_thread_that_cannot_be_started_is_not_blamed_on_a_rank(monkeypatch: pytest.MonkeyPatch, watched: bool) -> None:
+    """Whichever rank was running."""
 
     def refuse(*_: Any) -> None:
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as patch:
         if watched:
-            patch.setattr(import_module("fakempi.watch.watching"), "start_new_thread", refuse)
+            patch.setattr(import_module("fakempi.extensions.monitoring.monitor"), "start_new_thread", refuse)
         else:
             patch.setattr("threading.Thread.start", refuse)
-        with pytest.raises(fakempi.RunError, match=r"^run: the system gives no more threads.*; or take fewer of them\.$"):
-            fakempi.run(lambda comm: None, 2, carrier="threads", timeout=10 if watched else None)
-    assert fakempi.run(lambda comm: comm.rank, 2, carrier="threads").returns == [0, 1]
+        with pytest.raises(fakempi.RunError, match=r"^run: the system cannot start more threads.*, or fewer ranks\.$"):
+            fakempi.run(lambda comm: None, 2, backend="threads", timeout=10 if watched else None)
+    assert fakempi.run(lambda comm: comm.rank, 2, backend="threads").returns == [0, 1]
 
 
 def generator(comm: Any) -> Any:
-    """Makes one."""
+    """Return a coroutine."""
     yield comm.barrier()
 
 
 async def coroutine(comm: Any) -> None:
-    """Makes one."""
+    """Return a generator."""
     comm.barrier()
 
 
 async def agenerator(comm: Any) -> Any:
-    """Makes one."""
+    """Return an asynchronous generator."""
     yield comm.barrier()
 
 
 @pytest.mark.parametrize("main", [generator, coroutine, agenerator])
-def test_a_main_that_returns_what_has_not_begun_is_told(main: Any, carrier: str) -> None:
-    """Nothing has run, though it looks as if all was well."""
+def test_a_main_that_returns_an_unstarted_coroutine_is_reported(main: Any, backend: Any) -> None:
+    """Nothing has run, although the run looks successful."""
     kind = "async generator" if main is agenerator else main.__name__
     place = rf"test_exhaustion\.py:{main.__code__.co_firstlineno}"
-    words = rf"^run: rank 0 returned the {kind} {main.__name__} \({place}\), of which nothing has run: let main run it"
+    words = rf"^run: rank 0 returned the {kind} {main.__name__} \({place}\), which has not been started: run it in main"
     with pytest.raises(MPI.Exception, match=words):
-        fakempi.run(lambda comm: main(comm), 3, carrier=carrier)
+        fakempi.run(lambda comm: main(comm), 3, backend=backend)
 
 
-def test_what_may_be_meant_is_returned() -> None:
-    """A generator that has begun or ended, one in parentheses; and what has run."""
+def test_other_results_are_returned() -> None:
+    """A generator that has started or ended, one in a tuple; and completed ones."""
 
     def main(comm: Any) -> Any:
         begun = generator(comm)

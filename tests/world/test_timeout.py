@@ -1,4 +1,4 @@
-"""`run(timeout=...)`: whatever ranks are doing, it ends, says where they were, and leaves nothing behind."""
+"""`run(timeout=...)`: the run ends for any state of its ranks, reports their places, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi import RunTimeout
-from fakempi.kernel.threads import throw
-from fakempi.watch import ending, watching
-from fakempi.watch.ending import Knocks
+from fakempi import RunTimeoutError
+from fakempi.core.kernel.threads import throw
+from fakempi.extensions.monitoring import interruption, monitor
+from fakempi.extensions.monitoring.interruption import Interrupter
+from fakempi.extensions.threads import raw
 
 HERE = "test_timeout.py"
 SOON = 0.02
 
 
 class Clock:
-    """Stands still until a test says that the time begins to run, so that ranks are where they are expected to be.
+    """A clock that stands still until a test starts it, so that ranks have reached the expected places.
 
-    Then it is CPU time that counts: on a busy machine, a rank that gets none would be taken for one that does not hear.
-    Real time runs only while a rank is where it takes no CPU time, and until it is given up.
+    From then on it counts CPU time: on a busy machine, a rank without CPU time would look like one that does not react. Real
+    time counts only while a rank is in a call without CPU time, and until it is given up.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class Clock:
         return self.passed if self.source is None else self.passed + self.source() - self.began
 
     def begin(self, source: Callable[[], float] = process_time) -> None:
-        """Run, from now on, like that one."""
+        """Advance from now on like that clock."""
         if self.source is not source:
             self.passed, self.source, self.began = self(), source, source()
 
@@ -51,18 +52,18 @@ CLOCK = Clock()
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ranks get milliseconds to end, not seconds."""
-    monkeypatch.setattr(ending, "GRACE", 0.05)
-    monkeypatch.setattr(watching, "MOMENT", 0.02)
-    monkeypatch.setattr(watching, "monotonic", CLOCK)
-    leave = Knocks._leave
+def _short_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give ranks milliseconds to end, not seconds."""
+    monkeypatch.setattr(interruption, "GRACE", 0.05)
+    monkeypatch.setattr(monitor, "REACTION_TIME", 0.02)
+    monkeypatch.setattr(monitor, "monotonic", CLOCK)
+    leave = Interrupter._abandon
 
-    def leave_and_take_time(*args: Any) -> None:
+    def end_slowly(*args: Any) -> None:
         leave(*args)
         CLOCK.begin()
 
-    monkeypatch.setattr(Knocks, "_leave", leave_and_take_time)
+    monkeypatch.setattr(Interrupter, "_abandon", end_slowly)
     CLOCK.__init__()  # type: ignore[misc]
     before = threading.enumerate()
     yield
@@ -73,16 +74,16 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 PARKED: set[int | None] = set()
-"""Threads of ranks that catch everything: these are left where they stand."""
+"""Threads of ranks that catch every exception: these are given up."""
 
 
 def in_main(call: Callable[[], Any]) -> Any:
-    """Call it here."""
+    """Call it in this thread."""
     return call()
 
 
 def in_another(call: Callable[[], Any]) -> Any:
-    """Call it in a thread that gets no signals."""
+    """Call it in a thread that receives no signals."""
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(call()))
     thread.start()
@@ -93,16 +94,16 @@ def in_another(call: Callable[[], Any]) -> Any:
 anywhere = pytest.mark.parametrize("where", [in_main, in_another])
 
 
-def timed_out(main: Callable[..., Any], nprocs: int, carrier: str, where: Any = in_main, **options: Any) -> RunTimeout:
-    """The error of a run that takes too long; after it, the next one is as ever."""
+def timed_out(main: Callable[..., Any], nprocs: int, backend: Any, where: Any = in_main, **options: Any) -> RunTimeoutError:
+    """The error of a run that exceeds its limit; afterwards, another run works."""
 
-    def call() -> RunTimeout:
-        with pytest.raises(RunTimeout) as caught:
-            fakempi.run(main, nprocs, carrier=carrier, timeout=SOON, **options)
-        assert fakempi.run(lambda comm: comm.allreduce(comm.rank), 3, carrier=carrier).returns == [3, 3, 3]
+    def call() -> RunTimeoutError:
+        with pytest.raises(RunTimeoutError) as caught:
+            fakempi.run(main, nprocs, backend=backend, timeout=SOON, **options)
+        assert fakempi.run(lambda comm: comm.allreduce(comm.rank), 3, backend=backend).returns == [3, 3, 3]
         return caught.value
 
-    error: RunTimeout = where(call)
+    error: RunTimeoutError = where(call)
     return error
 
 
@@ -112,20 +113,20 @@ def line_of(function: Callable[..., Any], further: int) -> str:
 
 
 def forever() -> None:
-    """Compute, while the time runs."""
+    """Compute, while the clock advances."""
     CLOCK.begin()
     for _ in count():
         pass
 
 
 def wait_for(lock: Any) -> None:
-    """Wait outside of Python, while the time runs."""
+    """Wait outside Python, while the clock advances."""
     CLOCK.begin(monotonic)
-    lock.acquire()
+    raw.acquire(lock)
 
 
 @anywhere
-def test_a_rank_that_computes_for_ever_is_ended(carrier: str, where: Any) -> None:
+def test_a_rank_that_computes_endlessly_is_ended(backend: Any, where: Any) -> None:
     """The report has a line for each state."""
     log = []
 
@@ -137,18 +138,19 @@ def test_a_rank_that_computes_for_ever_is_ended(carrier: str, where: Any) -> Non
         finally:
             log.append(comm.rank)
 
-    error = timed_out(main, 5, carrier, where)
+    error = timed_out(main, 5, backend, where)
     text = str(error).splitlines()
     assert text[0] == "not done after 0.02 s, at t = 0 s: 0 of 5 ranks have ended."
     assert text[1] in [f"  rank 2: runs at {line_of(forever, step)}" for step in (3, 4)]
-    assert text[2:] == [f"  ranks 0-1: recv(source=2, tag=ANY) at {line_of(main, 4)}, since t = 0", "  ranks 3-4: not begun"]
+    blocked = f"  ranks 0-1: recv(source=2, tag=ANY) at {line_of(main, 4)}, since t = 0"
+    assert text[2:] == [blocked, "  ranks 3-4: not started"]
     assert (error.timeout, error.time, error.places) == (SOON, 0, [line.strip() for line in text[1:]])
     assert sorted(log) == [0, 1, 2]
 
 
 @anywhere
-def test_ranks_that_communicate_for_ever_are_ended(carrier: str, where: Any) -> None:
-    """In the middle of their calls, of which each says where it is."""
+def test_ranks_that_communicate_endlessly_are_ended(backend: Any, where: Any) -> None:
+    """In the middle of their calls, which are reported."""
 
     def main(comm: Any) -> None:
         comm.barrier()
@@ -156,57 +158,57 @@ def test_ranks_that_communicate_for_ever_are_ended(carrier: str, where: Any) -> 
         while True:
             comm.sendrecv(0, 1 - comm.rank, source=1 - comm.rank)
 
-    error = timed_out(main, 2, carrier, where)
+    error = timed_out(main, 2, backend, where)
     assert error.time > 0
     assert all(f"at {line_of(main, 4)}" in line for line in error.places[:1])
     assert any("runs at" in line for line in error.places)
 
 
 def sends(comm: Any) -> None:
-    """Only send, and wait for nothing."""
+    """Only send, without waiting."""
     CLOCK.begin()
     while True:
         comm.isend(0, 0)
 
 
 def computes(comm: Any) -> None:
-    """Only let modelled time pass."""
+    """Only let modeled time pass."""
     CLOCK.begin()
     while True:
         fakempi.compute(1)
 
 
 def polls(comm: Any) -> None:
-    """Look for what never comes, and let time pass."""
+    """Probe for a message that never arrives, and let time pass."""
     CLOCK.begin()
     while not comm.iprobe(tag=comm.rank):
         fakempi.compute(1)
 
 
-def asks(comm: Any) -> None:
-    """Call what neither waits nor takes time."""
+def makes_a_call(comm: Any) -> None:
+    """Make a call that does not wait and takes no time."""
     CLOCK.begin()
     while True:
         comm.Get_rank()
 
 
 def collects(comm: Any) -> None:
-    """Be busy in the background as well."""
+    """Use a nonblocking collective as well."""
     while True:
         request = comm.Ibarrier()
         forever() if comm.rank == 1 else request.wait()
 
 
-@pytest.mark.parametrize("main", [sends, computes, polls, asks, collects])
+@pytest.mark.parametrize("main", [sends, computes, polls, makes_a_call, collects])
 @anywhere
-def test_whatever_ranks_call_they_are_ended(carrier: str, where: Any, main: Any) -> None:
-    """Each in its own way of never coming to an end."""
-    assert str(timed_out(main, 3, carrier, where)).startswith("not done after 0.02 s, at t = ")
+def test_ranks_are_ended_in_any_call(backend: Any, where: Any, main: Any) -> None:
+    """Each program is endless in another way."""
+    assert str(timed_out(main, 3, backend, where)).startswith("not done after 0.02 s, at t = ")
 
 
 @anywhere
-def test_a_rank_that_catches_everything_and_communicates_is_ended(carrier: str, where: Any) -> None:
-    """Or rather left where it is: after a hundred refusals it never gets the baton again."""
+def test_a_rank_that_catches_every_exception_and_communicates_is_ended(backend: Any, where: Any) -> None:
+    """It is given up: after a hundred exceptions it never runs again."""
 
     def main(comm: Any) -> None:
         PARKED.add(threading.get_ident())
@@ -215,12 +217,12 @@ def test_a_rank_that_catches_everything_and_communicates_is_ended(carrier: str, 
             with suppress(BaseException):
                 comm.sendrecv(0, 1 - comm.rank, source=1 - comm.rank)
 
-    timed_out(main, 2, carrier, where)
+    timed_out(main, 2, backend, where)
 
 
 @anywhere
-def test_a_rank_that_catches_everything_and_computes_is_ended(carrier: str, where: Any) -> None:
-    """It is told a few times, and then left where it stands; the others come to their ends."""
+def test_a_rank_that_catches_every_exception_and_computes_is_ended(backend: Any, where: Any) -> None:
+    """It gets several exceptions, and is then given up; the others end normally."""
     log = []
 
     def main(comm: Any) -> None:
@@ -236,14 +238,14 @@ def test_a_rank_that_catches_everything_and_computes_is_ended(carrier: str, wher
         finally:
             log.append(comm.rank)
 
-    timed_out(main, 2, carrier, where)
+    timed_out(main, 2, backend, where)
     assert log == [0]
-    gc.collect()  # nor does it wake up then
+    gc.collect()  # it does not wake up then
 
 
 @anywhere
-def test_a_rank_that_does_not_come_to_an_end_at_its_end_is_ended(carrier: str, where: Any) -> None:
-    """It has time for what is in its `finally`, and no more than that."""
+def test_a_rank_that_does_not_end_in_its_cleanup_is_ended(backend: Any, where: Any) -> None:
+    """It has a limited time for its `finally` block."""
     log = []
 
     def main(comm: Any) -> None:
@@ -253,18 +255,18 @@ def test_a_rank_that_does_not_come_to_an_end_at_its_end_is_ended(carrier: str, w
             log.append(comm.rank)
             forever()
 
-    timed_out(main, 3, carrier, where)
+    timed_out(main, 3, backend, where)
     assert sorted(log) == [0, 1]
 
 
-@pytest.mark.skipif(ending.SIGNAL is None, reason="nothing wakes a thread there")
-def test_a_rank_in_a_call_that_waits_for_ever_is_ended() -> None:
-    """In the main thread a signal wakes it."""
+@pytest.mark.skipif(interruption.SIGNAL is None, reason="nothing wakes a thread there")
+def test_a_rank_in_an_endless_blocking_call_is_ended() -> None:
+    """In the main thread a signal interrupts it."""
     pytest.importorskip("greenlet")
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals do not come here")
     lock = threading.Lock()
-    lock.acquire()  # outside, so the run does not know who might release it
+    lock.acquire()  # outside, so the run does not know which thread might release it
 
     def main(comm: Any) -> None:
         if comm.rank:
@@ -276,8 +278,8 @@ def test_a_rank_in_a_call_that_waits_for_ever_is_ended() -> None:
 
 
 @anywhere
-def test_a_rank_on_a_thread_in_a_call_that_waits_for_ever_is_left_behind(where: Any) -> None:
-    """And ends when the call returns."""
+def test_a_rank_on_a_thread_in_an_endless_blocking_call_is_given_up(where: Any) -> None:
+    """Its thread ends when the call returns."""
     lock, threads = threading.Lock(), []
     lock.acquire()
 
@@ -293,8 +295,8 @@ def test_a_rank_on_a_thread_in_a_call_that_waits_for_ever_is_left_behind(where: 
     threads[1].join()
 
 
-def test_who_cannot_be_ended_is_told_of() -> None:
-    """A rank that shares a thread with its caller, in a call that waits: the run ends when it does."""
+def test_a_rank_that_cannot_be_ended_is_reported() -> None:
+    """A rank that shares a thread with its caller, in a blocking call: the run ends when the call does."""
     pytest.importorskip("greenlet")
     lock, said = threading.Lock(), threading.Event()
     lock.acquire()
@@ -321,13 +323,14 @@ def test_who_cannot_be_ended_is_told_of() -> None:
         patch.setattr("sys.stderr", Stream())
         error = timed_out(main, 2, "greenlets", in_another)
     helper.join()
-    assert words == [f"fakempi: {error}\n  whoever runs is in a call that cannot be ended from outside\n"]
+    advice = "the running rank is in a call that cannot be interrupted; the run ends when the call returns"
+    assert words == [f"fakempi: {error}\n  {advice}\n"]
 
 
-@pytest.mark.parametrize("inner_carrier", ["greenlets", "threads"])
+@pytest.mark.parametrize("inner_backend", ["greenlets", "threads"])
 @anywhere
-def test_a_run_within_a_run_is_ended_with_it(carrier: str, inner_carrier: str, where: Any) -> None:
-    """The rank that carries it out is ended like the others; all of them run their `finally`."""
+def test_a_nested_run_is_ended_with_the_outer_one(backend: Any, inner_backend: Any, where: Any) -> None:
+    """The rank that executes it is ended like the others; all of them run their `finally` blocks."""
     pytest.importorskip("greenlet")
     log = []
 
@@ -340,50 +343,50 @@ def test_a_run_within_a_run_is_ended_with_it(carrier: str, inner_carrier: str, w
     def main(comm: Any) -> None:
         try:
             if comm.rank == 1:
-                fakempi.run(inner, 2, carrier=inner_carrier)
+                fakempi.run(inner, 2, backend=inner_backend)
             comm.barrier()
         finally:
             log.append(("outer", comm.rank))
 
-    error = timed_out(main, 2, carrier, where)
-    places = [line_of(main, 3), *(line_of(forever, step) for step in (3, 4))]  # or that of the rank within, on its thread
+    error = timed_out(main, 2, backend, where)
+    places = [line_of(main, 3), *(line_of(forever, step) for step in (3, 4))]  # or that of the nested rank, on its thread
     assert error.places[0] in [f"rank 1: runs at {place}" for place in places]
     assert error.places[1] == f"rank 0: barrier(waits for rank 1) at {line_of(main, 4)}, since t = 0"
     assert sorted(log) == [("inner", 0), ("inner", 1), ("outer", 0), ("outer", 1)]
 
 
 @anywhere
-def test_a_run_within_a_run_has_its_own_time(carrier: str, where: Any) -> None:
-    """The rank that carries it out may catch its error, and goes on."""
+def test_a_nested_run_has_its_own_limit(backend: Any, where: Any) -> None:
+    """The rank that executes it may catch the error, and continues."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 1:
-            with pytest.raises(RunTimeout, match=r"^not done after 0\.02 s, at t = 0 s: 0 of 2 ranks have ended\."):
-                fakempi.run(lambda inner: forever(), 2, carrier=carrier, timeout=SOON)
+            with pytest.raises(RunTimeoutError, match=r"^not done after 0\.02 s, at t = 0 s: 0 of 2 ranks have ended\."):
+                fakempi.run(lambda inner: forever(), 2, backend=backend, timeout=SOON)
         return comm.allreduce(comm.rank)
 
-    assert where(lambda: fakempi.run(main, 3, carrier=carrier, timeout=60)).returns == [3, 3, 3]
+    assert where(lambda: fakempi.run(main, 3, backend=backend, timeout=60)).returns == [3, 3, 3]
 
 
-def test_a_run_that_is_done_in_time_is_as_without(carrier: str) -> None:
-    """And what was changed for it is put back."""
+def test_a_run_within_its_limit_is_unaffected(backend: Any) -> None:
+    """Everything that was changed for it is restored."""
 
     def main(comm: Any) -> Any:
         return comm.allreduce(comm.rank), fakempi.MPI.Wtime()
 
-    before = signal.getsignal(ending.SIGNAL) if ending.SIGNAL is not None else None
-    plain = fakempi.run(main, 5, carrier=carrier)
+    before = signal.getsignal(interruption.SIGNAL) if interruption.SIGNAL is not None else None
+    plain = fakempi.run(main, 5, backend=backend)
     for timeout in (60, float("inf"), 1e300):
-        timed = fakempi.run(main, 5, carrier=carrier, timeout=timeout)
+        timed = fakempi.run(main, 5, backend=backend, timeout=timeout)
         assert (timed.returns, timed.clocks, timed.messages) == (plain.returns, plain.clocks, plain.messages)
-    assert before is None or signal.getsignal(ending.SIGNAL) == before  # type: ignore[arg-type]
+    assert before is None or signal.getsignal(interruption.SIGNAL) == before  # type: ignore[arg-type]
 
 
-def test_a_signal_that_is_not_ours_is_passed_on() -> None:
-    """To whoever has asked for it."""
-    if ending.SIGNAL is None:
+def test_other_signals_are_passed_on() -> None:
+    """To their handlers."""
+    if interruption.SIGNAL is None:
         pytest.skip("no such signal")
-    number: int = ending.SIGNAL
+    number: int = interruption.SIGNAL
     came = []
 
     def main(comm: Any) -> None:
@@ -398,8 +401,8 @@ def test_a_signal_that_is_not_ours_is_passed_on() -> None:
     assert came == [number] * 2
 
 
-def test_who_has_failed_before_is_to_blame(carrier: str) -> None:
-    """Though it is another who does not end."""
+def test_an_earlier_failure_is_reported(backend: Any) -> None:
+    """Although another rank does not end."""
 
     def main(comm: Any) -> None:
         if comm.rank == 1:
@@ -410,11 +413,11 @@ def test_who_has_failed_before_is_to_blame(carrier: str) -> None:
             forever()
 
     with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with ValueError: first$"):
-        fakempi.run(main, 2, carrier=carrier, timeout=SOON)
+        fakempi.run(main, 2, backend=backend, timeout=SOON)
 
 
-def test_a_deadlock_stays_one(carrier: str) -> None:
-    """It was there before the time was up."""
+def test_a_deadlock_is_reported_as_a_deadlock(backend: Any) -> None:
+    """It occurred before the limit."""
 
     def main(comm: Any) -> None:
         try:
@@ -422,65 +425,66 @@ def test_a_deadlock_stays_one(carrier: str) -> None:
         finally:
             forever()
 
-    with pytest.raises(fakempi.DeadlockError, match=r"^deadlock at t = 0 s: 2 of 2 ranks wait"):
-        fakempi.run(main, 2, carrier=carrier, timeout=SOON)
+    with pytest.raises(fakempi.DeadlockError, match=r"^deadlock at t = 0 s: 2 of 2 ranks are blocked"):
+        fakempi.run(main, 2, backend=backend, timeout=SOON)
 
 
-def test_the_error_is_one_of_ours_and_one_of_pythons(carrier: str) -> None:
-    """It has the trace as far as it went, and goes to another process with all that it says."""
+def test_the_error_has_a_class_of_fakempi_and_one_of_python(backend: Any) -> None:
+    """It has the trace up to that time, and can be pickled with all attributes."""
 
     def main(comm: Any) -> None:
         comm.barrier()
         forever()
 
-    error = timed_out(main, 2, carrier, trace=True)
+    error = timed_out(main, 2, backend, trace=True)
     assert isinstance(error, fakempi.RunError)
     assert isinstance(error, TimeoutError)
+    assert error.trace is not None
     assert len(error.trace.transfers) == 2
     error.trace = None
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.places, again.timeout) == (str(error), error.places, error.timeout)
 
 
-def test_spawned_ranks_are_ended_and_counted(carrier: str) -> None:
+def test_spawned_ranks_are_ended_and_counted(backend: Any) -> None:
     """By the names that they have in reports."""
 
     def main(comm: Any) -> None:
         comm.Spawn(lambda child: forever(), maxprocs=2)
         comm.barrier()
 
-    text = str(timed_out(main, 1, carrier))
+    text = str(timed_out(main, 1, backend))
     assert "of 3 ranks have ended." in text or "of 3 ranks has ended." in text
     assert f"rank 0 of the group spawned at {line_of(main, 1)}: runs at" in text
 
 
-def test_what_ranks_held_is_gone(carrier: str) -> None:
-    """Once the caller lets go of the error."""
+def test_objects_of_ranks_are_freed(backend: Any) -> None:
+    """As soon as the caller drops the error."""
 
-    class Held:
-        """Something that a rank holds."""
+    class HeldObject:
+        """An object that a rank holds."""
 
     held = []
 
     def main(comm: Any) -> None:
-        mine = Held()
+        mine = HeldObject()
         held.append(weakref.ref(mine))
         forever() if comm.rank == 1 else comm.barrier()
 
-    timed_out(main, 2, carrier)
+    timed_out(main, 2, backend)
     gc.collect()
     assert [one() for one in held] == [None, None]
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 0.0, float("nan")])
-def test_no_time_at_all_is_refused(timeout: Any) -> None:
-    """Before anything runs."""
+def test_a_limit_of_zero_is_rejected(timeout: Any) -> None:
+    """Before the run starts."""
     with pytest.raises(ValueError, match=rf"^run: timeout must be a positive number of seconds, not {timeout}\.$"):
         fakempi.run(lambda comm: None, 2, timeout=timeout)
 
 
 @pytest.mark.parametrize("timeout", ["60", True, [1], 1j])
-def test_what_is_no_number_of_seconds_is_refused(timeout: Any) -> None:
+def test_a_limit_that_is_no_number_is_rejected(timeout: Any) -> None:
     """In the same way."""
     with pytest.raises(TypeError, match=r"^run: timeout must be a number of seconds, not ") as caught:
         fakempi.run(lambda comm: None, 2, timeout=timeout)
@@ -488,12 +492,12 @@ def test_what_is_no_number_of_seconds_is_refused(timeout: Any) -> None:
 
 
 class Race:
-    """A thread out of reach, which ends at the very moment at which it is given up: just before, or between two steps."""
+    """A thread that cannot be interrupted, which ends exactly when it is given up: just before, or between two steps."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
         self.lock, self.ident = threading.Lock(), 0
         self.lock.acquire()
-        leave = Knocks._leave
+        leave = Interrupter._abandon
 
         def ends_before(knocks: Any, universe: Any, task: Any) -> None:
             self.end(task.handle.ident)
@@ -505,17 +509,17 @@ class Race:
             throw(kind, ident)
 
         if moment == "before":
-            monkeypatch.setattr(Knocks, "_leave", ends_before)
+            monkeypatch.setattr(Interrupter, "_abandon", ends_before)
         else:
-            monkeypatch.setattr(ending, "throw", ends_between)
+            monkeypatch.setattr(interruption, "throw", ends_between)
 
     def wait(self) -> None:
-        """In the thread: be where nothing reaches it."""
+        """In the thread: wait where nothing interrupts it."""
         self.ident = threading.get_ident()
         wait_for(self.lock)
 
     def end(self, ident: int) -> None:
-        """Let it come to its end, while whoever gives it up stands still."""
+        """Let it end, while the thread that gives it up waits."""
         if ident == self.ident and self.lock.locked():
             self.lock.release()
             while ident in sys._current_frames():
@@ -523,13 +527,13 @@ class Race:
 
 
 @pytest.mark.parametrize("moment", ["before", "between"])
-def test_a_rank_may_end_at_the_moment_at_which_it_is_left_behind(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
-    """The baton is handed on once: by the rank, or by whoever has given it up."""
+def test_a_rank_may_end_exactly_when_it_is_given_up(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """Control task passed resumed once: by the rank, or by the thread that gives it."""
     race = Race(monkeypatch, moment)
 
     def main(comm: Any) -> None:
         if comm.rank == 1:
-            with suppress(ending.Told):
+            with suppress(interruption.Interrupted):
                 race.wait()
         else:
             comm.barrier()
@@ -538,8 +542,8 @@ def test_a_rank_may_end_at_the_moment_at_which_it_is_left_behind(monkeypatch: py
 
 
 @pytest.mark.parametrize("moment", ["before", "between"])
-def test_so_may_a_thread_of_a_rank(monkeypatch: pytest.MonkeyPatch, carrier: str, moment: str) -> None:
-    """On greenlets too: their thread gets the baton back once."""
+def test_a_thread_of_a_rank_may_end_when_it_is_given_up(monkeypatch: pytest.MonkeyPatch, backend: Any, moment: str) -> None:
+    """On greenlets too: their thread gets control back once."""
     race = Race(monkeypatch, moment)
 
     def main(comm: Any) -> None:
@@ -547,4 +551,4 @@ def test_so_may_a_thread_of_a_rank(monkeypatch: pytest.MonkeyPatch, carrier: str
             threading.Thread(target=race.wait).start()
         comm.barrier(), comm.recv()
 
-    timed_out(main, 3, carrier)
+    timed_out(main, 3, backend)

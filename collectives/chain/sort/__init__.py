@@ -1,1 +1,1 @@
-"""Sorts on a chain: everybody gives an item, and rank r gets the r-th."""
+"""Sorts on a chain: every process passes an item, and rank r gets the r-th smallest."""

@@ -1,17 +1,17 @@
-"""Sort by Batcher's bitonic network, on any number of processes: in each step a pair swaps items and keeps one each.
+"""Sort by Batcher's bitonic network, on any number of processes: in each step pairs exchange items and keep one each.
 
-Sorting n: the first n//2 one way round and the others the other way round, then merge. Merging n, with s the largest power
-of two below n: i meets i+s where both are there, then both parts are merged, the first s and the others. All
-distances are powers of two, and who is there is found by passing on addresses (`shapes.Logchain`) before.
+To sort n items: sort the first n//2 in one direction and the others in the other direction, then merge. To merge n items,
+with s the largest power of two below n: compare i with i+s for every i with i+s < n, then merge the first s and the
+others separately. All distances are powers of two; a `Logchain` provides the addresses.
 
     p = 4     step 1     step 2     step 3
-              0 - 1      0 - 2      0 - 1      the smaller of 0 and 2 goes to 0; of 0 and 1 in step 1,
-              2 - 3      1 - 3      2 - 3      to 1, since the first half is sorted downwards
+              0 - 1      0 - 2      0 - 1      the smaller item of 0 and 2 goes to 0; in step 1 the smaller
+              2 - 3      1 - 3      2 - 3      of 0 and 1 goes to 1: the first half is sorted in descending order
 
 Rounds   2 d + d (d+1) / 2, d = log2 p    Sent per rank   at most d (d+1) / 2 m + 16 d    Scratch   O(log p)
-Time     by the schedule's recurrence; if p is a power of two 2 d (t_s + 8 t_w) + d (d+1) / 2 (t_s + m t_w)
+Time     computed from the schedule; if p is a power of two 2 d (t_s + 8 t_w) + d (d+1) / 2 (t_s + m t_w)
 Fits     any p; items of m bytes
-Best     many processes: O(log^2 p) time, and next to no memory
+Best     many processes: O(log^2 p) time, O(log p) memory
 Source   Batcher, Sorting Networks and Their Applications, AFIPS Spring Joint Computer Conference 32 (1968); on a chain:
          Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -27,15 +27,17 @@ import numpy as np
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.chain.chain import Chain
-from collectives.chain.items import Order
-from collectives.chain.meter import UNREAD, Meter, Work
-from collectives.chain.paper import scanning
-from collectives.chain.shapes import Logchain
+from collectives.chain.derived_chains import Logchain
+from collectives.chain.items import SortKey
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
+from collectives.chain.schedules import scan_rounds
 from collectives.tools.numbers import ceil_log2, floor_log2, is_power_of_two
 
 
-def sort_bitonic(chain: Chain, item: bytes, *, order: Order = None, work: Work = None, meter: Meter = UNREAD) -> bytes:
-    """The item that belongs on this rank; all items are as long. `work(1)` is told of each comparison."""
+def sort_bitonic(
+    chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
+) -> bytes:
+    """Return the item of this rank in sorted order; all items have equal lengths. Calls `work(1)` for each comparison."""
     logchain = Logchain.of(chain)
     lefts, rights = logchain.lefts, logchain.rights
     held = 2 + len(lefts) + len(rights)
@@ -59,30 +61,30 @@ def sort_bitonic(chain: Chain, item: bytes, *, order: Order = None, work: Work =
 
 
 def steps(rank: int, size: int) -> Iterator[tuple[int, bool]]:
-    """What a rank does: how far away its partner is, negative to the left, and whether it keeps the smaller item."""
+    """Yield a rank's steps: the distance of its partner (negative to the left), and whether it keeps the smaller item."""
     halves = []
-    first, count, upwards = 0, size, True
+    first, count, ascending = 0, size, True
     while count > 1:
-        halves.append((first, count, upwards))
+        halves.append((first, count, ascending))
         half = count // 2
         if rank < first + half:
-            count, upwards = half, not upwards
+            count, ascending = half, not ascending
         else:
             first, count = first + half, count - half
-    for first, count, upwards in reversed(halves):
+    for first, count, ascending in reversed(halves):
         while count > 1:
             step = 1 << (count - 1).bit_length() - 1
             if rank < first + step:
                 if rank < first + count - step:
-                    yield step, upwards
+                    yield step, ascending
                 count = step
             else:
-                yield -step, not upwards
+                yield -step, not ascending
                 first, count = first + step, count - step
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    yield from scanning(case.p, 0)
+    yield from scan_rounds(case.p, 0)
     for pairs in network(0, case.p):
         yield [Transfer(a, b, case.m) for pair in pairs for a, b in (pair, pair[::-1])]
 
@@ -92,7 +94,7 @@ EMPTY: Pairs = []
 
 
 def network(first: int, count: int) -> list[Pairs]:
-    """All pairs of the network, step by step; what the two halves do they do at the same time."""
+    """Return all pairs of the network by step; the two halves run in parallel."""
     if count < 2:
         return []
     half = count // 2
@@ -101,13 +103,13 @@ def network(first: int, count: int) -> list[Pairs]:
 
 
 def merging(first: int, count: int) -> list[Pairs]:
-    """The pairs of a merge, step by step."""
+    """Return the pairs of a merge by step."""
     if count < 2:
         return []
     step = 1 << ceil_log2(count) - 1
-    meeting = [(i, i + step) for i in range(first, first + count - step)]
+    pairs = [(i, i + step) for i in range(first, first + count - step)]
     both = zip_longest(merging(first, step), merging(first + step, count - step), fillvalue=EMPTY)
-    return [meeting, *([*one, *other] for one, other in both)]
+    return [pairs, *([*one, *other] for one, other in both)]
 
 
 def closed_rounds(case: Case) -> int | None:

@@ -1,14 +1,15 @@
-"""Sort by Cheng's algorithm on every M-th process: gather M items to each, sort among them, hand the items out again.
+"""Sort by Cheng's algorithm on every M-th process: each gathers M items, these processes sort, and scatter the items.
 
-The gather merges on its way up a tree, and its roots, which are ranks 0, M, 2M and so on, find themselves to be a
-chain. They tell each other their addresses, and sort with exact splitters (`splitters`).
+Every M consecutive ranks form a tree, and the gather merges items on the way up. The roots, ranks 0, M, 2M and so on, form a
+chain. The roots exchange their addresses and sort with exact splitters (`splitters`).
 
     p = 4, M = 2     1 -> 0, 3 -> 2; 0 and 2 sort; 0 -> 1, 2 -> 3
 
-Rounds   data decide    Sent per rank   data decide    Scratch   2 M + 4 p / M items
-Time     no closed form; turns until the splitters are found depend on the data; O(P log p + log^2 p + M log P)
+Rounds   depend on data    Sent per rank   depends on data    Scratch   2 M + 4 p / M items
+Time     no closed form; the number of iterations to find the splitters depends on the data; O(P log p + log^2 p + M log
+         P), P = p / M
 Fits     any p; any M > 0; items of m bytes
-Best     between the serial sorts and bitonic
+Best     more processes than suit the serial sorts, and fewer than suit bitonic
 Source   Cheng, Edelman, Gilbert, Shah, A Novel Parallel Sorting Algorithm for Contemporary Architectures, 2006; on a
          chain: Moody, Ahn, de Supinski, Exascale Algorithms for Generalized MPI_Comm_split, EuroMPI 2011
 """
@@ -17,16 +18,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.between.groups import Subset
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.chain.chain import Chain
 from collectives.chain.collect import addresses
-from collectives.chain.items import Order
-from collectives.chain.merging import Gathered
-from collectives.chain.meter import UNREAD, Meter, Work
+from collectives.chain.items import SortKey
+from collectives.chain.merging import GatheredItems
+from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.chain.splitters import ALLTOALL, sort_lists
-from collectives.chain.tree import Places, grow, spread
+from collectives.chain.tree import TreeShape, build_tree, send_down
 from collectives.tools.numbers import ceil_div
+from collectives.tools.subset import Subset
 
 
 def sort_cheng(
@@ -35,19 +36,23 @@ def sort_cheng(
     *,
     M: int = 128,
     alltoall: Algorithm = ALLTOALL,
-    order: Order = None,
-    work: Work = None,
-    meter: Meter = UNREAD,
+    order: SortKey = None,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
 ) -> bytes:
-    """The item that belongs on this rank; all are as long, and no two alike. `work` is told of moves and comparisons."""
+    """Return the item with index r of the sorted sequence on rank r; all items are distinct and have the same length.
+
+    `work(n)` is called for n comparisons or moves of items.
+    """
     ALGORITHM.check(Case(chain.size, len(item), parameters={"M": M}))
-    gathered = Gathered(item, order, work, meter)
-    tree = grow(chain, Places(chain.size, block=M), len(item), gathered.give, gathered.take)
+    gathered = GatheredItems(item, order, work, meter)
+    tree = build_tree(chain, TreeShape(chain.size, block=M), len(item), gathered.payload, gathered.add_child)
     block, held = None, 0
     if tree.roots is not None:
         items, roots = gathered.items, tree.roots
         if roots.size > 1:
-            # What it has and what it gets; and of each other root an address, a median and a splitter's two bounds.
+            # The items received in the sort (GatheredItems has counted the gathered ones), and for each root an address, a
+            # median and two bounds of a splitter.
             held = len(items) + 4 * roots.size
             meter.take(held)
             sizes = [min(M, chain.size - first) for first in range(0, chain.size, M)]
@@ -56,21 +61,21 @@ def sort_cheng(
                 sorters, items, sizes, len(item), order=order, work=work, alltoall=alltoall, tag=chain.tag
             )
         block = np.frombuffer(b"".join(items), np.uint8)
-    found: bytes = spread(chain, tree, len(item), block).tobytes()
-    gathered.forget()
+    received: bytes = send_down(chain, tree, len(item), block).tobytes()
+    gathered.release()
     meter.drop(held)
-    return found
+    return received
 
 
 def fits(case: Case) -> str | None:
-    limit = ALGORITHM.parameter(case, "M")
-    return None if limit > 0 else f"M = {limit} is not positive"
+    block = ALGORITHM.parameter(case, "M")
+    return None if block > 0 else f"M = {block} is not positive"
 
 
 def holds(case: Case) -> int:
-    limit = ALGORITHM.parameter(case, "M")
-    sorters = ceil_div(case.p, limit)
-    return min(limit, case.p) if sorters == 1 else int(2 * limit + 4 * sorters)
+    block = ALGORITHM.parameter(case, "M")
+    sorters = ceil_div(case.p, block)
+    return min(block, case.p) if sorters == 1 else int(2 * block + 4 * sorters)
 
 
 ALGORITHM = Algorithm(

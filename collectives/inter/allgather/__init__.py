@@ -1,1 +1,1 @@
-"""Everybody ends with the blocks of all ranks of the other group, in rank order; the blocks of a group of one size."""
+"""Allgather between groups: every rank receives the other group's blocks, in rank order; equal blocks within a group."""

@@ -1,10 +1,11 @@
-"""Allgather between groups, full duplex: blocks one way, pieces of blocks the other way, then both groups gather.
+"""Allgather between groups, full duplex: blocks one way and pieces of blocks the other way, then both groups gather.
 
 Let A be the larger group. It is cut into q runs of consecutive ranks, the first p mod q of them one longer. b_j
-exchanges with the ranks of run j one after the other: it receives the whole block of the c-th and gives it the c-th
-nearly equal piece of its own block (larger pieces first, some may be empty). After that both groups gather to all, each
-by itself and at the same time, what they received: it lies in rank order already. `allgather` serves equal parts,
-`allgatherv` unequal ones. Where p = q both sides do the same, so nobody need know which is A.
+exchanges with the ranks of run j one after the other: it receives the whole block of the c-th rank and sends it the
+c-th nearly equal piece of its own block (larger pieces first, some may be empty). Then both groups, independently and
+at the same time, gather the received data to all their ranks; the data are already in rank order. `allgather` is used
+for equal parts, `allgatherv` for unequal ones. If p = q, both sides do the same, so no rank needs to know which group
+is A.
 
     p = 4, q = 2, blocks 0 1 2 3 of A, xX and yY of B
               start     1st       2nd       gathered
@@ -15,18 +16,20 @@ by itself and at the same time, what they received: it lies in rank order alread
     b_0       ....      0...      01..      0123
     b_1       ....      ..2.      ..23      0123
 
-Rounds   p/q + its parts'    Sent per rank   own block + its parts'    Scratch   its parts'
-Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), where q | p and (p/q) | k_B, beside startups (Theorem 1); for any
-         sizes by the schedule's recurrence, exact
+Rounds   p/q + parts    Sent per rank   own block + parts    Scratch   parts
+Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), if q | p and (p/q) | k_B, plus start-ups (Theorem 1); the exact
+         time, for any sizes, is computed from the schedule
 Fits     any p and q; blocks of equal size within a group
-Best     long blocks where q divides p: the lower bound max(p k_A, q k_B) t_w but for one block; elsewhere up to twice that
+Best     long blocks if q divides p: the lower bound max(p k_A, q k_B) t_w plus at most one block; otherwise up to twice
+         that
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
          Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Algorithm 1
 """
 
 from __future__ import annotations
 
-from collectives.between.full_duplex import (
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.inter_patterns.full_duplex import (
     ALLGATHER,
     ALLGATHERV,
     PARAMETERS,
@@ -36,9 +39,8 @@ from collectives.between.full_duplex import (
     runs_of_all,
     sides,
 )
-from collectives.between.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
-from collectives.between.groups import Placed
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
+from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -53,7 +55,7 @@ def allgather_full_duplex(
     allgatherv: Algorithm = ALLGATHERV,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         j = s.run_of(rank)
@@ -69,16 +71,16 @@ def allgather_full_duplex(
         gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
 
 
-def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
+def _piece_back(s: Sides, j: int, c: int) -> tuple[int, int]:
     """The c-th piece, to the c-th rank of the run."""
     return s.runs.start(j) + c, s.pieces(j).size(c)
 
 
-def _parts(case: Case) -> list[Placed]:
-    s, a, b, _ = on_paper(case)
+def _parts(case: Case) -> list[GroupPart]:
+    s, a, b, _ = case_sides(case)
     return [
-        parts_on_paper(pieces_of_all(s.p, s.q, s.k_b), a, case),
-        parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case),
+        gather_part(pieces_of_all(s.p, s.q, s.k_b), a, case),
+        gather_part(runs_of_all(s.p, s.q, s.k_a), b, case),
     ]
 
 
@@ -88,5 +90,5 @@ ALGORITHM = Algorithm(
     kind="inter",
     run=allgather_full_duplex,
     parameters=PARAMETERS,
-    **duplex_claims(_back, _parts),
+    **duplex_claims(_piece_back, _parts),
 )

@@ -1,7 +1,7 @@
-"""Allgather between groups by root gathering at its best: the roots exchange, and both groups broadcast at once.
+"""Allgather between groups by root gathering, best case: the roots exchange, and both groups broadcast at once.
 
-Rank 0 of each group collects its group's blocks by `gather`; the two roots exchange them, both ways at the same time;
-each broadcasts what it received in its group by `bcast`, a pipelined one with segments of `segment_bytes`.
+Rank 0 of each group collects its group's blocks by `gather`. The two roots exchange them, both directions at once. Each
+root broadcasts the received blocks in its group by `bcast`, a pipelined broadcast with segments of `segment_bytes`.
 
     p = 4, q = 2, blocks 0 1 2 3 of A, x and y of B
               gathered     a_0 with b_0    bcast in A and B
@@ -10,20 +10,22 @@ each broadcasts what it received in its group by `bcast`, a pipelined one with s
     b_0       xy ....      0123            0123
     b_1       .. ....      ....            0123
 
-Rounds   1 + its parts'    Sent per rank   roots their group's + its parts'    Scratch   roots their group's
-Time     about 3 max(p k_A, q k_B) t_w; with small segments, beside startups (Eq. 1); by the schedule's recurrence, exact
-Fits     any p and q; what its parts fit; blocks of equal size within a group
-Best     as the yardstick: the most that can be made of two roots
+Rounds   1 + parts    Sent per rank   parts; on roots + the group's blocks
+         Scratch   parts; on roots + the group's blocks
+Time     about 3 max(p k_A, q k_B) t_w; with small segments, plus start-ups (Eq. 1); the exact time is computed from the
+         schedule
+Fits     any p and q; cases that its parts support; blocks of equal size within a group
+Best     as a baseline: the best possible time with two roots
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
          Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Eq. 1
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import check_call
-from collectives.between.root_gathering import at_once, collect
-from collectives.between.root_gathering_claims import exchange_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.root_gathering import collect, exchange_at_once
+from collectives.inter_patterns.root_gathering_claims import at_once_claims
 from collectives.intra.bcast import circulant
 from collectives.intra.gather import binomial
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -43,11 +45,11 @@ def allgather_root_gathering_best(
     segment_bytes: int = SEGMENT_BYTES,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
     p, _ = check_call(ALGORITHM, inter, local, parameters)
     whole = collect(local, sendbuf, p * sendbuf.size, None, gather, tag)
-    at_once(inter, local, whole, recvbuf, bcast, segment_bytes, tag)
+    exchange_at_once(inter, local, whole, recvbuf, bcast, segment_bytes, tag)
 
 
 ALGORITHM = Algorithm(
@@ -56,5 +58,5 @@ ALGORITHM = Algorithm(
     kind="inter",
     run=allgather_root_gathering_best,
     parameters=PARAMETERS,
-    **exchange_claims(PARAMETERS),
+    **at_once_claims(PARAMETERS),
 )

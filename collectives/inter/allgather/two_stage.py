@@ -1,10 +1,10 @@
-"""Allgather between groups in two stages: pieces of blocks dealt out in turn, gathered across, then along.
+"""Allgather between groups in two stages: pieces of blocks are distributed cyclically and gathered by two allgathers.
 
-Let A be the larger group. In round g b_j gives piece g of its block to rank g q + j of A, and receives the whole block
-of the g-th rank of run j (runs as in `full_duplex`). A then gathers to all twice: over the ranks j, q + j, 2q + j, ...
-the pieces of b_j's block, then over each q consecutive ranks the whole blocks; B gathers what it received. Where q does
-not divide p, the first p mod q blocks are cut into one piece more, and the ranks left over at the end join the last q
-ranks with nothing to add. Where p = q both sides do the same.
+Let A be the larger group. In round g b_j sends piece g of its block to rank g q + j of A, and receives the whole block
+of the g-th rank of run j (runs as in `full_duplex`). A then gathers twice: over the ranks j, q + j, 2q + j, ... the
+pieces of b_j's block, then over each q consecutive ranks the whole blocks; B gathers the blocks that it received. If q
+does not divide p, the first p mod q blocks are cut into one piece more, and the remaining ranks at the end join the
+last q ranks without data. If p = q, both sides do the same.
 
     p = 4, q = 2, blocks 0 1 2 3 of A, xX and yY of B
               start     1st       2nd       across    along
@@ -15,26 +15,28 @@ ranks with nothing to add. Where p = q both sides do the same.
     b_0       ....      0...      01..      0123
     b_1       ....      ..2.      ..23      0123
 
-Rounds   p/q + its parts'    Sent per rank   own block + its parts'    Scratch   its parts'
-Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), where q | p and (p/q) | k_B, beside startups (Theorem 1); for any
-         sizes by the schedule's recurrence, exact
+Rounds   p/q + parts    Sent per rank   own block + parts    Scratch   parts
+Time     at most (M + k_B) t_w; M = max(p k_A, q k_B), if q | p and (p/q) | k_B, plus start-ups (Theorem 1); the exact
+         time, for any sizes, is computed from the schedule
 Fits     any p and q; blocks of equal size within a group
-Best     as full_duplex in this model; where nodes have q ranks each, the second stage stays inside them
-Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms
-         with Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 2; what does not divide: ours
+Best     the same time as full_duplex in this model; if nodes have q ranks each, the second stage stays inside the nodes
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms with
+         Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 2; sizes that do not divide are
+         fakempi's
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collectives.between.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
-from collectives.between.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
-from collectives.between.groups import Placed, Subset
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
+from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
+from collectives.tools.subset import Subset
 
 
 def allgather_two_stage(
@@ -47,7 +49,7 @@ def allgather_two_stage(
     allgatherv: Algorithm = ALLGATHERV,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
@@ -67,13 +69,13 @@ def allgather_two_stage(
 
 
 def _exchange_in_a(inter: Intercomm, sendbuf: Buffer, recvbuf: Buffer, s: Sides, rank: int, tag: int) -> None:
-    """Send in the round of the place in the run, receive in that of the piece: in one go if it is the same round."""
+    """Send in the round of the rank's position in its run, and receive in the round of its piece; if equal, at once."""
     target, (g, j) = s.run_of(rank), divmod(rank, s.q)
-    place, pieces = rank - s.runs.start(target), s.pieces(j)
+    position, pieces = rank - s.runs.start(target), s.pieces(j)
     incoming = recvbuf[j * s.k_b + pieces.start(g) : j * s.k_b + pieces.start(g + 1)]
-    for turn in sorted({place, g}):
-        outgoing = sendbuf if turn == place else None
-        exchange(inter, outgoing, target, incoming if turn == g else None, j, tag)
+    for round_number in sorted({position, g}):
+        outgoing = sendbuf if round_number == position else None
+        exchange(inter, outgoing, target, incoming if round_number == g else None, j, tag)
 
 
 def _sizes(pieces: Layout) -> list[int]:
@@ -81,30 +83,30 @@ def _sizes(pieces: Layout) -> list[int]:
 
 
 def _along(s: Sides, g: int) -> tuple[range, list[int]]:
-    """The g-th q consecutive ranks of A and what each has; the last ones also take those that are left over."""
+    """The g-th q consecutive ranks of A and the size of each one's data; the last set includes the remaining ranks."""
     last = s.p // s.q - 1
     if g < last:
         return range(g * s.q, (g + 1) * s.q), [s.k_b] * s.q
     return range(last * s.q, s.p), [s.k_b] * s.q + [0] * (s.p % s.q)
 
 
-def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
-    """The c-th piece, dealt out in turn."""
+def _piece_back(s: Sides, j: int, c: int) -> tuple[int, int]:
+    """The destination in A and the size of the c-th piece of b_j's block."""
     return c * s.q + j, s.pieces(j).size(c)
 
 
-def _parts(case: Case, across: Iterable[int] | None = None, along: Iterable[int] | None = None) -> list[Placed]:
-    """What is gathered in A across, in A along, and in B; some of the sets or all."""
-    s, a, b, _ = on_paper(case)
-    first = [parts_on_paper(_sizes(s.pieces(j)), a[j :: s.q], case) for j in across or range(s.q)]
+def _parts(case: Case, across: Iterable[int] | None = None, along: Iterable[int] | None = None) -> list[GroupPart]:
+    """The gathers across A, along A, and in B; for some of the sets, or for all."""
+    s, a, b, _ = case_sides(case)
+    first = [gather_part(_sizes(s.pieces(j)), a[j :: s.q], case) for j in across or range(s.q)]
     sets = [_along(s, g) for g in along or range(s.p // s.q)]
-    second = [parts_on_paper(counts, [a[i] for i in members], case) for members, counts in sets]
-    return [*first, *second, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case)]
+    second = [gather_part(counts, [a[i] for i in members], case) for members, counts in sets]
+    return [*first, *second, gather_part(runs_of_all(s.p, s.q, s.k_a), b, case)]
 
 
-def _kinds(case: Case) -> list[Placed]:
-    """The first and the last of each stage are all the kinds there are; every rank asks, so all p would be p times p."""
-    s = on_paper(case).sides
+def _kinds(case: Case) -> list[GroupPart]:
+    """The first and the last set of each stage: no other kinds exist, and checking all sets on all ranks would be O(p^2)."""
+    s = case_sides(case).sides
     return _parts(case, {0, s.q - 1}, {0, s.p // s.q - 1})
 
 
@@ -114,5 +116,5 @@ ALGORITHM = Algorithm(
     kind="inter",
     run=allgather_two_stage,
     parameters=PARAMETERS,
-    **duplex_claims(_back, _parts, _kinds),
+    **duplex_claims(_piece_back, _parts, _kinds),
 )

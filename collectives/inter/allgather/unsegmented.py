@@ -1,10 +1,10 @@
 """Allgather between groups, unsegmented: partners exchange whole blocks, then sets of q ranks gather.
 
-Let A be the larger group, cut into q runs as in `full_duplex`. b_j exchanges whole blocks with the ranks of run j one
-after the other. The c-th ranks of all runs then hold all of B's blocks between them: each such set of q ranks of A
-gathers to all by itself, and so does B, with what it received. Where q does not divide p, the first p mod q runs have
-one rank more: these give their block, take none, and join the last set with nothing to add. Where p = q both sides do
-the same.
+Let A be the larger group (p ranks) and B the smaller one (q ranks). A is cut into q runs of consecutive ranks, as in
+`full_duplex`. Rank j of B, b_j, exchanges whole blocks with the ranks of run j, one after the other. Together, the c-th
+ranks of all runs then hold all blocks of B. Each such set of q ranks of A does an allgather of these blocks, and B does an
+allgather of the blocks that it received. If q does not divide p, the first p mod q runs have one extra rank: it sends its
+block, receives none, and joins the last set without data. If p = q, the algorithm is the same in both groups.
 
     p = 4, q = 2, blocks 0 1 2 3 of A, x and y of B
               start     1st       2nd       gathered, in the sets {a_0, a_2} and {a_1, a_3}
@@ -15,25 +15,28 @@ the same.
     b_0       ....      0...      01..      0123
     b_1       ....      ..2.      ..23      0123
 
-Rounds   p/q + its parts'    Sent per rank   b_j p/q blocks + its parts'    Scratch   its parts'
-Time     at most (p/q max(k_A, k_B) + G) t_w; G = max((q-1) k_B, (p - p/q) k_A), where q | p, beside startups; for any
-         sizes by the schedule's recurrence, exact
+Rounds   ceil(p/q) + parts    Sent per rank   own block + parts; b_j sends its block floor(p/q) times
+         Scratch   parts
+Time     at most (p/q max(k_A, k_B) + G) t_w; G = max((q-1) k_B, (p - p/q) k_A), if q | p, plus start-ups; the exact
+         time, for any sizes, is computed from the schedule
 Fits     any p and q; blocks of equal size within a group
-Best     about equal groups; where p k_A < q k_B the ratio to the lower bound grows with p/q without bound
-Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms
-         with Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 1; sets that do not come out: ours
+Best     groups of similar size; if p k_A < q k_B, the time over the lower bound grows with p/q without limit
+Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Full-Duplex Inter-Group All-to-All Broadcast Algorithms with
+         Optimal Bandwidth, EuroMPI 2018, doi:10.1145/3236367.3236374, Algorithm 1; for q | p. The
+         general case is fakempi's
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from collectives.between.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
-from collectives.between.full_duplex_claims import duplex_claims, on_paper, parts_on_paper
-from collectives.between.groups import Placed, Subset
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
+from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
+from collectives.tools.subset import Subset
 
 
 def allgather_unsegmented(
@@ -46,7 +49,7 @@ def allgather_unsegmented(
     allgatherv: Algorithm = ALLGATHERV,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
     if s.in_a:
         j = s.run_of(rank)
@@ -65,7 +68,7 @@ def allgather_unsegmented(
 
 
 def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
-    """The c-th ranks of all runs, and what each has; the last set also takes those that are left over."""
+    """The c-th ranks of all runs, and the elements that each of them contributes; the last set includes the extra ranks."""
     members: list[int] = []
     counts: list[int] = []
     for j in range(s.q):
@@ -75,21 +78,21 @@ def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
     return members, counts
 
 
-def _back(s: Sides, j: int, c: int) -> tuple[int, int]:
-    """The whole block, to the c-th rank of the run; the ranks left over get nothing."""
+def _piece_back(s: Sides, j: int, c: int) -> tuple[int, int]:
+    """The c-th rank of run j and the number of elements that b_j sends to it: a whole block, or 0 for an extra rank."""
     return s.runs.start(j) + c, s.k_b if c < s.p // s.q else 0
 
 
-def _parts(case: Case, sets_of: Iterable[int] | None = None) -> list[Placed]:
-    s, a, b, _ = on_paper(case)
+def _parts(case: Case, sets_of: Iterable[int] | None = None) -> list[GroupPart]:
+    s, a, b, _ = case_sides(case)
     sets = [_set(s, c) for c in sets_of or range(s.p // s.q)]
-    parts = [parts_on_paper(counts, [a[i] for i in members], case) for members, counts in sets]
-    return [*parts, parts_on_paper(runs_of_all(s.p, s.q, s.k_a), b, case)]
+    parts = [gather_part(counts, [a[i] for i in members], case) for members, counts in sets]
+    return [*parts, gather_part(runs_of_all(s.p, s.q, s.k_a), b, case)]
 
 
-def _kinds(case: Case) -> list[Placed]:
-    """The first and the last set are all the kinds there are; every rank asks, so all would be too many."""
-    s = on_paper(case).sides
+def _kinds(case: Case) -> list[GroupPart]:
+    """The parts to check: the first and the last set. Other sets are like the first; to check all would take O(p^2)."""
+    s = case_sides(case).sides
     return _parts(case, {0, s.p // s.q - 1})
 
 
@@ -99,5 +102,5 @@ ALGORITHM = Algorithm(
     kind="inter",
     run=allgather_unsegmented,
     parameters=PARAMETERS,
-    **duplex_claims(_back, _parts, _kinds),
+    **duplex_claims(_piece_back, _parts, _kinds),
 )

@@ -1,1 +1,1 @@
-"""Everybody ends with the blocks of all ranks of the other group, in rank order; each block of its own size."""
+"""Allgatherv between groups: every rank receives the other group's blocks, in rank order; block sizes may differ."""

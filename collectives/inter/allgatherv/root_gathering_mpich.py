@@ -1,12 +1,13 @@
 """Allgatherv between groups by root gathering, as in MPICH: one direction after the other.
 
-As allgather by root gathering, with blocks of their own sizes. A rank knows the sizes in the other group, by `counts`,
-but not in its own; so each group first gathers them to all by `allgather`, one count of 8 bytes a rank. Then rank 0 of
-each group collects its group's blocks by `gatherv` (MPICH's is linear: a tree takes longer where the long blocks are far
-from the root), both groups at once; the first group's root sends them to the other's, which broadcasts them in its group
-by `bcast`; and only then the other way round. The first group is the larger one, of two equal ones that with more to
-send; where they are alike the caller says `first=True` in one and `first=False` in the other (see `between.groups`);
-that they are alike they know when the counts are gathered, so only then do they refuse.
+The algorithm is that of allgather by root gathering, for blocks of different sizes. A rank knows the sizes in the other
+group, by `counts`, but not those in its own. So each group first gathers its sizes to all ranks by `allgather`, one
+count of 8 bytes per rank. Then rank 0 of each group collects its group's blocks by `gatherv` (MPICH's is linear: a tree
+takes longer if the long blocks are far from the root), both groups at once. The first group's root sends them to the
+other root, which broadcasts them in its group by `bcast`; then the same in the other direction. The first group is the
+larger one; of two groups of equal size, the one with more data. If the totals are equal too, the caller passes
+`first=True` in one group and `first=False` in the other (see `inter_patterns.groups`). The groups can only detect this
+after gathering the counts, so the error is raised then.
 
     p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
               gathered     a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
@@ -15,11 +16,12 @@ that they are alike they know when the counts are gathered, so only then do they
     b_0       xy           0122333      0122333      0122333      0122333
     b_1       ..           .......      0122333      0122333      0122333
 
-Rounds   2 + its parts'    Sent per rank   roots their group's + its parts'    Scratch   roots their group's; all counts
-Time     at most (M + 3 K_A + 3 K_B) t_w; K_A and K_B are the totals, M the larger, beside startups and counts (Eq. 2),
-         where q | K_A and p | K_B; for any sizes by the schedule's recurrence, exact
-Fits     any p and q; what its parts fit; alike groups need `first`
-Best     as the yardstick: what the allgather does, for blocks of any size
+Rounds   2 + parts    Sent per rank   parts; on roots + the group's blocks
+         Scratch   parts; on roots + the group's blocks; counts
+Time     at most (M + 3 K_A + 3 K_B) t_w; K_A and K_B are the totals, M the larger, plus start-ups and counts (Eq. 2),
+         if q | K_A and p | K_B; the exact time, for any sizes, is computed from the schedule
+Fits     any p and q; cases that its parts support; equal groups need `first`
+Best     as a baseline: the allgather's algorithm for blocks of any size
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
          Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Eq. 2
 """
@@ -28,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.root_gathering import in_turn_by_counts
-from collectives.between.root_gathering_claims import turns_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.root_gathering import exchange_in_turn_by_counts
+from collectives.inter_patterns.root_gathering_claims import in_turn_claims
 from collectives.intra.allgather import bruck
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import linear
@@ -54,9 +56,9 @@ def allgatherv_root_gathering_mpich(
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
-    in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
+    exchange_in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
 
 
 ALGORITHM = Algorithm(
@@ -65,5 +67,5 @@ ALGORITHM = Algorithm(
     kind="inter",
     run=allgatherv_root_gathering_mpich,
     parameters=PARAMETERS,
-    **turns_claims(PARAMETERS),
+    **in_turn_claims(PARAMETERS),
 )

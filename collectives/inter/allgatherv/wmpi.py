@@ -1,7 +1,7 @@
-"""Allgatherv between groups as in WMPI: everybody sends to the other group's leader, which broadcasts in its own.
+"""Allgatherv between groups as in WMPI: every rank sends to the other group's leader, which broadcasts in its group.
 
-As allgather wmpi, with blocks of their own sizes; empty ones are not sent. Everybody knows the other group's
-counts, nobody needs its own's.
+The algorithm is that of allgather wmpi, for blocks of different sizes; empty blocks are not sent. Every rank knows the
+other group's counts; its own group's are not needed.
 
     p = 4, q = 2, blocks 0 1 22 333 of A, x and y of B
               to leaders   bcast
@@ -10,11 +10,12 @@ counts, nobody needs its own's.
     b_0       0122333      0122333
     b_1       .......      0122333
 
-Rounds   max(p, q) + bcast's    Sent per rank   own block + bcast's    Scratch   bcast's
-Time     sum of (t_s + m_i t_w) + bcast's; that of the group whose leader has all blocks last, if its broadcast is not the
-         shorter one; otherwise no closed form, since it depends on the order in which a leader's one port takes blocks in
-Fits     any p and q; what `bcast` fits
-Best     short blocks: one hop to the leaders and no gather before; long ones leave the leaders ceil(log2 p) times
+Rounds   max(p, q) + bcast    Sent per rank   own block + bcast    Scratch   bcast
+Time     sum of (t_s + m_i t_w) + bcast; these are the terms of the group whose leader receives its last block later. If
+         the broadcast of the other group is longer, there is no closed form, since the time depends on the order in
+         which a leader's port receives the blocks
+Fits     any p and q; cases that `bcast` supports
+Best     short blocks: one hop to the leaders and no gather before; a leader sends long blocks ceil(log2 p) times
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
@@ -22,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.groups import check_call
-from collectives.between.leaders import by_leaders, leader_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.leaders import by_leaders, leader_claims
 from collectives.intra.bcast import binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -43,7 +44,7 @@ def allgatherv_wmpi(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this one."""
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
     _, q = check_call(ALGORITHM, inter, local, {"bcast": bcast})
     layout = Layout.of_ranks(counts, q)
     by_leaders(inter, local, sendbuf, recvbuf, layout, bcast, tag)

@@ -1,1 +1,1 @@
-"""Allreduce between two groups."""
+"""Allreduce between groups: every rank receives the result of reducing the other group's operands."""

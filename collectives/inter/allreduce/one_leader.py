@@ -1,41 +1,43 @@
-"""Allreduce between groups by one leader: the smaller group's rank 0 deals with the whole other group by itself.
+"""Allreduce between groups by one leader: rank 0 of the smaller group communicates with the whole other group.
 
-The smaller group reduces to its rank 0 by `reduce`. This leader broadcasts the result to the other group (bcast joined), and
-the other group reduces to it (reduce circulant), both in segments of the best length for `startup_bytes` (`between.joined`);
-at last it broadcasts that in its own group by `bcast`. Of two groups of one size, the caller says `first=False` in the one
-that is to have the leader, and `first=True` in the other.
+The smaller group reduces to its rank 0 by `reduce`. This leader broadcasts the result to the other group (bcast
+joined), and the other group reduces to it (reduce circulant), both in segments of the best length for `startup_bytes`
+(`inter_patterns.joined`). At the end the leader broadcasts that result in its own group by `bcast`. If the groups have
+equal size, the caller passes `first=False` in the group that has the leader, and `first=True` in the other.
 
     p = 4, q = 1      start    b_0 to A    A to b_0
     a_0 .. a_3        0..3     x           x
     b_0               x        x           0123
 
-Rounds   its parts'    Sent per rank   its parts'    Scratch   its parts'; the leader m more
-Time     by the schedule's recurrence; about 2 m t_w + 2 h t_s + 4 sqrt(h m t_w t_s) if the smaller group is one rank, and
-         h = ceil(log2 (q+1)) - 1
-Fits     any p and q; commutative ops; what its parts fit; startup_bytes > 0; alike groups need `first`
+Rounds   parts    Sent per rank   parts    Scratch   parts; on the leader + m
+Time     computed from the schedule; about 2 m t_w + 2 h t_s + 4 sqrt(h m t_w t_s) if the smaller group is one rank,
+         where h = ceil(log2 (q+1)) - 1
+Fits     any p and q; commutative ops; cases that its parts support; startup_bytes > 0; equal groups need `first`
+Bits     equal on all ranks; depend on p
 Best     long messages between one rank and many: the lower bound is 2 m q / (q+1) t_w
-Source   ours; Träff, Optimal Broadcast Schedules in Logarithmic Time, 2024, arXiv:2407.18004, for both its main parts
+Source   fakempi; Träff, Optimal Broadcast Schedules in Logarithmic Time, 2024, arXiv:2407.18004, for both its main
+         parts
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import (
-    UNDECIDED,
-    Part,
-    Placed,
-    beside,
-    check_local,
-    misfit,
-    numbers,
-    scratch_in,
-    sent_in,
-)
-from collectives.between.joined import STARTUP_BYTES
-from collectives.between.one_leader import a_is_larger
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Schedule
+from collectives.catalogue.schedule import Rounds
 from collectives.inter.bcast import joined
 from collectives.inter.reduce import circulant
+from collectives.inter_patterns.groups import (
+    UNDECIDED,
+    GroupPart,
+    RootRole,
+    check_local,
+    concurrent,
+    process_numbers,
+    scratch_in,
+    sent_in,
+    unsupported,
+)
+from collectives.inter_patterns.joined import STARTUP_BYTES
+from collectives.inter_patterns.one_leader import a_is_larger
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
@@ -58,7 +60,7 @@ def allreduce_one_leader(
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
-    """Leave the combination of the other group's operands in everybody's `recvbuf`."""
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
     parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
@@ -69,7 +71,7 @@ def allreduce_one_leader(
         BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
         return
     leads = local.Get_rank() == 0
-    root, whole = (Part.ROOT, spare_memory(sendbuf, sendbuf.size)) if leads else (Part.PROC_NULL, None)
+    root, whole = (RootRole.ROOT, spare_memory(sendbuf, sendbuf.size)) if leads else (RootRole.PROC_NULL, None)
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
     THERE.run(inter, local, whole, root=root, startup_bytes=startup_bytes, tag=tag)
     BACK.run(inter, local, None, recvbuf if leads else None, op=op, root=root, startup_bytes=startup_bytes, tag=tag)
@@ -77,11 +79,11 @@ def allreduce_one_leader(
 
 
 def fits(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else misfit(_parts(case))
+    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(case))
 
 
-def schedule(case: Case) -> Schedule | None:
-    return beside(_parts(case))
+def schedule(case: Case) -> Rounds | None:
+    return concurrent(_parts(case))
 
 
 def scratch(case: Case, rank: int) -> int:
@@ -93,20 +95,20 @@ def closed_sent(case: Case, rank: int) -> int | None:
     return sent_in(_parts(case), rank)
 
 
-def _parts(case: Case) -> list[Placed]:
-    """What the smaller group does by itself, and what its leader does with the other; that one has the root's place."""
+def _parts(case: Case) -> list[GroupPart]:
+    """The parts within the smaller group, and those between its leader (as root) and the other group."""
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
-    (a, b), (in_a, in_b) = case.groups, numbers(case)
-    few, many, in_few, in_many = (b, a, in_b, in_a) if a_is_larger(case) else (a, b, in_a, in_b)
+    (a, b), (in_a, in_b) = case.groups, process_numbers(case)
+    smaller, larger, in_smaller, in_larger = (b, a, in_b, in_a) if a_is_larger(case) else (a, b, in_a, in_b)
     size, cut = case.itemsize, {"startup_bytes": ALGORITHM.parameter(case, "startup_bytes")}
-    there = Case(few.p, few.m, q=many.p, itemsize=size, parameters=cut)
-    back = Case(few.p, q=many.p, m_b=many.m, itemsize=size, commutative=case.commutative, parameters=cut)
-    both = [*in_few, *in_many]
+    there = Case(smaller.p, smaller.m, q=larger.p, itemsize=size, parameters=cut)
+    back = Case(smaller.p, q=larger.p, m_b=larger.m, itemsize=size, commutative=case.commutative, parameters=cut)
+    both = [*in_smaller, *in_larger]
     return [
-        (reduce, Case(few.p, few.m, itemsize=size, commutative=case.commutative), in_few),
+        (reduce, Case(smaller.p, smaller.m, itemsize=size, commutative=case.commutative), in_smaller),
         (THERE, there, both),
         (BACK, back, both),
-        (bcast, Case(few.p, many.m, itemsize=size), in_few),
+        (bcast, Case(smaller.p, larger.m, itemsize=size), in_smaller),
     ]
 
 

@@ -1,30 +1,31 @@
 """Allreduce between groups by reduce, exchange and broadcast: both groups do the same at the same time.
 
-Each group reduces to its rank 0, its leader, by `reduce`; the leaders exchange what they have, both ways at once; each
-broadcasts what it received by `bcast`. Nobody has to go first, as in wmpi. Operands are combined in the order that
-`reduce` keeps to.
+Each group reduces to its rank 0, its leader, by `reduce`. The leaders exchange their results, both directions at once.
+Each broadcasts the received result by `bcast`. No group has to go first, unlike in wmpi. Operands are combined in the
+order that `reduce` uses.
 
-    p = 4, q = 2
+    p = 4, q = 2           (0123: the operands of A are combined, xy: those of B)
               reduced      a_0 with b_0    bcast in A and B
     a_0       0123 ..      xy              xy
     a_1 a_2.. .... ..      ..              xy
     b_0       xy ....      0123            0123
     b_1       .. ....      ....            0123
 
-Rounds   1 + its parts'    Sent per rank   its parts', leaders m more    Scratch   its parts', leaders m more
-Time     (1 + 2 ceil(log2 n)) (t_s + m t_w); n = max(p, q), and ceil(log2 n) m c, for both binomial and m on both sides,
-         otherwise by the schedule's recurrence, exact
-Fits     any p and q; what its parts fit
-Best     short messages, and ops that want rank order
+Rounds   1 + parts    Sent per rank   parts; on leaders + m    Scratch   parts; on leaders + m
+Time     (1 + 2 l) (t_s + m t_w) + l m c; l = ceil(log2 max(p, q)), if both parts are binomial and both groups have m
+         bytes; otherwise computed from the schedule
+Fits     any p and q; cases that its parts support
+Bits     equal on all ranks; depend on the operands only
+Best     short messages, and ops that need rank order
 Source   MPICH, src/mpi/coll/allreduce/allreduce_inter_reduce_exchange_bcast.c
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import Placed, check_call, numbers
-from collectives.between.leaders_exchange import leaders_exchange, leaders_exchange_claims
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.schedule import Seconds, message
+from collectives.inter_patterns.groups import GroupPart, check_call, process_numbers
+from collectives.inter_patterns.leaders_exchange import leaders_exchange, leaders_exchange_claims
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.numbers import ceil_log2
@@ -44,7 +45,7 @@ def allreduce_reduce_exchange_bcast(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Leave the combination of the other group's operands in everybody's `recvbuf`."""
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
     check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
     leaders_exchange(inter, local, sendbuf, recvbuf, op, reduce, tag)
     bcast.run(local, recvbuf, root=0, tag=tag)
@@ -66,8 +67,8 @@ def closed_combined(case: Case) -> int | None:
     return None if closed_rounds(case) is None else ceil_log2(max(case.p, case.q)) * case.m
 
 
-def _broadcasts(case: Case) -> list[Placed]:
-    bcast, (in_a, in_b) = ALGORITHM.parameter(case, "bcast"), numbers(case)
+def _broadcasts(case: Case) -> list[GroupPart]:
+    bcast, (in_a, in_b) = ALGORITHM.parameter(case, "bcast"), process_numbers(case)
     return [
         (bcast, Case(case.p, case.m_b, itemsize=case.itemsize), in_a),
         (bcast, Case(case.q, case.m, itemsize=case.itemsize), in_b),

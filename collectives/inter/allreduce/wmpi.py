@@ -1,10 +1,10 @@
-"""Allreduce between groups as in WMPI: a reduce in each group, then a broadcast to the one, then to the other.
+"""Allreduce between groups as in WMPI: a reduce in each group, then a broadcast to one group, then to the other.
 
-Each group reduces to its rank 0, its leader, by `reduce`, both at once. Then the first group's leader sends its result to
-the other's, which broadcasts it in its group by `bcast`; then the same the other way round. The leaders are the first to
-be done with a broadcast, so the two overlap. The first group is the larger one; where the groups are alike the caller
-says `first=True` in one and `first=False` in the other (WMPI has a mark in the communicator; see `between.groups`).
-Operands are combined in the order that `reduce` keeps to.
+Each group reduces to its rank 0, its leader, by `reduce`, both at once. Then the first group's leader sends its result
+to the other leader, which broadcasts it in its group by `bcast`; then the same in the other direction. The leaders
+complete a broadcast first, so the two overlap. The first group is the larger one; if the groups are equal, the caller
+passes `first=True` in one and `first=False` in the other (WMPI stores a flag in the communicator; see
+`inter_patterns.groups`). Operands are combined in the order that `reduce` uses.
 
     p = 4, q = 2
               reduced      a_0 to b_0   bcast in B   b_0 to a_0   bcast in A
@@ -13,32 +13,33 @@ Operands are combined in the order that `reduce` keeps to.
     b_0       xy ....      xy 0123      0123         0123         0123
     b_1       .. ....      .. ....      0123         0123         0123
 
-Rounds   2 + its parts'    Sent per rank   its parts', leaders m more    Scratch   its parts', leaders m more
-Time     2 (t_s + m t_w) + its parts'; both binomial and m on both sides: (2 + max(a, b) + a + b) (t_s + m t_w)
-         + max(a, b) m c with a = ceil(log2 p), b = ceil(log2 q); otherwise by the schedule's recurrence, exact
-Fits     any p and q; what its parts fit; alike groups need `first`
-Best     short messages and an op that wants rank order
+Rounds   2 + parts    Sent per rank   parts; on leaders + m    Scratch   parts; on leaders + m
+Time     2 (t_s + m t_w) + parts; if both parts are binomial and both groups have m bytes: (2 + max(a, b) + a + b) (t_s
+         + m t_w) + max(a, b) m c with a = ceil(log2 p), b = ceil(log2 q); otherwise computed from the schedule
+Fits     any p and q; cases that its parts support; equal groups need `first`
+Bits     equal on all ranks; depend on the operands only
+Best     short messages, and ops that need rank order
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import (
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message
+from collectives.inter_patterns.groups import (
     UNDECIDED,
-    Placed,
+    GroupPart,
     a_comes_first,
-    beside,
     check_local,
-    in_a_row,
-    misfit,
-    numbers,
+    concurrent,
+    process_numbers,
     scratch_in,
     sent_in,
+    sequential,
+    unsupported,
 )
-from collectives.between.root_gathering import decided, in_turn
-from collectives.between.root_gathering_claims import turns
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Schedule, Seconds, Transfer, message
+from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
+from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
@@ -60,25 +61,25 @@ def allreduce_wmpi(
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
-    """Leave the combination of the other group's operands in everybody's `recvbuf`."""
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = decided(ALGORITHM, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
+    goes_first = resolve_first(ALGORITHM, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
     parameters = {"reduce": reduce, "bcast": bcast, "first": goes_first}
     ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
     whole = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
-    in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
+    exchange_in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
 
 
 def fits(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else misfit(_parts(case))
+    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
 
 
-def schedule(case: Case) -> Schedule | None:
+def schedule(case: Case) -> Rounds | None:
     reduce_a, reduce_b, bcast_a, bcast_b = _parts(case)
     leaders = Transfer(0, case.p, case.m), Transfer(case.p, 0, case.m_b)
-    return in_a_row(beside([reduce_a, reduce_b]), turns(case, leaders, bcast_a, bcast_b))
+    return sequential(concurrent([reduce_a, reduce_b]), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
 
 
 def scratch(case: Case, rank: int) -> int:
@@ -91,7 +92,7 @@ def closed_sent(case: Case, rank: int) -> int | None:
 
 
 def closed_rounds(case: Case) -> int | None:
-    """The later reduce, a hop, one broadcast's sends of its leader, a hop, and the other broadcast."""
+    """The later reduce, a hop, the leader's sends in one broadcast, a hop, and the other broadcast."""
     names = [ALGORITHM.parameter(case, name).name for name in ("reduce", "bcast")]
     if case.m != case.m_b or names != ["binomial", "binomial"]:
         return None
@@ -109,13 +110,13 @@ def closed_combined(case: Case) -> int | None:
 
 
 def _by_leaders(case: Case, rank: int) -> int:
-    """The result of the own group, which its leader holds and sends."""
+    """Bytes of the local group's result, which its leader holds and sends; 0 on other ranks."""
     return {0: case.m, case.p: case.m_b}.get(rank, 0)
 
 
-def _parts(case: Case) -> list[Placed]:
+def _parts(case: Case) -> list[GroupPart]:
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
-    (p, q), (in_a, in_b), size = (case.p, case.q), numbers(case), case.itemsize
+    (p, q), (in_a, in_b), size = (case.p, case.q), process_numbers(case), case.itemsize
     return [
         (reduce, Case(p, case.m, itemsize=size, commutative=case.commutative), in_a),
         (reduce, Case(q, case.m_b, itemsize=size, commutative=case.commutative), in_b),

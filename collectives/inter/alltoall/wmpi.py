@@ -1,9 +1,10 @@
-"""Alltoall between groups as in WMPI: everybody starts all its sends and all its receives, and waits.
+"""Alltoall between groups as in WMPI: every rank starts all its sends and all its receives, and waits.
 
-Rank r of a group starts receives from r, r-1, r-2, ... of the other and sends to r, r+1, r+2, ... (mod its size). One
-group starts its receives first, the other its sends: the larger one is first, or who says `first=True`. Who is first
-changes no result; groups of one size that were not told both start with their receives. What is served when, the ports
-decide: a message waits for its sender's port, then for its receiver's, first come, first served.
+Rank r of a group starts receives from r, r-1, r-2, ... of the other group and sends to r, r+1, r+2, ... (mod its size).
+The first group starts its receives first, the other its sends. The first group is the larger one, or the one that
+passes `first=True`. The order changes no result; groups of equal size without `first` both start with their receives.
+The ports determine the order of transfers: a message waits for its sender's port, then for its receiver's, first come,
+first served.
 
     p = 4, q = 2      sends to           receives from      starts first
     a_0 a_2           b_0, b_1           b_0, b_1           receives
@@ -11,18 +12,19 @@ decide: a message waits for its sender's port, then for its receiver's, first co
     b_0               a_0, 1, 2, 3       a_0, 3, 2, 1       sends
     b_1               a_1, 2, 3, 0       a_1, 0, 3, 2       sends
 
-Rounds   no closed form    Sent per rank   q m bytes, in B p m_b    Scratch   none
-Time     no closed form; at least max(p, q) (t_s + m t_w) if all blocks are equal, the order of messages depends on timing
+Rounds   no closed form    Sent per rank   q m bytes; in B p m_b    Scratch   none
+Time     no closed form; at least max(p, q) (t_s + m t_w) if all blocks are equal; the order of messages depends on
+         timing
 Fits     any p and q; blocks of equal size in each direction
-Best     where the network sorts out many messages at once; ranks that come late hold up nobody else
+Best     networks that handle many messages at once; late ranks delay no other pair
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
 from __future__ import annotations
 
-from collectives.between.across import bytes_sent, swap
-from collectives.between.groups import check_local
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
+from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -30,11 +32,13 @@ from collectives.tools.protocol import Buffer, Comm, Intercomm
 def alltoall_wmpi(
     inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, first: bool | None = None, tag: int = 0
 ) -> None:
-    """Swap equal blocks with every rank of the other group."""
+    """Exchange equal blocks with every rank of the other group."""
     check_local(inter, local)
     q = inter.Get_remote_size()
     out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
-    swap(inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag)
+    exchange_all_at_once(
+        inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag
+    )
 
 
 ALGORITHM = Algorithm(

@@ -1,14 +1,14 @@
-"""Alltoallv between groups as in WMPI: everybody starts all its sends and all its receives, and waits.
+"""Alltoallv between groups as in WMPI: every rank starts all its sends and all its receives, and waits.
 
-As alltoall wmpi, with blocks of their own sizes. They follow each other in rank order, unless displacements
-say where they begin; empty ones are left out.
+The algorithm is that of alltoall wmpi, for blocks of different sizes. Blocks are contiguous and in rank order unless
+displacements are given; empty blocks are not sent.
 
     p = 4, q = 2, where a_i has i elements for b_0     b_0 starts sends to a_0, 1, 2, 3 and receives from a_3, 2, 1
 
 Rounds   no closed form    Sent per rank   all its blocks    Scratch   none
 Time     no closed form; the order of messages depends on timing
 Fits     any p and q
-Best     where the network sorts out many messages at once; ranks that come late hold up nobody else
+Best     networks that handle many messages at once; late ranks delay no other pair
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.across import bytes_sent, swap
-from collectives.between.groups import check_local
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
+from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import cut
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -36,11 +36,11 @@ def alltoallv_wmpi(
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
-    """Swap blocks of any size with every rank of the other group."""
+    """Exchange blocks of any size with every rank of the other group."""
     check_local(inter, local)
     q = inter.Get_remote_size()
     outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
-    swap(inter, outgoing.__getitem__, incoming.__getitem__, first, tag)
+    exchange_all_at_once(inter, outgoing.__getitem__, incoming.__getitem__, first, tag)
 
 
 ALGORITHM = Algorithm(

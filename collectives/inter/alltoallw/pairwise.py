@@ -1,15 +1,16 @@
-"""Alltoallw between groups by pairwise exchange: in every round the groups form pairs, and each pair swaps its two blocks.
+"""Alltoallw between groups by pairwise exchange: in every round ranks of the two groups form pairs and exchange two blocks.
 
-As alltoall by pairwise exchange; what a block is: as in alltoallw linear.
+The algorithm is that of alltoall by pairwise exchange, for blocks with any datatype (see alltoallw linear).
 
     p = 4, q = 2, where a_i has [matrix, i, column] for b_0     b_0 receives 1, 2, 3 columns from a_1, a_2, a_3
 
 Rounds   at most max(p, q)    Sent per rank   all its blocks    Scratch   none
-Time     by the schedule's recurrence; at most the longest block of each round, summed up
+Time     computed from the schedule; at most the sum of t_s + b t_w over all rounds, where b is the longest block of the
+         round
 Fits     any p and q
-Best     long blocks of about one size: nobody has more than one partner at a time
-Source   ours; within one group: Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
-         International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+Best     long blocks of similar size: a rank has only one partner at a time
+Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in
+         MPICH, International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.between.across import bytes_sent, in_rounds, rounds_on_paper
-from collectives.between.groups import check_local
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.pairs import one_block_each
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rounds, exchange_in_rounds_schedule
+from collectives.inter_patterns.groups import check_local
+from collectives.patterns.pairs.blocks import check_block_count
 from collectives.tools.protocol import Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 
@@ -28,12 +29,12 @@ from collectives.tools.unbuffered import UnbufferedBetween
 def alltoallw_pairwise(
     inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
 ) -> None:
-    """Swap buffers with the other group, one for each of its ranks."""
+    """Exchange one buffer with each rank of the other group."""
     check_local(inter, local)
     q = inter.Get_remote_size()
-    one_block_each(sendblocks, q)
-    one_block_each(recvblocks, q)
-    in_rounds(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
+    check_block_count(sendblocks, q)
+    check_block_count(recvblocks, q)
+    exchange_in_rounds(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
 
 
 ALGORITHM = Algorithm(
@@ -41,6 +42,6 @@ ALGORITHM = Algorithm(
     name="pairwise",
     kind="inter",
     run=alltoallw_pairwise,
-    schedule=rounds_on_paper,
+    schedule=exchange_in_rounds_schedule,
     closed_sent=bytes_sent,
 )

@@ -1,10 +1,11 @@
-"""Barrier between groups as in WMPI: a barrier of all ranks of both groups, over the communicator that joins each two.
+"""Barrier between groups as in WMPI: a barrier on the union of both groups.
 
-The ranks of one group keep their numbers, those of the other are shifted by its size; on these p + q numbers runs
-`barrier`, and every message takes the local group's communicator or the one between the groups, whichever joins the two.
-The larger group keeps its numbers, or who says `first=True`. Dissemination does the same at r + p as at r, so of two
-groups of one size both may keep theirs: it never asks. Other barriers need `first` there. Everybody waits for everybody,
-also of its own group; MPI asks only to wait for the other.
+The ranks of one group keep their numbers, those of the other are shifted by its size. `barrier` runs on these p + q
+numbers; every message uses the local group's communicator or the intercommunicator, depending on its two ends. The
+larger group keeps its numbers, or the group that passes `first=True`. In dissemination every rank r
+sends to r + 2^k (mod p + q), so in two groups of equal size each group may regard its own numbers as the kept ones, and
+`first` is not needed. Other barriers need `first` in that case. Every rank waits for all ranks, also of its own group;
+MPI requires only to wait for the other group.
 
     p = 4, q = 2: all are 0 .. 5, b_0 is 4 and b_1 is 5
               start       k = 0       k = 1       k = 2
@@ -15,18 +16,19 @@ also of its own group; MPI asks only to wait for the other.
 
 Rounds   ceil(log2 (p+q))    Sent per rank   0 bytes    Scratch   none
 Time     ceil(log2 (p+q)) t_s
-Fits     any p and q; groups of one size need `first` unless by dissemination
-Best     always, in this model: no barrier of all has fewer rounds
+Fits     any p and q; groups of equal size need `first` unless by dissemination
+Best     all cases, in this model: no barrier on p + q ranks has fewer rounds
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2;
          by a hypercube there, by dissemination here, which takes no longer and serves any p + q
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import UNDECIDED, check_call, comes_first
-from collectives.between.union import Union
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Schedule, Seconds
+from collectives.catalogue.schedule import Rounds, Seconds
+from collectives.inter_patterns.groups import UNDECIDED, check_call, comes_first, with_process_numbers
+from collectives.inter_patterns.posted import posted
+from collectives.inter_patterns.union import Union
 from collectives.intra.barrier import dissemination
 from collectives.tools.protocol import Comm, Intercomm
 
@@ -36,10 +38,10 @@ BARRIER = dissemination.ALGORITHM
 def barrier_wmpi(
     inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
 ) -> None:
-    """Return when every rank of both groups has called."""
+    """Return when every rank of both groups has entered the barrier."""
     p, q = check_call(ALGORITHM, inter, local, {"barrier": barrier, "first": first})
-    keeps = comes_first((p, 0), (q, 0), first) is not False
-    barrier.run(Union(inter, local, keeps), tag=tag)
+    keeps_numbers = comes_first((p, 0), (q, 0), first) is not False
+    barrier.run(Union(inter, local, keeps_numbers), tag=tag)
 
 
 def fits(case: Case) -> str | None:
@@ -50,17 +52,17 @@ def fits(case: Case) -> str | None:
     return f"barrier {barrier.name}: {reason}" if reason else None
 
 
-def schedule(case: Case) -> Schedule | None:
-    plan, first = _all(case)[0].plan(Case(case.ranks)), _all(case)[1]
+def schedule(case: Case) -> Rounds | None:
+    plan, first = posted(_barrier_and_first(case)[0].plan(Case(case.ranks))), _barrier_and_first(case)[1]
     if plan is None or first:
         return plan
     n, p = case.ranks, case.p
-    here = [*range(p, n), *range(p)]  # B keeps its numbers, A's are shifted by q
-    return ([t._replace(source=here[t.source], dest=here[t.dest]) for t in transfers] for transfers in plan)
+    numbers = [*range(p, n), *range(p)]  # B keeps its numbers, A's are shifted by q
+    return with_process_numbers(plan, numbers)
 
 
 def closed_rounds(case: Case) -> int | None:
-    return _all(case)[0].rounds(Case(case.ranks))
+    return _barrier_and_first(case)[0].rounds(Case(case.ranks))
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -68,10 +70,10 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return _all(case)[0].time(Case(case.ranks), t_s, t_w)
+    return _barrier_and_first(case)[0].time(Case(case.ranks), t_s, t_w)
 
 
-def _all(case: Case) -> tuple[Algorithm, bool]:
+def _barrier_and_first(case: Case) -> tuple[Algorithm, bool]:
     """The barrier, and whether A keeps its numbers."""
     first = comes_first((case.p, 0), (case.q, 0), ALGORITHM.parameter(case, "first"))
     return ALGORITHM.parameter(case, "barrier"), first is not False

@@ -1,1 +1,1 @@
-"""Broadcast between two groups."""
+"""Broadcast between groups: every rank of the other group receives the root's message."""

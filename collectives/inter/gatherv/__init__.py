@@ -1,1 +1,1 @@
-"""Gatherv between two groups."""
+"""Gatherv between groups: the root receives the blocks of the other group's ranks, in rank order; block sizes may differ."""

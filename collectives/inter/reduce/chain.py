@@ -1,10 +1,11 @@
-"""Reduce between groups by a pipelined chain: segments walk from the last leaf to the first, and from there to the root.
+"""Reduce between groups by a pipelined chain: segments travel from the last leaf to the first, and then to the root.
 
 The message is cut into n segments of sqrt(m S / (q-1)) bytes, where S = `startup_bytes` is t_s / t_w. Leaf j receives
-segment k from leaf j+1 while it sends segment k-1 to leaf j-1, leaf 0 to the root, and puts its own operand in front: so
-operands are combined in rank order. The ranks beside the root (PROC_NULL) send nothing, receive nothing and return at once.
+segment k from leaf j+1 while it sends segment k-1 to leaf j-1 (leaf 0 to the root), and combines its own operand with
+it, as left operand, so operands are combined in rank order. The other ranks of the root's group pass PROC_NULL and return
+immediately.
 
-    p = 4 leaves b_0 .. b_3, root a_1, two segments: how many operands are in each
+    p = 4, q = 4: leaves b_0 .. b_3, root a_1, two segments: the number of operands in each
               start    1st      2nd      3rd      4th      5th
     a_1       ..       ..       ..       ..       4.       44
     b_0       11       11       11       41       44
@@ -12,11 +13,13 @@ operands are combined in rank order. The ranks beside the root (PROC_NULL) send 
     b_2       11       21       22
     b_3       11
 
-Rounds   n+q-1    Sent per rank   m bytes, A nothing    Scratch   2 segments; b_(q-1) none
-Time     n t_s + m t_w + (q-1) (t_s + b t_w); b is the longest segment; combining by the schedule's recurrence, exact
+Rounds   n+q-1    Sent per rank   m bytes; none in A    Scratch   2 segments; none on b_(q-1)
+Time     n t_s + m t_w + (q-1) (t_s + b t_w); b is the longest segment; with combining, the time is computed from the
+         schedule
 Fits     any p and q; any op, in rank order; startup_bytes > 0
-Best     long messages and ops that are not commutative: within 1.5 of m t_w once m is 20 (q-1) t_s / t_w
-Source   folklore; within one group analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective
+Bits     depend on the operands only
+Best     long messages and noncommutative ops: within 1.5 of m t_w if m is at least 20 (q-1) t_s / t_w
+Source   folklore; within one group analyzed by Pjesivac-Grbovic et al., Performance analysis of MPI collective
          operations, Cluster Computing 10 (2007), doi:10.1007/s10586-007-0012-0
 """
 
@@ -24,14 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.between.groups import Part
-from collectives.between.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes
-from collectives.between.joined import numbers as joined_numbers
-from collectives.between.rooted import check_root, sides
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Round, Seconds, Transfer
-from collectives.shapes.reductions import combine
-from collectives.shapes.segmented import chain_rounds, chain_steps, chain_time, segments_of
+from collectives.catalogue.schedule import Posted, Round, Seconds, Transfer
+from collectives.inter_patterns.groups import RootRole
+from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes
+from collectives.inter_patterns.joined import process_numbers as joined_numbers
+from collectives.inter_patterns.rooted import check_root, group_sizes
+from collectives.patterns.reductions import combine
+from collectives.patterns.segmented import chain_rounds, chain_steps, chain_time, segments_of
 from collectives.tools.blocks import required, segments
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange, receive
@@ -45,18 +48,18 @@ def reduce_chain(
     recvbuf: Buffer | None,
     *,
     op: Op,
-    root: Part | int,
+    root: RootRole | int,
     startup_bytes: int = STARTUP_BYTES,
     tag: int = 0,
 ) -> None:
-    """Leave the combination of the other group's operands in the root's `recvbuf`."""
+    """Leave the result of the other group's operands in the root's `recvbuf`."""
     check_root(inter, local, root)
-    p, q = sides(inter, root)
+    p, q = group_sizes(inter, root)
     ALGORITHM.check(Case(p, q=q, parameters={"startup_bytes": startup_bytes}))
-    if root is Part.PROC_NULL:
+    if root is RootRole.PROC_NULL:
         return
-    at_root = isinstance(root, Part)
-    own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that gives its operand")
+    at_root = isinstance(root, RootRole)
+    own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that contributes an operand")
     pieces = segments(own.size, own.itemsize, segment_bytes(own.nbytes, q - 1, startup_bytes))
     comm, size = Joined(inter, local, root), q + 1
     if at_root:
@@ -80,8 +83,12 @@ def reduce_chain(
 def schedule(case: Case) -> Iterator[Round]:
     ranks = joined_numbers(case)
     way = [*reversed(ranks[:-1]), ranks[-1]]
-    for hops in chain_steps(_chain(case)):
-        yield [Transfer(way[hop], way[hop + 1], nbytes, nbytes * (hop < case.q - 1)) for hop, nbytes in hops]
+    pieces = segments_of(_chain(case))
+    for step, hops in enumerate(chain_steps(_chain(case))):
+        yield Posted(
+            Transfer(way[hop], way[hop + 1], nbytes, nbytes * (hop < case.q - 1), pieces.start(step - hop) * case.itemsize)
+            for hop, nbytes in hops
+        )
 
 
 def scratch(case: Case, rank: int) -> int:
@@ -101,7 +108,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 
 def _chain(case: Case) -> Case:
-    """The leaves and the root as one group, with the segments as they are cut."""
+    """The case of the leaves and the root as one group, with this algorithm's segment size."""
     size = segment_bytes(case.m_b, case.q - 1, ALGORITHM.parameter(case, "startup_bytes"))
     return Case(case.q + 1, case.m_b, itemsize=case.itemsize, parameters={"segment_bytes": size})
 

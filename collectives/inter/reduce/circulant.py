@@ -1,12 +1,12 @@
-"""Reduce between groups on a circulant graph: the broadcast of the root to the other group, backwards in time.
+"""Reduce between groups on a circulant graph: the reverse of the broadcast from the root to the other group.
 
-The root and the q leaves are ranks 0 and 1 .. q of a circulant graph. The message is cut into n segments of sqrt(m S / h)
-bytes, where S = `startup_bytes` is t_s / t_w and h = ceil(log2 (q+1)) - 1. What a rank would be sent in a broadcast
-(`shapes.circulant`) it sends, round by round from the last to the first, and combines what it receives with what it has.
-The root has no operand. Sends wait for their receives, so that the time is the same whatever is buffered. The ranks beside
-the root (PROC_NULL) send nothing, receive nothing and return at once.
+The root and the q leaves are ranks 0 and 1 .. q of a circulant graph. The message is cut into n segments of sqrt(m S /
+h) bytes, where S = `startup_bytes` is t_s / t_w and h = ceil(log2 (q+1)) - 1. A rank sends the segments that it would
+receive in a broadcast (`patterns.circulant`), round by round from the last to the first, and combines the segments that
+it receives with its own. The root has no operand. All sends are synchronous, so the time does not depend on buffering.
+The other ranks of the root's group pass PROC_NULL and return immediately.
 
-    p = 4 leaves b_0 .. b_3, root a_1, two segments: how many operands are in each
+    p = 4, q = 4: leaves b_0 .. b_3, root a_1, two segments: the number of operands in each
               start    1st      2nd      3rd      4th
     a_1       ..       .1       .2       .4       44
     b_0       11       12       12
@@ -14,10 +14,11 @@ the root (PROC_NULL) send nothing, receive nothing and return at once.
     b_2       11       11       11       41
     b_3       11       21       31
 
-Rounds   n-1+ceil(log2 (q+1))    Sent per rank   m bytes, A nothing    Scratch   m and a segment; the root a segment
-Time     by the schedule's recurrence; about m t_w + h t_s + 2 sqrt(h m t_w t_s), and (m + h m/n) c
+Rounds   n-1+ceil(log2 (q+1))    Sent per rank   m bytes; none in A    Scratch   m + a segment; the root a segment
+Time     computed from the schedule; about m t_w + h t_s + 2 sqrt(h m t_w t_s), and (m + h m/n) c
 Fits     any p and q; commutative ops; startup_bytes > 0
-Best     always, in this model, if the op is commutative: no reduce has fewer rounds for its n
+Bits     depend on p
+Best     commutative ops, in this model: no reduce of n segments has fewer rounds
 Source   Träff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast, Reduction
          and All-Reduction, 2024, arXiv:2407.18004, doi:10.1145/3735139 (within one group)
 """
@@ -26,20 +27,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.between.groups import Part
-from collectives.between.joined import STARTUP_BYTES, Joined, in_a_tree, positive_startups_only, segment_bytes
-from collectives.between.joined import numbers as joined_numbers
-from collectives.between.rooted import check_root, sides
 from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.reductions import combine
-from collectives.shapes.reversed_circulant import partners, sends
+from collectives.inter_patterns.groups import RootRole
+from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes, tree_hops
+from collectives.inter_patterns.joined import process_numbers as joined_numbers
+from collectives.inter_patterns.posted import SynchronouslyPosted
+from collectives.inter_patterns.rooted import check_root, group_sizes
+from collectives.patterns.reductions import combine
+from collectives.patterns.reversed_circulant import partners, sends
 from collectives.tools.blocks import Layout, copy_of, required, segments
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-from collectives.tools.unbuffered import Unbuffered
+from collectives.tools.unbuffered import SynchronousComm
 
 
 def reduce_circulant(
@@ -49,21 +51,21 @@ def reduce_circulant(
     recvbuf: Buffer | None,
     *,
     op: Op,
-    root: Part | int,
+    root: RootRole | int,
     startup_bytes: int = STARTUP_BYTES,
     tag: int = 0,
 ) -> None:
-    """Leave the combination of the other group's operands in the root's `recvbuf`."""
+    """Leave the result of the other group's operands in the root's `recvbuf`."""
     check_root(inter, local, root)
-    p, q = sides(inter, root)
+    p, q = group_sizes(inter, root)
     ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"startup_bytes": startup_bytes}))
-    if root is Part.PROC_NULL:
+    if root is RootRole.PROC_NULL:
         return
-    comm, size = Unbuffered(Joined(inter, local, root)), q + 1
-    if isinstance(root, Part):
+    comm, size = SynchronousComm(Joined(inter, local, root)), q + 1
+    if isinstance(root, RootRole):
         held = required(recvbuf, "the root of a reduce")
     else:
-        held = copy_of(required(sendbuf, "a rank that gives its operand"))
+        held = copy_of(required(sendbuf, "a rank that contributes an operand"))
     pieces = _segments(held.size, held.itemsize, q, startup_bytes)
     spare = spare_memory(held, pieces.size(0))
     v = (comm.Get_rank() + 1) % size
@@ -86,11 +88,11 @@ def reduce_circulant(
 
 
 def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> Layout:
-    return segments(elements, itemsize, segment_bytes(elements * itemsize, in_a_tree(leaves), startup_bytes))
+    return segments(elements, itemsize, segment_bytes(elements * itemsize, tree_hops(leaves), startup_bytes))
 
 
 def _pieces(case: Case) -> Layout:
-    """The segments on paper."""
+    """The segments of a case."""
     return _segments(case.m_b // case.itemsize, case.itemsize, case.q, ALGORITHM.parameter(case, "startup_bytes"))
 
 
@@ -102,14 +104,15 @@ def schedule(case: Case) -> Iterator[Round]:
     with_root: set[int] = set()
     for i, skip in enumerate(partners(size, pieces.p)):
         transfers = []
-        for v, segment in enumerate((each[i] for each in outgoing), start=1):
+        for v, segment in enumerate((plan[i] for plan in outgoing), start=1):
             if segment is not None:
                 above, nbytes = (v - skip) % size, pieces.size(segment) * case.itemsize
                 combined = nbytes if above or segment in with_root else 0
-                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined))
+                start = pieces.start(segment) * case.itemsize
+                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
                 if not above:
                     with_root.add(segment)
-        yield transfers
+        yield SynchronouslyPosted(transfers)
 
 
 def fits(case: Case) -> str | None:

@@ -1,1 +1,1 @@
-"""Reduce_scatter between two groups."""
+"""Reduce_scatter between groups: every rank receives its block of the other group's result; block sizes may differ."""

@@ -1,28 +1,30 @@
-"""Reduce_scatter between groups by one leader: up a chain of the larger group, and down to each of its ranks, at once.
+"""Reduce_scatter between groups by one leader: it receives along a chain of the larger group while it sends blocks.
 
-As reduce_scatter_block by one leader, with blocks of their own sizes: rank 0 of the larger group first tells the leader the
-sizes of its group's blocks, 8 bytes a rank.
+The algorithm is that of reduce_scatter_block by one leader, for blocks of different sizes: rank 0 of the larger group
+first sends the leader the sizes of its group's blocks, 8 bytes per rank.
 
-    p = 4, q = 1, counts 2, 0, 1, 3 of A     a_0 tells b_0 these; then all goes as with equal blocks, and a_1 is sent nothing
+    p = 4, q = 1, counts 2, 0, 1, 3 of A     a_0 sends these to b_0; then as with equal blocks, and a_1 receives none
 
-Rounds   as scheduled    Sent per rank   its parts'; the chain K, the leader K    Scratch   2 segments; the leader 2 K
-Time     by the schedule's recurrence; as reduce_scatter_block's, and t_s + 8 q t_w, if no block is longer than others
-Fits     any p and q; any op, in rank order; what its parts fit; startup_bytes > 0; groups of one size need `first`
-Best     long blocks between one rank and three or more: the lower bound is K t_w, and an even cut takes 2 K
-Source   ours
+Rounds   given by the schedule    Sent per rank   parts; + K on the leader and on ranks of the chain
+         Scratch   2 segments; on the leader + 2 K
+Time     computed from the schedule; t_s + 8 q t_w more than reduce_scatter_block if all blocks have equal size
+Fits     any p and q; any op, in rank order; cases that its parts support; startup_bytes > 0; equal groups need `first`
+Bits     depend on p
+Best     long blocks between one rank and three or more: the lower bound is K t_w; an even cut takes 2 K t_w
+Source   fakempi
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.groups import check_call
-from collectives.between.joined import STARTUP_BYTES
-from collectives.between.one_leader import by_one_leader, one_leader_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.joined import STARTUP_BYTES
+from collectives.inter_patterns.one_leader import by_one_leader, one_leader_claims
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.shapes.reductions import check_blocks
+from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -44,7 +46,7 @@ def reduce_scatter_one_leader(
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
+    """Leave the rank's block of the other group's result in `recvbuf`."""
     parameters = {"reduce": reduce, "scatterv": scatterv, "startup_bytes": startup_bytes, "first": first}
     p, _ = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
     check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), local.Get_rank())
@@ -58,5 +60,5 @@ ALGORITHM = Algorithm(
     run=reduce_scatter_one_leader,
     parameters=PARAMETERS,
     in_order=True,
-    **one_leader_claims(PARAMETERS, asks=True),
+    **one_leader_claims(PARAMETERS, sends_sizes=True),
 )

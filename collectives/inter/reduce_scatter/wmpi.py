@@ -1,14 +1,16 @@
-"""Reduce_scatter between groups as in WMPI: a reduce in each group, then each leader deals out to the other group.
+"""Reduce_scatter between groups as in WMPI: a reduce in each group, then each leader scatters to the other group.
 
-As reduce_scatter_block wmpi, but the leaders exchange all block sizes of their groups, 8 bytes a rank.
+The algorithm is that of reduce_scatter_block wmpi, but the leaders exchange all block sizes of their groups, 8 bytes
+per rank.
 
-    p = 4, q = 2, counts 2, 0, 1, 3 of A and 5, 1 of B     b_0 deals out 2, 1 and 3 elements, a_0 5 and 1
+    p = 4, q = 2, counts 2, 0, 1, 3 of A and 5, 1 of B     b_0 sends 2, 1 and 3 elements, a_0 sends 5 and 1
 
-Rounds   1 + q + its parts'    Sent per rank   its parts', leaders all blocks    Scratch   leaders all blocks; and its parts'
-Time     parts' + (q+1) t_s + (8 p + q m) t_w; for p = q, equal blocks and binomial parts; otherwise by the schedule's
-         recurrence, exact
-Fits     any p and q; what its parts fit; both groups' blocks as much in all
-Best     short operands, and ops that want rank order
+Rounds   1 + q + parts    Sent per rank   parts; on leaders + all blocks    Scratch   parts; on leaders + all blocks
+Time     parts + (q+1) t_s + (8 p + q m) t_w; for p = q, equal blocks and binomial parts; otherwise computed from the
+         schedule
+Fits     any p and q; cases that its parts support; both groups' blocks of the same total size
+Bits     depend on the operands only
+Best     short operands, and ops that need rank order
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
@@ -16,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.groups import check_call
-from collectives.between.reduced_across import dealing_claims, reduce_and_deal
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.leader_scatter import leader_scatter_claims, reduce_and_scatter_across
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.shapes.reductions import check_blocks
+from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -41,12 +43,12 @@ def reduce_scatter_wmpi(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
+    """Leave the rank's block of the other group's result in `recvbuf`."""
     p, q = check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
     layout = Layout.of_ranks(counts, p)
     check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
     sizes = [layout.size(rank) for rank in range(p)]
-    reduce_and_deal(inter, local, sendbuf, recvbuf, sizes, q, op, reduce, bcast, tag)
+    reduce_and_scatter_across(inter, local, sendbuf, recvbuf, sizes, q, op, reduce, bcast, tag)
 
 
 ALGORITHM = Algorithm(
@@ -56,5 +58,5 @@ ALGORITHM = Algorithm(
     run=reduce_scatter_wmpi,
     parameters=PARAMETERS,
     in_order=True,
-    **dealing_claims("reduce_scatter", PARAMETERS),
+    **leader_scatter_claims("reduce_scatter", PARAMETERS),
 )

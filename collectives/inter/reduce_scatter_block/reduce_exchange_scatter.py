@@ -1,32 +1,33 @@
 """Reduce_scatter_block between groups by reduce, exchange and scatter: both groups do the same at the same time.
 
-Each group reduces to its rank 0, its leader, by `reduce`; the leaders exchange what they have, both ways at once; each
-scatters what it received in its group by `scatterv`. That all operands have one length, as MPI demands, is not checked.
-Operands are combined in the order that `reduce` keeps to.
+Each group reduces to its rank 0, its leader, by `reduce`. The leaders exchange their results, both directions at once.
+Each scatters the received result in its group by `scatterv`. The code does not check that all operands have the same
+length, as MPI requires. Operands are combined in the order that `reduce` uses.
 
-    p = 4, q = 2      start    reduced    exchanged    scattered       (operands in each block; A's blocks are 4)
+    p = 4, q = 2      start    reduced    exchanged    scattered       (operands in each block; there are 4 blocks)
     a_0               1111     4444       2222         2...
     a_1 a_2 a_3       1111                             .2.. and so on
     b_0               1111     2222       4444         44..
     b_1               1111                             ..44
 
-Rounds   1 + its parts'    Sent per rank   its parts'; leaders all blocks more    Scratch   its parts'; leaders twice K more
-Time     by the schedule's recurrence; binomial (1 + 2 ceil(log2 p)) t_s + (1 + ceil(log2 p) + (p-1)/p) K t_w for p = q and
-         equal blocks, K in all
-Fits     any p and q; what its parts fit; both groups' blocks as much in all
-Best     short blocks, above all if one group is much smaller: log-many startups; and ops that want rank order
-Source   ours; with the two ways in turn it is MPI-2's description, see reduce_then_scatter
+Rounds   1 + parts    Sent per rank   parts; on leaders + all blocks    Scratch   parts; on leaders + 2 K
+Time     computed from the schedule; with binomial parts (1 + 2 ceil(log2 p)) t_s + (1 + ceil(log2 p) + (p-1)/p) K t_w
+         for p = q and equal blocks of K bytes in total
+Fits     any p and q; cases that its parts support; both groups' blocks of the same total size
+Bits     depend on the operands only
+Best     short blocks, especially if one group is much smaller: O(log p) start-ups; and ops that need rank order
+Source   fakempi; with one direction after the other it is MPI-2's description, see reduce_then_scatter
 """
 
 from __future__ import annotations
 
-from collectives.between.full_duplex import nearly_equal_sizes
-from collectives.between.groups import check_call
-from collectives.between.leaders_exchange import exchange_and_scatter, exchange_and_scatter_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.full_duplex import nearly_equal_sizes
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.leaders_exchange import exchange_and_scatter, exchange_and_scatter_claims
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.shapes.reductions import check_blocks
+from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -45,7 +46,7 @@ def reduce_scatter_block_reduce_exchange_scatter(
     scatterv: Algorithm = SCATTERV,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
+    """Leave the rank's block of the other group's result in `recvbuf`."""
     p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "scatterv": scatterv}, op.Is_commutative())
     check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
     counts = nearly_equal_sizes(sendbuf.size, p)

@@ -1,33 +1,34 @@
-"""Reduce_scatter_block between groups as in WMPI: a reduce in each group, then each leader deals out to the other group.
+"""Reduce_scatter_block between groups as in WMPI: a reduce in each group, then each leader scatters to the other group.
 
 The leaders, rank 0 of each group, exchange the block size of their groups, 8 bytes. Each group reduces to its leader by
-`reduce`, both at once; then each leader sends the ranks of the other group their blocks, again both at once, and who is
-ready first is served first. That is one hop less than a reduce between groups and a scatter within. Beyond the paper,
-which trusts its callers: after the reduce a leader tells its group by `bcast` how much the other group's blocks are in
-all (8 bytes); where that is not what its own are, everybody raises ValueError. Operands are combined in the order that
-`reduce` keeps to.
+`reduce`, both at once. Then each leader sends the ranks of the other group their blocks, again both at once; ranks that
+are ready first are served first. This is one hop less than a reduce between groups and a scatter within. In addition to
+the paper, a leader broadcasts the total size of the other group's blocks (8 bytes) in its group by `bcast` after the
+reduce; if it differs from that of its own group's blocks, every rank raises ValueError. Operands are combined in the
+order that `reduce` uses.
 
-    p = 4, q = 2      start    reduced    dealt out       (how many operands are in each block; A's blocks are 4)
+    p = 4, q = 2      start    reduced    scattered       (number of operands in each block; there are 4 blocks)
     a_0               1111     4444       2...
     a_1 a_2 a_3       1111     1111       .2.. and so on
     b_0               1111     2222       44..
     b_1               1111     1111       ..44
 
-Rounds   1 + q + its parts'    Sent per rank   its parts', leaders all blocks    Scratch   leaders all blocks; and its parts'
-Time     parts' + (q+1) t_s + (8 + q m) t_w; for p = q and binomial parts; otherwise by the schedule's recurrence, exact
-Fits     any p and q; what its parts fit; both groups' blocks as much in all
-Best     short operands, and ops that want rank order
+Rounds   1 + q + parts    Sent per rank   parts; on leaders + all blocks    Scratch   parts; on leaders + all blocks
+Time     parts + (q+1) t_s + (8 + q m) t_w; for p = q and binomial parts; otherwise computed from the schedule
+Fits     any p and q; cases that its parts support; both groups' blocks of the same total size
+Bits     depend on the operands only
+Best     short operands, and ops that need rank order
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
 from __future__ import annotations
 
-from collectives.between.groups import check_call
-from collectives.between.reduced_across import dealing_claims, reduce_and_deal
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import check_call
+from collectives.inter_patterns.leader_scatter import leader_scatter_claims, reduce_and_scatter_across
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.shapes.reductions import check_blocks
+from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -46,11 +47,11 @@ def reduce_scatter_block_wmpi(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the combination of the other group's operands."""
+    """Leave the rank's block of the other group's result in `recvbuf`."""
     p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
     layout = Layout.equal(sendbuf.size, p)
     check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
-    reduce_and_deal(inter, local, sendbuf, recvbuf, [layout.size(0)], 1, op, reduce, bcast, tag)
+    reduce_and_scatter_across(inter, local, sendbuf, recvbuf, [layout.size(0)], 1, op, reduce, bcast, tag)
 
 
 ALGORITHM = Algorithm(
@@ -60,5 +61,5 @@ ALGORITHM = Algorithm(
     run=reduce_scatter_block_wmpi,
     parameters=PARAMETERS,
     in_order=True,
-    **dealing_claims("reduce_scatter_block", PARAMETERS),
+    **leader_scatter_claims("reduce_scatter_block", PARAMETERS),
 )

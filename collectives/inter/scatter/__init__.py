@@ -1,1 +1,1 @@
-"""Scatter between two groups."""
+"""Scatter between groups: every rank of the other group receives its block of the root's buffer; blocks of equal size."""

@@ -1,18 +1,20 @@
-"""Scatterv between groups by a binomial tree of the root and the leaves: blocks travel together until they part.
+"""Scatterv between groups by a binomial tree of the root and the leaves: the blocks of a subtree travel together.
 
-As scatter by a binomial tree, with blocks of their own sizes. Only the root needs to know the counts: before the blocks,
-every leaf tells its parent how much its subtree gets (`shapes.subtree_sizes`). A subtree without data is sent no blocks.
+The algorithm is that of scatter by a binomial tree, for blocks of different sizes. Only the root needs to know the
+counts: before the blocks, every leaf sends its parent the size of its subtree's data (`patterns.subtree_sizes`). A
+subtree without data receives no blocks.
 
-    p = 4 leaves b_0 .. b_3, root a_1, counts 2, 0, 1, 3: b_2 tells b_1 that it gets 1, and
+    p = 4, q = 4: leaves b_0 .. b_3, root a_1, counts 2, 0, 1, 3: b_2 first sends its size 1 to b_1
               start      1st        2nd        3rd
     a_1       002333     002...     00....     ......
     b_0                                        00
     b_1                             2          sends it to b_2
     b_3                  333
 
-Rounds   at most 2 ceil(log2 (q+1)) - 1    Sent per rank   the blocks below it, 8 bytes    Scratch   its subtree's blocks
-Time     by the schedule's recurrence; at most (2 L - 1) t_s + (8 (L - 1) + q m) t_w for equal blocks of m bytes, where L is
-         ceil(log2 (q+1))
+Rounds   at most 2 ceil(log2 (q+1)) - 1    Sent per rank   blocks of the ranks below, 8 bytes
+         Scratch   its subtree's blocks
+Time     computed from the schedule; at most (2 L - 1) t_s + (8 (L - 1) + q m) t_w for equal blocks of m bytes, where L
+         is ceil(log2 (q+1))
 Fits     any p and q
 Best     short blocks; a long block far from the root travels log2 q times
 Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hypercubes, IEEE Transactions on
@@ -23,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.groups import Part
-from collectives.between.joined import Joined
-from collectives.between.rooted import check_root
-from collectives.between.sized_trees import sized_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import RootRole
+from collectives.inter_patterns.joined import Joined
+from collectives.inter_patterns.rooted import check_root
+from collectives.inter_patterns.sized_trees import sized_claims
 from collectives.intra.scatterv import binomial
-from collectives.shapes.binomial import scatter_down
-from collectives.shapes.subtree_sizes import scatter_own
+from collectives.patterns.binomial import scatter_down
+from collectives.patterns.subtree_sizes import scatter_at_leaf
 from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -42,18 +44,18 @@ def scatterv_binomial(
     recvbuf: Buffer | None,
     counts: Sequence[int] | None,
     *,
-    root: Part | int,
+    root: RootRole | int,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the root's `sendbuf`."""
+    """Copy the rank's block of the root's `sendbuf` to `recvbuf`."""
     check_root(inter, local, root)
-    if root is Part.PROC_NULL:
+    if root is RootRole.PROC_NULL:
         return
     comm, q = Joined(inter, local, root), inter.Get_remote_size()
-    if isinstance(root, Part):
+    if isinstance(root, RootRole):
         scatter_down(comm, sendbuf, None, Layout.of_ranks(counts, q), q, tag)
     else:
-        scatter_own(comm, required(recvbuf, "a rank that receives its block"), tag)
+        scatter_at_leaf(comm, required(recvbuf, "a rank that receives its block"), tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,17 +1,18 @@
 """Scatterv between groups as in WMPI: the root sends each rank of the other group its block.
 
-As scatter wmpi, with blocks of their own sizes; empty ones are not sent. Only the root needs to know the counts.
+The algorithm is that of scatter wmpi, for blocks of different sizes; empty blocks are not sent. Only the root needs to
+know the counts.
 
-    p = 4 leaves b_0 .. b_3, root a_1 (a_0 and a_2 have no part), counts 2, 0, 1, 3
+    p = 4, q = 4: leaves b_0 .. b_3, root a_1 (a_0, a_2, a_3 idle), counts 2, 0, 1, 3
               start      1st        2nd        3rd
     b_0       ......     00....     00....     00....
     b_2       ......     ......     ..2...     ..2...
     b_3       ......     ......     ......     ...333
 
-Rounds   blocks that are not empty    Sent per rank   all blocks, from the root    Scratch   none
+Rounds   nonempty blocks    Sent per rank   all blocks, from the root    Scratch   none
 Time     sum of (t_s + m_j t_w) over those blocks
 Fits     any p and q
-Best     long or very uneven blocks: nothing is sent twice; startups are linear in q
+Best     long or very uneven blocks: each block is sent once; start-ups are linear in q
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
@@ -19,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.between.groups import Part
-from collectives.between.rooted import check_root, deal_out
-from collectives.between.rooted_claims import scatter_claims
 from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.groups import RootRole
+from collectives.inter_patterns.rooted import check_root, scatter_direct
+from collectives.inter_patterns.rooted_claims import scatter_claims
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -34,12 +35,12 @@ def scatterv_wmpi(
     recvbuf: Buffer | None,
     counts: Sequence[int] | None,
     *,
-    root: Part | int,
+    root: RootRole | int,
     tag: int = 0,
 ) -> None:
-    """Leave in `recvbuf` the rank's block of the `sendbuf` of the root in the other group."""
+    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""
     check_root(inter, local, root)
-    deal_out("scatterv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
+    scatter_direct("scatterv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
 
 
 ALGORITHM = Algorithm(

@@ -1,1 +1,1 @@
-"""Everybody ends with the blocks of all, in rank order."""
+"""Allgather with blocks of equal size: every rank receives the blocks of all ranks, in rank order."""

@@ -1,10 +1,10 @@
-"""Allgather by Bruck's algorithm: everybody's run of blocks doubles in every round, for any p.
+"""Allgather by Bruck's algorithm: the run of blocks that a rank holds doubles in every round, for any p.
 
-Rank r keeps a run of blocks that starts with its own, r, r+1, ... (mod p). In round k it sends the run to r - 2^k and
-receives the run of r + 2^k, which continues its own; in the last round only the blocks that are missing. At the end
-it turns the run so that block 0 comes first (`shapes.runs`).
+Rank r holds a run of blocks that starts with its own: r, r+1, ... (mod p). In round k it sends the run to r - 2^k and
+receives the run of r + 2^k, which continues its own. In the last round only the missing blocks are sent. At the end
+each rank rotates its run so that block 0 is first (`patterns.runs`).
 
-    p = 4     start      k = 0      k = 1      turned
+    p = 4     start      k = 0      k = 1      rotated
     rank 0    0          01         0123       0123
     rank 1    1          12         1230       0123
     rank 2    2          23         2301       0123
@@ -13,7 +13,7 @@ it turns the run so that block 0 comes first (`shapes.runs`).
 Rounds   ceil(log2 p)    Sent per rank   (p-1) m bytes    Scratch   p m bytes, rank 0 none
 Time     ceil(log2 p) t_s + (p-1) m t_w
 Fits     any p; blocks of equal size
-Best     short blocks: fewest rounds and least data for any p, at the price of turning the result
+Best     short blocks: fewest rounds and least data for any p; costs a rotation of the result
 Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport
          message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
 """
@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
-from collectives.shapes.runs import doubling_skips, gather_runs, growing
+from collectives.patterns.runs import doubling_skips, gather_runs, growing
 from collectives.tools.blocks import Layout
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), doubling_skips(p), tag)
 

@@ -1,10 +1,11 @@
-"""Allgather by Bruck's algorithm that becomes a ring as blocks grow: few rounds at first, little memory later.
+"""Allgather that is Bruck's algorithm for short blocks and a ring for long blocks.
 
-With n = run_bytes / m, at least 1 and at most p, rank r's run of blocks r, r+1, ... (mod p) doubles as in Bruck's algorithm
-until it has n of them. Then, n blocks at a time, it passes to r-n what came in the round before and receives from r+n, until
-it has all (`shapes.bounded_runs`). So n = p, for short blocks, is Bruck's algorithm, n = 1, for long ones, the ring, and in
-between rounds go gracefully from ceil(log2 p) to p-1. Blocks are received in their places; only a message that wraps around
-the end of the buffer goes through scratch memory.
+Let n = floor(run_bytes / m), but at least 1 and at most p. Rank r holds a run of blocks r, r+1, ... (mod p). The run
+doubles in each round, as in Bruck's algorithm, until it has n blocks. After that, in each round, rank r sends the last n
+blocks of its run to rank r-n and receives up to n blocks from rank r+n, until it holds all blocks
+(`patterns.bounded_runs`). With n = p (short blocks) this is Bruck's algorithm; with n = 1 (long blocks) it is the ring. As
+n decreases from p to 1, the number of rounds grows from ceil(log2 p) to p-1. Blocks are received in place; only a message
+that wraps around the end of the buffer goes through scratch memory.
 
     p = 4     n = 1, ring: k = 0, 1, 2           n = 2, 3 or 4, Bruck
     rank 0    0...   01..   012.   0123       0...   01..   0123
@@ -12,13 +13,14 @@ the end of the buffer goes through scratch memory.
     rank 2    ..2.   ..23   0.23   0123       ..2.   ..23   0123
     rank 3    ...3   0..3   01.3   0123       ...3   0..3   0123
 
-Rounds   ceil(log2 n) + ceil(p/n) - 1    Sent per rank   (p-1) m bytes    Scratch   at most run_bytes; and p/2 m bytes
+Rounds   ceil(log2 n) + ceil(p/n) - 1    Sent per rank   (p-1) m bytes    Scratch   at most run_bytes; also at most p/2 m
 Time     (d + ceil(p/n) - 1) t_s + (p-1) m t_w; d = ceil(log2 n)
 Fits     any p; blocks of equal size; run_bytes > 0
-Best     where memory for all blocks twice is too much: it takes at most 1 + 2 t_s / (t_w run_bytes) times as long as Bruck's
+Best     all blocks fit in memory only once; takes at most 1 + 2 t_s / (t_w run_bytes) times as long as Bruck's
          algorithm
-Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006, doi:10.1007/11846802_16: the degradation, on
-         nodes of several processes; this form of it, for single ones and in place, is ours
+Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006, doi:10.1007/11846802_16, which
+         changes gradually from Bruck's algorithm to the ring on nodes of several processes; this version, for single
+         processes and in place, is fakempi's
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from __future__ import annotations
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.schedule import Seconds
-from collectives.shapes.bounded_runs import (
+from collectives.patterns.bounded_runs import (
     RUN_BYTES,
     bounded,
     bounded_length,
@@ -41,7 +43,7 @@ from collectives.tools.protocol import Buffer, Comm
 def allgather_bruck_ring(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, run_bytes: int = RUN_BYTES, tag: int = 0
 ) -> None:
-    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     ALGORITHM.check(Case(p, parameters={"run_bytes": run_bytes}))
     layout = Layout.equal(recvbuf.size, p)
@@ -50,7 +52,7 @@ def allgather_bruck_ring(
 
 
 def length(case: Case) -> int:
-    """How many blocks a run has when it stops growing."""
+    """The number of blocks of a run at which it stops doubling: n in the description above."""
     return bounded_length(case.layout, case.itemsize, ALGORITHM.parameter(case, "run_bytes"))
 
 

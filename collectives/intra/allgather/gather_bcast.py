@@ -1,4 +1,4 @@
-"""Allgather by gather and broadcast: rank 0 collects all blocks and sends the whole to everybody.
+"""Allgather by gather and broadcast: rank 0 collects all blocks and broadcasts them.
 
 Rank r sends its block to rank 0 by the algorithm `gather`; rank 0 broadcasts the p blocks by the algorithm `bcast`.
 
@@ -8,10 +8,10 @@ Rank r sends its block to rank 0 by the algorithm `gather`; rank 0 broadcasts th
     rank 2    ..2.       ..2.       0123
     rank 3    ...3       ...3       0123
 
-Rounds   those of both    Sent per rank   what both send    Scratch   what both use
-Time     the sum of both; both binomial: 2 ceil(log2 p) t_s + (p-1 + p ceil(log2 p)) m t_w
-Fits     what both parts fit; blocks of equal size
-Best     as a yardstick, and where both parts are quick for the machine at hand
+Rounds   sum of both parts    Sent per rank   sum of both parts    Scratch   sum of both parts
+Time     sum of both parts; both binomial: 2 ceil(log2 p) t_s + (p-1 + p ceil(log2 p)) m t_w
+Fits     any p; cases that both parts support; blocks of equal size
+Best     as a baseline, and where both parts are fast on the machine
 Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
          between groups
 """
@@ -22,8 +22,8 @@ from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.composite import (
-    Part,
-    one_after_the_other,
+    AlgorithmCase,
+    sequential_claims,
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
@@ -42,7 +42,7 @@ def allgather_gather_bcast(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"gather": gather, "bcast": bcast}))
     if rank == 0:
@@ -53,7 +53,7 @@ def allgather_gather_bcast(
     bcast.run(comm, recvbuf, root=0, tag=tag)
 
 
-def parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[AlgorithmCase]:
     gather, bcast = ALGORITHM.parameter(case, "gather"), ALGORITHM.parameter(case, "bcast")
     whole = Case(case.p, case.p * case.m, itemsize=case.itemsize)
     return [(gather, replace(case, root=0, parameters={})), (bcast, whole)]
@@ -64,5 +64,5 @@ ALGORITHM = Algorithm(
     name="gather_bcast",
     run=allgather_gather_bcast,
     parameters={"gather": GATHER, "bcast": BCAST},
-    **one_after_the_other(parts),
+    **sequential_claims(parts),
 )

@@ -1,4 +1,4 @@
-"""Allgather by ring: everybody passes on to the right what came from the left.
+"""Allgather by ring: every rank forwards the blocks from its left neighbor to its right neighbor.
 
 In round k = 0 .. p-2 rank r sends block r-k to r+1 and receives block r-k-1 from r-1 (mod p).
 
@@ -11,7 +11,7 @@ In round k = 0 .. p-2 rank r sends block r-k to r+1 and receives block r-k-1 fro
 Rounds   p-1                    Sent per rank   (p-1) m bytes    Scratch   none
 Time     (p-1) (t_s + m t_w)
 Fits     any p; blocks of equal size
-Best     long blocks: no rank sends more than it must, and only to a neighbour; latency is linear in p
+Best     long blocks: no rank sends more than necessary, and only to a neighbor; latency is linear in p
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
@@ -19,13 +19,13 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.ring import GATHERED_AROUND, gather_around
+from collectives.patterns.ring import GATHER_AROUND_CLAIMS, gather_around
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
 def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
     layout.put(recvbuf, rank, sendbuf)
@@ -36,5 +36,5 @@ ALGORITHM = Algorithm(
     operation="allgather",
     name="ring",
     run=allgather_ring,
-    **GATHERED_AROUND,
+    **GATHER_AROUND_CLAIMS,
 )

@@ -1,1 +1,1 @@
-"""Everybody ends with the blocks of all, in rank order; each rank's block of its own size."""
+"""Allgatherv: every rank receives the blocks of all ranks, in rank order; block sizes may differ."""

@@ -1,9 +1,9 @@
-"""Allgatherv by blocked ring: as the ring, but long blocks travel in pieces, so that one long block does not stop all.
+"""Allgatherv by blocked ring: a ring in which long blocks travel in pieces, so that one long block does not delay all.
 
-Rank i's data are b_i = max(1, ceil(m_i / B)) blocks of at most B = `block_bytes` bytes, numbered through all ranks in order
-from s_i on, b in all; B is a number, or a rule of `block_sizes`. In round k rank i receives block s_i - 1 - k from i-1 and
-sends block s_i + b_i - 1 - k to i+1 (mod b, i mod p), until the receiver has all but its own. Partial blocks travel at their
-size, empty ones not at all.
+Rank i's data are cut into b_i = max(1, ceil(m_i / B)) blocks of at most B = `block_bytes` bytes, numbered consecutively
+over all ranks, from s_i for rank i, b in total. B is a number or a rule of `block_sizes`. In round k rank i receives
+block s_i - 1 - k from i-1 and sends block s_i + b_i - 1 - k to i+1 (mod b, i mod p), until the receiver has received
+all blocks but its own. Partial blocks are sent at their actual size; empty blocks are not sent.
 
     p = 4, B = 1, counts 3, 1, 1, 1     blocks 012 | 3 | 4 | 5
               start     k = 0     k = 1     k = 2     k = 3     k = 4
@@ -13,12 +13,12 @@ size, empty ones not at all.
     rank 3    .....5    ....45    ...345    ..2345    .12345    012345
 
 Rounds   at most b-1    Sent per rank   all blocks but those of r+1    Scratch   none
-Time     at most (b-1) (t_s + B t_w); exact by the recurrence, and in closed form
-         where all blocks are full: (b - min b_i) (t_s + B t_w),
-         where all have the same m: (p-1) (ceil(m/B) t_s + m t_w), as the ring for B >= m, and
-         where one has all: (n + p - 3) (t_s + B t_w) + t_s + e t_w, if it has n > 1 blocks, the last of them of e bytes
+Time     at most (b-1) (t_s + B t_w); the exact time is computed from the schedule, or by a formula
+         if all blocks are full: (b - min b_i) (t_s + B t_w);
+         if all ranks have the same m: (p-1) (ceil(m/B) t_s + m t_w), equal to the ring for B >= m; and
+         if one rank has all data: (n + p - 3) (t_s + B t_w) + t_s + e t_w with n > 1 blocks, the last of e bytes
 Fits     any p; block_bytes > 0
-Best     long data of very different sizes: every round costs one block, not the longest rank's all
+Best     long data of very different sizes: a round costs one block, not the largest rank's data
 Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
          Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16
 """
@@ -30,8 +30,8 @@ from collections.abc import Iterator, Sequence
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Seconds, message
-from collectives.shapes.pipeline import OnPaper, pipeline
-from collectives.shapes.ring import all_but_right
+from collectives.patterns.pipeline import PipelineSchedule, pipeline
+from collectives.patterns.ring import all_but_right
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_div
@@ -47,7 +47,7 @@ def allgatherv_blocked_ring(
     block_bytes: BlockBytes = BLOCK_BYTES,
     tag: int = 0,
 ) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
     Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
     size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
@@ -62,9 +62,10 @@ def allgatherv_blocked_ring(
         exchange(comm, outgoing, right, incoming, left, tag)
 
 
-def on_paper(case: Case) -> OnPaper:
+def pipeline_schedule(case: Case) -> PipelineSchedule:
+    """The schedule of a case, in arrays."""
     size = bytes_in(case, ALGORITHM.parameter(case, "block_bytes"))
-    return OnPaper(_counts(case), max(1, size // case.itemsize), 1, case.itemsize)
+    return PipelineSchedule(_counts(case), max(1, size // case.itemsize), 1, case.itemsize)
 
 
 def _counts(case: Case) -> list[int]:
@@ -73,14 +74,14 @@ def _counts(case: Case) -> list[int]:
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    return on_paper(case).schedule()
+    return pipeline_schedule(case).schedule()
 
 
 def closed_rounds(case: Case) -> int:
-    """Where nobody is empty, links are never idle; elsewhere the recurrence, with messages of cost 1."""
+    """A formula if every rank has data, because then no link is ever idle; otherwise the longest chain of the schedule."""
     counts = _counts(case)
     if not all(counts):
-        return on_paper(case).longest_chain()
+        return pipeline_schedule(case).longest_chain()
     longest = max(1, bytes_in(case, ALGORITHM.parameter(case, "block_bytes")) // case.itemsize)
     blocks = [ceil_div(count, longest) for count in counts]
     return sum(blocks) - min(blocks)
@@ -101,7 +102,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
         n = max(blocks)
         partial = message((most - (n - 1) * longest) * case.itemsize, t_s, t_w)
         return (p - 1) * partial if n == 1 else (n + p - 3) * whole + partial
-    return on_paper(case).time(t_s, t_w)
+    return pipeline_schedule(case).time(t_s, t_w)
 
 
 ALGORITHM = Algorithm(

@@ -1,17 +1,17 @@
-"""Allgatherv by Bruck's algorithm: everybody's run of blocks doubles in every round, for any p.
+"""Allgatherv by Bruck's algorithm: the run of blocks that a rank holds doubles in every round, for any p.
 
-As allgather by Bruck's algorithm, with blocks of their own sizes. Runs without data are not sent.
+The algorithm is that of allgather by Bruck's algorithm, for blocks of different sizes. Runs without data are not sent.
 
-    p = 4, counts 2, 0, 1, 3     start      k = 0      k = 1      turned
+    p = 4, counts 2, 0, 1, 3     start      k = 0      k = 1      rotated
     rank 0                       00         00         002333     002333
     rank 1                                  2          233300     002333
     rank 2                       2          2333       233300     002333
     rank 3                       333        33300      333002     002333
 
 Rounds   at most ceil(log2 p)    Sent per rank   the runs as they grow    Scratch   all blocks, rank 0 none
-Time     by the schedule's recurrence; ceil(log2 p) t_s + (p-1) m t_w for equal blocks of m bytes
+Time     computed from the schedule; ceil(log2 p) t_s + (p-1) m t_w for equal blocks of m bytes
 Fits     any p
-Best     short blocks: fewest rounds for any p, at the price of turning the result
+Best     short blocks: fewest rounds for any p; costs a rotation of the result
 Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport
          message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
 """
@@ -21,15 +21,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.runs import doubling_skips, gather_runs, growing
+from collectives.patterns.runs import doubling_skips, gather_runs, growing
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgatherv_bruck(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
-) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+def allgatherv_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0) -> None:
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), doubling_skips(p), tag)
 

@@ -1,7 +1,7 @@
-"""Allgatherv by Bruck's algorithm that becomes a ring as blocks grow: few rounds at first, little memory later.
+"""Allgatherv by Bruck's algorithm for short blocks that becomes a ring for long blocks.
 
-As allgather by this algorithm, with blocks of their own sizes: n is how many of the largest one fit into run_bytes. Runs
-without data are not sent.
+The algorithm is that of allgather bruck_ring, for blocks of different sizes: n is the number of blocks of the largest
+size that fit into run_bytes. Runs without data are not sent.
 
     p = 4, n = 2, counts 2, 0, 1, 3     start       k = 0       k = 1
     rank 0                              00....      00....      002333
@@ -9,12 +9,12 @@ without data are not sent.
     rank 2                              ..2...      ..2333      002333
     rank 3                              ...333      00.333      002333
 
-Rounds   ceil(log2 n) + ceil(p/n) - 1; at most    Sent per rank   the runs as they come    Scratch   at most run_bytes
-Time     by the schedule's recurrence; (ceil(log2 n) + ceil(p/n) - 1) t_s + (p-1) m t_w for equal blocks of m bytes
+Rounds   at most d + ceil(p/n) - 1; d = ceil(log2 n)    Sent per rank   its runs    Scratch   at most run_bytes
+Time     computed from the schedule; (ceil(log2 n) + ceil(p/n) - 1) t_s + (p-1) m t_w for equal blocks of m bytes
 Fits     any p; run_bytes > 0
-Best     short blocks and long ones of about equal size, where memory for all of them twice is too much
-Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006, doi:10.1007/11846802_16: the degradation,
-         for equal blocks on nodes of several processes; this form of it is ours
+Best     short blocks, and long blocks of similar size where a second copy of all blocks does not fit in memory
+Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006, doi:10.1007/11846802_16: the gradual
+         change, for equal blocks on nodes of several processes; this form is fakempi's
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.bounded_runs import RUN_BYTES, bounded, bounded_length, gather_bounded_runs, positive_runs_only
+from collectives.patterns.bounded_runs import RUN_BYTES, bounded, bounded_length, gather_bounded_runs, positive_runs_only
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
@@ -36,7 +36,7 @@ def allgatherv_bruck_ring(
     run_bytes: int = RUN_BYTES,
     tag: int = 0,
 ) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     ALGORITHM.check(Case(p, parameters={"run_bytes": run_bytes}))
     layout = Layout.of_ranks(counts, p)
@@ -45,7 +45,7 @@ def allgatherv_bruck_ring(
 
 
 def length(case: Case) -> int:
-    """How many blocks a run has when it stops growing."""
+    """The number of blocks of a run when it stops growing."""
     return bounded_length(case.layout, case.itemsize, ALGORITHM.parameter(case, "run_bytes"))
 
 

@@ -1,9 +1,10 @@
-"""Allgatherv by cluster blocked ring: the blocked ring through all nodes, which takes in no block that a node has.
+"""Allgatherv by cluster blocked ring: a blocked ring through all nodes in which no node receives its own blocks again.
 
-The ranks are put in the order of their nodes (`nodes`: ranks per node, or the node of each rank) and run the blocked ring in
-that order, so that in every round one process of a node sends off it and one receives from outside. A node's blocks do not
-come back to it: when all others are in, its last process sends them to its first, and they go on from there. The order of
-rounds, also for nodes of different sizes, is that of `pipeline`. B = `block_bytes` is a number or a rule of `block_sizes`.
+The ranks are ordered by node (`nodes`: the number of ranks per node, or the node of each rank) and run the blocked ring
+in that order, so in every round one process of a node sends to another node and one receives from another node. A node
+does not receive its own blocks from outside: after it has received all others, its last process sends them to its
+first, and they continue from there. `patterns.pipeline` defines the order of rounds, also for nodes of different sizes.
+B = `block_bytes` is a number or a rule of `block_sizes`.
 
     p = 4, B = 1, counts 2, 1, 1, 2, nodes of ranks 0, 1 and 2, 3     blocks 01 2 | 3 45
               start     k = 0     k = 1     k = 2     k = 3     k = 4
@@ -12,12 +13,13 @@ rounds, also for nodes of different sizes, is that of `pipeline`. B = `block_byt
     rank 2    ...3..    ..23..    .123..    0123..    0123.5    012345
     rank 3    ....45    ...345    ..2345    .12345    012345    012345
 
-Rounds   at most b-1+d    Sent per rank   about all blocks but those of r+1    Scratch   none
-Time     at most (b-1+d) (t_s + B t_w); exact by the recurrence. d is 0 where all nodes have as many blocks, else the most by
-         which the next node has fewer. The last of a node N sends only what the next node lacks, and the first of N what
-         that one lacks of N's own
-Fits     any p; block_bytes > 0; every rank on a node
-Best     long data of very different sizes on nodes that share a network port, however ranks are spread over them
+Rounds   at most b-1+d    Sent per rank   about all blocks except those of r+1    Scratch   none
+Time     at most (b-1+d) (t_s + B t_w); the exact time is computed from the schedule. d is 0 if all nodes have the same
+         number of blocks, otherwise the largest number by which a node has more blocks than the next node. The last
+         process of a node N sends only the blocks that the next node lacks, and N's own blocks that the first process
+         of N lacks
+Fits     any p; block_bytes > 0; every rank has a node
+Best     long data of very different sizes on nodes that share a network port, for any placement of ranks on nodes
 Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
          Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (virtual ranking and improvement for clusters)
 """
@@ -29,9 +31,9 @@ from collections.abc import Iterator, Sequence
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Seconds
-from collectives.shapes.pipeline import OnPaper, gather_pieces, pipeline, shared
+from collectives.patterns.pipeline import PipelineSchedule, gather_pieces, pipeline, shared
 from collectives.tools.blocks import Layout
-from collectives.tools.nodes import Nodes, Ranking, misfit_of_nodes
+from collectives.tools.nodes import Nodes, Ranking, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 
 
@@ -45,7 +47,7 @@ def allgatherv_cluster_blocked_ring(
     block_bytes: BlockBytes = BLOCK_BYTES,
     tag: int = 0,
 ) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
     Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
     size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
@@ -54,25 +56,26 @@ def allgatherv_cluster_blocked_ring(
 
 
 def fits(case: Case) -> str | None:
-    return misfit_of_nodes(case.parameters.get("nodes", 1), case.p) or positive_blocks_only(case)
+    return unsupported_nodes(case.parameters.get("nodes", 1), case.p) or positive_blocks_only(case)
 
 
-def on_paper(case: Case) -> OnPaper:
+def pipeline_schedule(case: Case) -> PipelineSchedule:
+    """The schedule of a case, in arrays."""
     size, layout = bytes_in(case, ALGORITHM.parameter(case, "block_bytes")), case.layout
     counts = [layout.size(r) for r in range(case.p)]
-    return OnPaper(counts, max(1, size // case.itemsize), ALGORITHM.parameter(case, "nodes"), case.itemsize)
+    return PipelineSchedule(counts, max(1, size // case.itemsize), ALGORITHM.parameter(case, "nodes"), case.itemsize)
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    return on_paper(case).schedule()
+    return pipeline_schedule(case).schedule()
 
 
 def closed_rounds(case: Case) -> int:
-    return on_paper(case).longest_chain()
+    return pipeline_schedule(case).longest_chain()
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return on_paper(case).time(t_s, t_w)
+    return pipeline_schedule(case).time(t_s, t_w)
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -83,11 +86,11 @@ def closed_sent(case: Case, rank: int) -> int:
     def elements(start: int, stop: int) -> int:
         return sum(layout.size(r) for r in ranking.order[start:stop])
 
-    everything = elements(0, case.p)
+    total = elements(0, case.p)
     if v < last:
-        return (everything - elements(after, after + 1)) * case.itemsize
+        return (total - elements(after, after + 1)) * case.itemsize
     lacking = elements(first + 1, last + 1)
-    return (everything - elements(after, ranking.last[after] + 1) + lacking) * case.itemsize
+    return (total - elements(after, ranking.last[after] + 1) + lacking) * case.itemsize
 
 
 ALGORITHM = Algorithm(

@@ -1,4 +1,4 @@
-"""Allgatherv by gatherv and broadcast: rank 0 collects all blocks and sends the whole to everybody.
+"""Allgatherv by gatherv and broadcast: rank 0 collects all blocks and broadcasts them.
 
 Rank r sends its block to rank 0 by the algorithm `gatherv`; rank 0 broadcasts all blocks by the algorithm `bcast`.
 
@@ -8,10 +8,10 @@ Rank r sends its block to rank 0 by the algorithm `gatherv`; rank 0 broadcasts a
     rank 2                       ..2...      ..2...      002333
     rank 3                       ...333      ...333      002333
 
-Rounds   those of both    Sent per rank   what both send    Scratch   what both use
-Time     the sum of both
-Fits     what both parts fit
-Best     very uneven blocks with a good broadcast: the large block is sent as often as any other
+Rounds   sum of both parts    Sent per rank   sum of both parts    Scratch   sum of both parts
+Time     sum of both parts
+Fits     any p; cases that both parts support
+Best     very uneven blocks with a good broadcast: the broadcast does not depend on the distribution of the data
 Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
          between groups
 """
@@ -23,8 +23,8 @@ from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.composite import (
-    Part,
-    one_after_the_other,
+    AlgorithmCase,
+    sequential_claims,
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gatherv import binomial as gatherv_binomial
@@ -44,7 +44,7 @@ def allgatherv_gather_bcast(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"gatherv": gatherv, "bcast": bcast}))
     layout = Layout.of_ranks(counts, p)
@@ -56,7 +56,7 @@ def allgatherv_gather_bcast(
     bcast.run(comm, layout.block(recvbuf, 0, p), root=0, tag=tag)
 
 
-def parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[AlgorithmCase]:
     gatherv, bcast = ALGORITHM.parameter(case, "gatherv"), ALGORITHM.parameter(case, "bcast")
     whole = Case(case.p, case.layout.size(0, case.p) * case.itemsize, itemsize=case.itemsize)
     return [(gatherv, replace(case, root=0, parameters={})), (bcast, whole)]
@@ -67,5 +67,5 @@ ALGORITHM = Algorithm(
     name="gather_bcast",
     run=allgatherv_gather_bcast,
     parameters={"gatherv": GATHERV, "bcast": BCAST},
-    **one_after_the_other(parts),
+    **sequential_claims(parts),
 )

@@ -1,8 +1,8 @@
-"""Allgatherv by ring: everybody passes on to the right what came from the left.
+"""Allgatherv by ring: every rank forwards the blocks from its left neighbor to its right neighbor.
 
-In round k = 0 .. p-2 rank r sends block r-k to r+1 and receives block r-k-1 from r-1 (mod p). Empty blocks are neither
-sent nor received. The largest block makes p-1 hops one after the other, and no round lasts longer than one of them: so
-one large block costs p-1 times, whatever the others.
+In round k = 0 .. p-2 rank r sends block r-k to r+1 and receives block r-k-1 from r-1 (mod p). Empty blocks are not
+sent. The largest block makes p-1 hops one after the other, and no round lasts longer than one of these hops. The largest
+block therefore determines the time.
 
     p = 4, counts 2, 0, 1, 3     start       k = 0       k = 1       k = 2
     rank 0                       00....      00.333      002333      002333
@@ -10,12 +10,12 @@ one large block costs p-1 times, whatever the others.
     rank 2                       ..2...      ..2...      002...      002333
     rank 3                       ...333      ..2333      ..2333      002333
 
-Rounds   p-1    Sent per rank   all blocks but that of r+1    Scratch   none
+Rounds   p-1    Sent per rank   all blocks except that of r+1    Scratch   none
 Time     (p-1) (t_s + b t_w); b is the largest block
 Fits     any p
-Best     long blocks of about equal size
+Best     long blocks of similar size
 Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algorithm for Large, Irregular All-gather
-         Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (there the algorithm to improve on)
+         Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (the algorithm that the paper improves)
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.ring import GATHERED_AROUND, gather_around
+from collectives.patterns.ring import GATHER_AROUND_CLAIMS, gather_around
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgatherv_ring(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
-) -> None:
-    """Gather blocks of any size to all ranks; `sendbuf` None means that the own block is in `recvbuf` already."""
+def allgatherv_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0) -> None:
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.of_ranks(counts, p)
     layout.put(recvbuf, rank, sendbuf)
@@ -42,5 +40,5 @@ ALGORITHM = Algorithm(
     operation="allgatherv",
     name="ring",
     run=allgatherv_ring,
-    **GATHERED_AROUND,
+    **GATHER_AROUND_CLAIMS,
 )

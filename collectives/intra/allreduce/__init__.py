@@ -1,1 +1,1 @@
-"""Everybody ends with the combination of what all have."""
+"""Allreduce: every rank receives the result of reducing the operands of all ranks."""

@@ -1,23 +1,29 @@
 """Allreduce by Rabenseifner's algorithm: a reduce-scatter that halves vectors, then an allgather that doubles them.
 
-Let 2^d be the largest power of two in p. The other ranks first hand their operands to a neighbour (`folding`). In step
-k = 0 .. d-1 a rank exchanges half of what it works on with the rank whose index differs in bit k, and combines; then
-it holds one of 2^d pieces in full. Going back, from k = d-1 to 0, the same pairs swap what they hold. At last the
-ranks that left are sent the result. Neighbours meet first, so operands are combined in rank order; each piece is
-finished in one place, so all ranks get the same result.
+Let 2^d be the largest power of two that is at most p. First, p - 2^d ranks are folded: they send their operands to a
+neighbor (`patterns.folding`), the odd rank of a pair to the even one or, with `remaining="odd"`, the even rank to the
+odd one. With `halves=True` the two ranks of a pair exchange halves, each combines one half, and the folded rank then
+sends its half. In step k = 0 .. d-1 a remaining rank exchanges half of its pieces with the rank whose index differs in
+bit k, and combines the other half with the received data. After d steps it holds one of 2^d pieces, fully reduced. In
+reverse, from k = d-1 to 0, the same pairs exchange the pieces that they hold. At the end the folded ranks receive the
+result. Neighbors combine first, so operands are combined in rank order. Each piece is completed on one rank, so all
+ranks receive the same result.
 
-    p = 4     start    k = 0    k = 1      k = 1    k = 0         (pieces that a rank works on, then holds)
+    p = 4     start    k = 0    k = 1      k = 1    k = 0         (pieces to combine, then pieces of the result)
     rank 0    0123     01..     0...       01..     0123
     rank 1    0123     ..23     ..2.       ..23     0123
     rank 2    0123     01..     .1..       01..     0123
     rank 3    0123     ..23     ...3       ..23     0123
 
-Rounds   2 log2 p, or 2 floor(log2 p) + 2    Sent per rank   about 2 m bytes    Scratch   m/2, m if a neighbour leaves
-Time     2 log2 p t_s + (p-1)/p m (2 t_w + c); where p is not a power of two 2 (t_s + m t_w) + m c more, and by the
-         schedule's recurrence, exact, where the power of two does not divide the message
-Fits     any p; any op, in rank order
+Rounds   2 log2 p, or 2 floor(log2 p) + 2    Sent per rank   about 2 m bytes    Scratch   m/2; m if ranks are folded
+Time     2 log2 p t_s + (p-1)/p m (2 t_w + c); if p is not a power of two, 2 (t_s + m t_w) + m c more, or, with
+         `halves=True`, 3 t_s + 2 m t_w + m c / 2 more; if 2^d does not divide the message, the time is computed from
+         the schedule
+Fits     any p; any op, in rank order; remaining "even" or "odd"
+Bits     equal on all ranks; depend on p
 Best     long messages, p a power of two: as little data as the ring, in 2 log2 p rounds
-Source   Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004, doi:10.1007/978-3-540-24685-5_1
+Source   Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004, doi:10.1007/978-3-540-24685-5_1;
+         in MPICH the odd rank of a pair remains; in Open MPI the even rank remains, with halves=True
 """
 
 from __future__ import annotations
@@ -26,46 +32,94 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Seconds
-from collectives.shapes.folding import Fold, fold_in, fold_out, folded_in, folded_out, leave
-from collectives.shapes.rabenseifner import combined, double, doubled, halve, halved, spare_size, there_and_back
+from collectives.patterns.folding import (
+    Fold,
+    Remaining,
+    fold_away,
+    fold_halves,
+    fold_halves_rounds,
+    fold_in,
+    fold_in_round,
+    fold_of,
+    fold_out,
+    fold_out_round,
+    unknown_rank,
+)
+from collectives.patterns.rabenseifner import (
+    combined,
+    double,
+    double_schedule,
+    halve,
+    halve_schedule,
+    halving_doubling_time,
+    spare_size,
+)
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import receive
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def allreduce_rabenseifner(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the combination in everybody's `recvbuf`; `sendbuf` None means that the operand is there."""
+def allreduce_rabenseifner(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    remaining: Remaining = "even",
+    halves: bool = False,
+    tag: int = 0,
+) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"remaining": remaining}))
     load(recvbuf, sendbuf)
-    fold = Fold(p)
-    if not fold.stays(rank):
-        leave(comm, recvbuf, recvbuf, tag)
-        return
+    fold = Fold(p, remaining=remaining)
     pieces = Layout.nearly_equal(recvbuf.size, fold.core)
-    spare = spare_memory(recvbuf, spare_size(pieces, fold, rank))
-    fold_in(comm, fold, recvbuf, spare, op, tag)
+    spare = spare_memory(recvbuf, spare_size(pieces, fold, rank, halves=halves))
+    if halves:
+        fold_halves(comm, fold, recvbuf, spare, op, tag)
+    if not fold.stays(rank):
+        if halves:
+            receive(comm, recvbuf, rank ^ 1, tag)
+        else:
+            fold_away(comm, recvbuf, recvbuf, tag)
+        return
+    if not halves:
+        fold_in(comm, fold, recvbuf, spare, op, tag)
     halve(comm, recvbuf, spare, pieces, fold, op, tag)
     double(comm, recvbuf, pieces, fold, tag)
     fold_out(comm, fold, recvbuf, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    fold = Fold(case.p)
+    fold = fold_of(case)
     pieces = Layout.nearly_equal(case.elements, fold.core)
-    yield folded_in(fold, case.m)
-    yield from halved(pieces, case.itemsize, fold)
-    yield from doubled(pieces, case.itemsize, fold)
-    yield folded_out(fold, case.m)
+    if ALGORITHM.parameter(case, "halves"):
+        yield from fold_halves_rounds(fold, case.elements, case.itemsize)
+    else:
+        yield fold_in_round(fold, case.m)
+    yield from halve_schedule(pieces, case.itemsize, fold)
+    yield from double_schedule(pieces, case.itemsize, fold)
+    yield fold_out_round(fold, case.m)
 
 
 def scratch(case: Case, rank: int) -> int:
-    fold = Fold(case.p)
+    fold = fold_of(case)
     pieces = Layout.nearly_equal(case.elements, fold.core)
-    return spare_size(pieces, fold, rank) * case.itemsize if fold.stays(rank) else 0
+    return spare_size(pieces, fold, rank, halves=ALGORITHM.parameter(case, "halves")) * case.itemsize
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return there_and_back(case, t_s, t_w, foldings=2)
+    time = halving_doubling_time(case, t_s, t_w, foldings=2)
+    extra_time = t_s if time and ALGORITHM.parameter(case, "halves") and fold_of(case).excess else 0
+    return None if time is None else time + extra_time
+
+
+def closed_combined(case: Case) -> int | None:
+    nbytes = combined(case)
+    saved = case.m // 2 if ALGORITHM.parameter(case, "halves") and fold_of(case).excess else 0
+    return None if nbytes is None else nbytes - saved
 
 
 ALGORITHM = Algorithm(
@@ -74,7 +128,9 @@ ALGORITHM = Algorithm(
     run=allreduce_rabenseifner,
     schedule=schedule,
     scratch=scratch,
+    fits=unknown_rank,
     closed_time=closed_time,
-    closed_combined=combined,
+    closed_combined=closed_combined,
+    parameters={"remaining": "even", "halves": False},
     in_order=True,
 )

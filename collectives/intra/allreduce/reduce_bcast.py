@@ -1,7 +1,7 @@
-"""Allreduce by reduce and broadcast: rank 0 gets the combination and sends it to everybody.
+"""Allreduce by reduce and broadcast: rank 0 computes the result and broadcasts it.
 
-The algorithm `reduce` leaves the combination on rank 0, which broadcasts it by the algorithm `bcast`: so all ranks get
-the same result, in the order that `reduce` keeps to.
+The algorithm `reduce` leaves the result on rank 0, which broadcasts it by the algorithm `bcast`. All ranks therefore receive
+the same result, combined in the order that `reduce` uses.
 
     p = 4     start   reduced   broadcast       (both binomial: two rounds each)
     rank 0    0       0123      0123
@@ -9,10 +9,11 @@ the same result, in the order that `reduce` keeps to.
     rank 2    2       2         0123
     rank 3    3       3         0123
 
-Rounds   those of both    Sent per rank   what both send    Scratch   what both use
-Time     the sum of both; both binomial: ceil(log2 p) (2 (t_s + m t_w) + m c)
-Fits     what both parts fit
-Best     as a yardstick, and where both parts are quick for the machine at hand
+Rounds   sum of both parts    Sent per rank   sum of both parts    Scratch   sum of both parts
+Time     sum of both parts; both binomial: ceil(log2 p) (2 (t_s + m t_w) + m c)
+Fits     any p; cases that both parts support
+Bits     equal on all ranks; depend on the operands only
+Best     as a baseline, and where both parts are fast on the machine
 Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
@@ -23,8 +24,8 @@ from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.composite import (
-    Part,
-    one_after_the_other,
+    AlgorithmCase,
+    sequential_claims,
 )
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
@@ -44,10 +45,8 @@ def allreduce_reduce_bcast(
     bcast: Algorithm = BCAST,
     tag: int = 0,
 ) -> None:
-    """Leave the combination in everybody's `recvbuf`; `sendbuf` None means that the operand is there."""
-    ALGORITHM.check(
-        Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"reduce": reduce, "bcast": bcast})
-    )
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    ALGORITHM.check(Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"reduce": reduce, "bcast": bcast}))
     if comm.Get_rank() == 0:
         reduce.run(comm, sendbuf, recvbuf, op=op, root=0, tag=tag)
     else:
@@ -57,7 +56,7 @@ def allreduce_reduce_bcast(
     bcast.run(comm, recvbuf, root=0, tag=tag)
 
 
-def parts(case: Case) -> list[Part]:
+def parts(case: Case) -> list[AlgorithmCase]:
     reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
     return [(reduce, replace(case, root=0, parameters={})), (bcast, Case(case.p, case.m, itemsize=case.itemsize))]
 
@@ -68,5 +67,5 @@ ALGORITHM = Algorithm(
     run=allreduce_reduce_bcast,
     parameters={"reduce": REDUCE, "bcast": BCAST},
     in_order=True,
-    **one_after_the_other(parts),
+    **sequential_claims(parts),
 )

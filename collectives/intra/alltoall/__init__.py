@@ -1,1 +1,1 @@
-"""Everybody ends with what each had for it: block s of rank r comes from rank s, where it was block r."""
+"""Alltoall with blocks of equal size: rank r receives block r of every rank s, as its block s."""

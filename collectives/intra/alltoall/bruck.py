@@ -1,20 +1,22 @@
-"""Alltoall by Bruck's algorithm: blocks travel by powers of two, many in one message, for any p.
+"""Alltoall by Bruck's algorithm: blocks travel distances that are powers of a radix, many blocks per message, for any p.
 
-Rank r first turns its blocks so that place j holds the block for r+j (mod p), which has j ranks to go. In round k it
-sends to r + 2^k, in one message, the blocks at all places j whose bit k is set, and receives as many from r - 2^k,
-which take the same places. A block at place j has then gone all of j; it came from r-j, and is put there.
+Rank r first rotates its blocks so that position j holds the block for r+j (mod p), which has to travel j ranks. With radix
+b, for each digit of the positions in base b, of value w = 1, b, b^2, ..., and for each d = 1 .. b-1 it sends to r + d w, in
+one message, the blocks at all positions whose digit is d, and receives the same number from r - d w at the same positions.
+After the last round the block at position j has traveled j ranks: it is the block from r-j, and is copied to that place. A
+larger radix has more rounds and sends less: radix 2 has the fewest rounds, radix p sends every block once.
 
-    p = 4     start          turned         k = 0          k = 1        (block rs is on its way from r to s)
+    p = 4     start          rotated        w = 1          w = 2        (radix 2; block rs travels from r to s)
     rank 0    00 01 02 03    00 01 02 03    00 30 02 32    00 30 20 10
     rank 1    10 11 12 13    11 12 13 10    11 01 13 03    11 01 31 21
     rank 2    20 21 22 23    22 23 20 21    22 12 20 10    22 12 02 32
     rank 3    30 31 32 33    33 30 31 32    33 23 31 21    33 23 13 03
 
-Rounds   ceil(log2 p)    Sent per rank   about m p/2 log2 p bytes    Scratch   (p + floor(p/2)) m bytes
-Time     ceil(log2 p) t_s + B m t_w; B is the number of ones in the binary numbers 0 .. p-1; for a power of two
-         log2 p (t_s + p/2 m t_w)
-Fits     any p; blocks of equal size
-Best     short blocks: fewest rounds, though each block travels log2 p / 2 times on average
+Rounds   ceil(log2 p)    Sent per rank   about m p/2 log2 p bytes    Scratch   about (p + p/radix) m bytes
+Time     ceil(log2 p) t_s + B m t_w; with radix 2, where B is the number of set bits in the binary numbers 0 .. p-1; in
+         general one round for each digit and value that a number below p has, and B counts the nonzero digits
+Fits     any p; radix >= 2; blocks of equal size
+Best     short blocks: fewest rounds with radix 2; a larger radix for longer blocks
 Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport
          message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
 """
@@ -22,72 +24,100 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Round, Seconds, Transfer
+from collectives.catalogue.array_round import ArrayRound
+from collectives.catalogue.schedule import Round, Seconds
 from collectives.tools.blocks import Layout, check_same_size, load
 from collectives.tools.blocks import scratch as spare_blocks
 from collectives.tools.messages import exchange
-from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
+RADIX = 2
 
-def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Swap equal blocks between all ranks; `sendbuf` None means that `recvbuf` holds what is to be sent."""
+
+def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix: int = RADIX, tag: int = 0) -> None:
+    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
     p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"radix": radix}))
     layout = Layout.equal(recvbuf.size, p)
     if p == 1:
         load(recvbuf, sendbuf)
         return
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
-    turned = spare_blocks(recvbuf, recvbuf.size)
-    turned[0 : layout.size(rank, p)] = layout.block(source, rank, p)
-    turned[layout.size(rank, p) : turned.size] = layout.block(source, 0, rank)
-    packed = spare_blocks(recvbuf, layout.size(0, p // 2))
-    for k in range(ceil_log2(p)):
-        runs = _places(k, p)
+    rotated = spare_blocks(recvbuf, recvbuf.size)
+    rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
+    rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
+    packed = spare_blocks(recvbuf, layout.size(0, _most_blocks(p, radix)))
+    for distance, width in _distances(p, radix):
+        runs = _places(distance, width, p, radix)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            packed[start:end] = layout.block(turned, first, stop)
-        # recvbuf is free until the end: what comes in lands there before it goes to its places.
-        exchange(comm, packed[0:end], (rank + (1 << k)) % p, recvbuf[0:end], (rank - (1 << k)) % p, tag)
+            packed[start:end] = layout.block(rotated, first, stop)
+        # recvbuf is unused until the end, so incoming blocks are received there before they are moved.
+        exchange(comm, packed[0:end], (rank + distance) % p, recvbuf[0:end], (rank - distance) % p, tag)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            layout.block(turned, first, stop)[0 : end - start] = recvbuf[start:end]
+            layout.block(rotated, first, stop)[0 : end - start] = recvbuf[start:end]
     for place in range(p):
-        layout.put(recvbuf, (rank - place) % p, layout.block(turned, place))
+        layout.put(recvbuf, (rank - place) % p, layout.block(rotated, place))
 
 
-def _places(k: int, p: int) -> list[tuple[int, int]]:
-    """The places whose bit k is set, as runs."""
-    return [(first, min(first + (1 << k), p)) for first in range(1 << k, p, 2 << k)]
+def _distances(p: int, radix: int) -> Iterator[tuple[int, int]]:
+    """The distances d w of the rounds, with the value w of the digit."""
+    width = 1
+    while width < p:
+        for distance in range(width, min(radix * width, p), width):
+            yield distance, width
+        width *= radix
+
+
+def _places(distance: int, width: int, p: int, radix: int) -> list[tuple[int, int]]:
+    """The positions with the digit of a distance, as runs."""
+    return [(first, min(first + width, p)) for first in range(distance, p, radix * width)]
+
+
+@lru_cache(maxsize=64)
+def _blocks(p: int, radix: int) -> list[tuple[int, int]]:
+    """The distance and the number of blocks of each round."""
+    rounds = [(distance, _places(distance, width, p, radix)) for distance, width in _distances(p, radix)]
+    return [(distance, sum(stop - first for first, stop in runs)) for distance, runs in rounds]
+
+
+def _most_blocks(p: int, radix: int) -> int:
+    return max(count for _, count in _blocks(p, radix))
+
+
+def _radix(case: Case) -> int:
+    return int(ALGORITHM.parameter(case, "radix"))
+
+
+def fits(case: Case) -> str | None:
+    return None if _radix(case) >= 2 else f"radix = {_radix(case)} is less than 2"
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p = case.p
-    for k in range(ceil_log2(p) if case.m else 0):
-        nbytes = _ones(k, p) * case.m
-        yield [Transfer(r, (r + (1 << k)) % p, nbytes) for r in range(p)]
-
-
-def _ones(k: int, p: int) -> int:
-    """How many of the numbers 0 .. p-1 have bit k set."""
-    return sum(j >> k & 1 for j in range(p))
+    p, ranks = case.p, np.arange(case.p)
+    for distance, count in _blocks(p, _radix(case)) if case.m else ():
+        yield ArrayRound(ranks, (ranks + distance) % p, count * case.m)
 
 
 def scratch(case: Case, rank: int) -> int:
-    return (case.p + case.p // 2) * case.m if case.p > 1 else 0
+    return (case.p + _most_blocks(case.p, _radix(case))) * case.m if case.p > 1 else 0
 
 
 def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) if case.m else 0
+    return len(_blocks(case.p, _radix(case))) if case.m else 0
 
 
 def closed_sent(case: Case, rank: int) -> int:
-    return sum(j.bit_count() for j in range(case.p)) * case.m
+    return sum(count for _, count in _blocks(case.p, _radix(case))) * case.m
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
@@ -100,7 +130,9 @@ ALGORITHM = Algorithm(
     run=alltoall_bruck,
     schedule=schedule,
     scratch=scratch,
+    fits=fits,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
+    parameters={"radix": RADIX},
 )

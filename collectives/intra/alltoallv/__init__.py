@@ -1,1 +1,1 @@
-"""Everybody ends with what each had for it, in blocks of their own sizes."""
+"""Alltoallv: every rank receives a block from every rank; block sizes may differ."""

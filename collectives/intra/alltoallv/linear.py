@@ -1,7 +1,7 @@
-"""Alltoallv by sending: everybody starts all its sends and all its receives, and waits.
+"""Alltoallv, linear: every rank starts all its sends and all its receives, and waits.
 
-As alltoall by sending, with blocks of their own sizes; empty ones are left out. In place, what a rank has for another is
-replaced by what it gets from there, of the same size.
+The algorithm is that of alltoall linear, for blocks of different sizes; empty blocks are not sent. In place, the block
+for another rank is replaced by the block from that rank, of the same size.
 
     p = 4     sends to           receives from
     rank 0    1, 2, 3            3, 2, 1
@@ -9,10 +9,10 @@ replaced by what it gets from there, of the same size.
     rank 2    3, 0, 1            1, 0, 3
     rank 3    0, 1, 2            2, 1, 0
 
-Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; all blocks in place
+Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, all blocks
 Time     no closed form; the order of messages depends on timing
 Fits     any p
-Best     blocks of very different sizes: nobody waits for a long message of others
+Best     blocks of very different sizes: no rank waits for a long message between other ranks
 Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
@@ -21,10 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.pairs import all_at_once, copied, keep, sent_to_others
-from collectives.tools.blocks import Layout, cut
-from collectives.tools.blocks import scratch as spare_blocks
+from collectives.catalogue.algorithm import Algorithm
+from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
+from collectives.patterns.pairs.blocks import sent_to_others, sized_blocks, sized_blocks_scratch
 from collectives.tools.protocol import Buffer, Comm
 
 
@@ -37,26 +36,15 @@ def alltoallv_linear(
     *,
     sdispls: Sequence[int] | None = None,
     rdispls: Sequence[int] | None = None,
+    order: SendOrder = "right",
     tag: int = 0,
 ) -> None:
-    """Swap blocks of any size between all ranks; `sendbuf` None means that `recvbuf` holds what is to be sent.
+    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
 
-    Blocks follow each other in rank order, unless displacements say where they begin.
+    Blocks are contiguous and in rank order unless displacements are given.
     """
-    p, rank = comm.Get_size(), comm.Get_rank()
-    places = cut(recvbuf, recvcounts, rdispls, p)
-    if sendbuf is None:
-        layout = Layout.of(recvcounts)
-        held = spare_blocks(recvbuf, layout.size(0, p))
-        blocks = [copied(layout.block(held, i), place) for i, place in enumerate(places)]
-    else:
-        blocks = cut(sendbuf, sendcounts, sdispls, p)
-        keep(comm, blocks[rank], places[rank], tag)
-    all_at_once(comm, blocks.__getitem__, places.__getitem__, tag)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return sum(case.between(other, rank) for other in range(case.p)) if case.in_place else 0
+    blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
+    exchange_all_at_once(comm, blocks.__getitem__, places.__getitem__, tag, order)
 
 
 ALGORITHM = Algorithm(
@@ -64,6 +52,7 @@ ALGORITHM = Algorithm(
     name="linear",
     run=alltoallv_linear,
     schedule=None,
-    scratch=scratch,
+    scratch=sized_blocks_scratch,
     closed_sent=sent_to_others,
+    parameters={"order": "right"},
 )

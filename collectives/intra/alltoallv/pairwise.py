@@ -1,18 +1,21 @@
-"""Alltoallv by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
+"""Alltoallv by pairwise exchange: in every round the ranks form pairs, and each pair exchanges its two blocks.
 
-As alltoall by pairwise exchange, with blocks of their own sizes. Empty ones are not sent, and two ranks that have nothing
-for each other do not meet. In place, what a rank has for another is replaced by what it gets from there, of the same size.
+The algorithm is that of alltoall by pairwise exchange, for blocks of different sizes. Empty blocks are not sent, and
+two ranks without data for each other skip their round. With `order="ascending"`, each rank has the partners 0, 1, 2,
+... In place, the block for another rank is replaced by the block from that rank, of the same size.
 
     p = 4     i = 1        i = 2        i = 3
               0 - 1        0 - 2        0 - 3
               2 - 3        1 - 3        1 - 2
 
-Rounds   at most p-1, or p if odd    Sent per rank   all blocks for others    Scratch   none; the largest in place
-Time     by the schedule's recurrence; in a round a pair takes as long as the larger of its two blocks
-Fits     any p
-Best     long blocks of about equal size: nobody has more than one partner at a time
+Rounds   at most p-1, p if odd    Sent per rank   all blocks for others    Scratch   none; in place, the largest block
+Time     computed from the schedule; in a round a pair takes as long as the larger of its two blocks; at most 2 p - 3
+         rounds in ascending order
+Fits     any p; order "tournament" or "ascending"
+Best     long blocks of similar size: a rank has only one partner at a time
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
-         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (power of two)
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (power of two); in
+         ascending order: MPICH, src/mpi/coll/alltoallv/alltoallv_intra_pairwise_sendrecv_replace.c
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.pairs import copied, in_pairs, keep, pairs_schedule, sent_to_others
+from collectives.patterns.pairs.blocks import copied, copy_own_block, largest_scratch, sent_to_others
+from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pairs_schedule, unknown_order
 from collectives.tools.blocks import cut
 from collectives.tools.blocks import scratch as spare_block
 from collectives.tools.protocol import Buffer, Comm
@@ -35,28 +39,24 @@ def alltoallv_pairwise(
     *,
     sdispls: Sequence[int] | None = None,
     rdispls: Sequence[int] | None = None,
+    order: Order = "tournament",
     tag: int = 0,
 ) -> None:
-    """Swap blocks of any size between all ranks; `sendbuf` None means that `recvbuf` holds what is to be sent.
+    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
 
-    Blocks follow each other in rank order, unless displacements say where they begin.
+    Blocks are contiguous and in rank order unless displacements are given.
     """
     p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"order": order}))
     places = cut(recvbuf, recvcounts, rdispls, p)
     if sendbuf is None:
         others = (place.size for other, place in enumerate(places) if other != rank)
         spare = spare_block(recvbuf, max(others, default=0))
-        in_pairs(comm, lambda other: copied(spare, places[other]), places.__getitem__, tag)
+        exchange_in_pairs(comm, lambda other: copied(spare, places[other]), places.__getitem__, tag, order)
         return
     blocks = cut(sendbuf, sendcounts, sdispls, p)
-    keep(comm, blocks[rank], places[rank], tag)
-    in_pairs(comm, blocks.__getitem__, places.__getitem__, tag)
-
-
-def scratch(case: Case, rank: int) -> int:
-    if not case.in_place:
-        return 0
-    return max((case.between(other, rank) for other in range(case.p) if other != rank), default=0)
+    copy_own_block(comm, blocks[rank], places[rank], tag)
+    exchange_in_pairs(comm, blocks.__getitem__, places.__getitem__, tag, order)
 
 
 ALGORITHM = Algorithm(
@@ -64,6 +64,8 @@ ALGORITHM = Algorithm(
     name="pairwise",
     run=alltoallv_pairwise,
     schedule=pairs_schedule,
-    scratch=scratch,
+    scratch=largest_scratch,
+    fits=unknown_order,
     closed_sent=sent_to_others,
+    parameters={"order": "tournament"},
 )

@@ -1,1 +1,1 @@
-"""Everybody ends with what each had for it, every block a buffer of its own size and type."""
+"""Alltoallw: every rank receives a block from every rank; each block is a buffer with its own size and datatype."""

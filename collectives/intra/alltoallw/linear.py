@@ -1,16 +1,16 @@
-"""Alltoallw by sending: everybody starts all its sends and all its receives, and waits.
+"""Alltoallw, linear: every rank starts all its sends and all its receives, and waits.
 
-As alltoall by sending. A block is whatever the communicator's Send and Recv accept: an array, a phantom, or a list such as
-[buffer, count, type] for a derived datatype. None stands for nothing; both sides of an empty block must say that it is
-empty. What a rank has for itself is copied, or sent to itself if it is no plain one-dimensional buffer. In place, copies are
-sent.
+The algorithm is that of alltoall linear. A block is any argument that the communicator's Send and Recv accept: an
+array, a phantom, or a list such as [buffer, count, type] for a derived datatype. None stands for an empty block; sender
+and receiver must agree that a block is empty. A rank copies its block for itself, or sends it to itself if it is not a
+plain one-dimensional buffer. In place, copies are sent.
 
     p = 4, where r has [matrix, r, column] for 0     rank 0 sends to 1, 2, 3, receives from 3, 2, 1 and has None for itself
 
-Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; those blocks in place
+Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
 Time     no closed form; the order of messages depends on timing
-Fits     any p; in place plain one-dimensional buffers
-Best     parts of matrices with types of their own, of very different sizes
+Fits     any p; in place only plain one-dimensional buffers
+Best     parts of matrices with derived datatypes, of very different sizes
 Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
@@ -21,14 +21,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.pairs import all_at_once, blocks_to_send, copies_scratch, sent_to_others
+from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
+from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
 from collectives.tools.protocol import Comm
 
 
-def alltoallw_linear(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0) -> None:
-    """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
+def alltoallw_linear(
+    comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, order: SendOrder = "right", tag: int = 0
+) -> None:
+    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag)
+    exchange_all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
 
 
 ALGORITHM = Algorithm(
@@ -38,4 +41,5 @@ ALGORITHM = Algorithm(
     schedule=None,
     scratch=copies_scratch,
     closed_sent=sent_to_others,
+    parameters={"order": "right"},
 )

@@ -1,17 +1,20 @@
-"""Alltoallw by pairwise exchange: in every round the ranks form pairs, and each pair swaps its two blocks.
+"""Alltoallw by pairwise exchange: in every round the ranks form pairs, and each pair exchanges its two blocks.
 
-As alltoall by pairwise exchange. What a block is, and what a rank has for itself: as in `linear`. In place, copies are sent.
+The algorithm is that of alltoall by pairwise exchange, for blocks with any datatype (see alltoallw linear). With
+`order="ascending"`, each rank has the partners 0, 1, 2, ... In place, copies are sent.
 
     p = 4     i = 1        i = 2        i = 3
               0 - 1        0 - 2        0 - 3
               2 - 3        1 - 3        1 - 2
 
-Rounds   at most p-1, or p if odd    Sent per rank   all blocks for others    Scratch   none; those blocks in place
-Time     by the schedule's recurrence; in a round a pair takes as long as the larger of its two blocks
-Fits     any p; in place plain one-dimensional buffers
-Best     parts of matrices with types of their own, of about equal size
+Rounds   at most p-1, p if odd    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
+Time     computed from the schedule; in a round a pair takes as long as the larger of its two blocks; at most 2 p - 3
+         rounds in ascending order
+Fits     any p; order "tournament" or "ascending"; in place only plain one-dimensional buffers
+Best     parts of matrices with derived datatypes, of similar size
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
-         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (power of two)
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (power of two); in
+         ascending order: MPICH, src/mpi/coll/alltoallw/alltoallw_intra_pairwise_sendrecv_replace.c
 """
 
 from __future__ import annotations
@@ -19,17 +22,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.pairs import blocks_to_send, copies_scratch, in_pairs, pairs_schedule, sent_to_others
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
+from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pairs_schedule, unknown_order
 from collectives.tools.protocol import Comm
 
 
 def alltoallw_pairwise(
-    comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, tag: int = 0
+    comm: Comm,
+    sendblocks: Sequence[Any] | None,
+    recvblocks: Sequence[Any],
+    *,
+    order: Order = "tournament",
+    tag: int = 0,
 ) -> None:
-    """Swap buffers, one for each rank; `sendblocks` None means that `recvblocks` hold what is to be sent."""
+    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
+    ALGORITHM.check(Case(comm.Get_size(), parameters={"order": order}))
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag)
+    exchange_in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
 
 
 ALGORITHM = Algorithm(
@@ -38,5 +48,7 @@ ALGORITHM = Algorithm(
     run=alltoallw_pairwise,
     schedule=pairs_schedule,
     scratch=copies_scratch,
+    fits=unknown_order,
     closed_sent=sent_to_others,
+    parameters={"order": "tournament"},
 )

@@ -1,1 +1,1 @@
-"""Nobody leaves before all have arrived."""
+"""Barrier: no rank leaves before all ranks have arrived."""

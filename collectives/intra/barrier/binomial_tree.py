@@ -1,7 +1,7 @@
-"""Barrier by a binomial tree: arrivals climb to rank 0, the release comes down the same tree.
+"""Barrier by a binomial tree: arrivals move up the tree to rank 0, the release moves down the same tree.
 
-Rank r receives an empty message from each child, smallest subtree first, sends one to its parent (r without its
-lowest bit), waits for one back, and passes it on to its children, largest subtree first.
+Rank r receives an empty message from each child, smallest subtree first, and sends one to its parent (r without its
+lowest bit). Then it waits for a message from its parent and forwards it to its children, largest subtree first.
 
     p = 4     up             down
     rank 0    <1     <2      >2     >1
@@ -12,7 +12,7 @@ lowest bit), waits for one back, and passes it on to its children, largest subtr
 Rounds   2 ceil(log2 p)    Sent per rank   0 bytes    Scratch   none
 Time     2 ceil(log2 p) t_s
 Fits     any p
-Best     few messages: 2 (p-1) in all, where dissemination sends p ceil(log2 p)
+Best     few messages: 2 (p-1) in total, where dissemination sends p ceil(log2 p)
 Source   Mellor-Crummey, Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM
          Transactions on Computer Systems 9 (1991), doi:10.1145/103727.103729 (tree barriers; here the tree is binomial)
 """
@@ -22,16 +22,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import nothing, startups_alone
+from collectives.catalogue.closed_forms import empty_messages, no_bytes
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.trees import children, level, parent
+from collectives.patterns.trees import children, level, parent
 from collectives.tools.messages import TOKEN
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
 
 
 def barrier_binomial_tree(comm: Comm, *, tag: int = 0) -> None:
-    """Return when every rank has called."""
+    """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
     below = children(rank, p)
     for child in below:
@@ -56,6 +56,6 @@ ALGORITHM = Algorithm(
     name="binomial_tree",
     run=barrier_binomial_tree,
     schedule=schedule,
-    closed_sent=nothing,
-    **startups_alone(lambda p: 2 * ceil_log2(p)),
+    closed_sent=no_bytes,
+    **empty_messages(lambda p: 2 * ceil_log2(p)),
 )

@@ -1,7 +1,7 @@
-"""Barrier by dissemination: news of an arrival travels twice as far in every round.
+"""Barrier by dissemination: the number of ranks that a rank knows to have arrived doubles in every round.
 
-In round k = 0 .. ceil(log2 p) - 1 rank r sends an empty message to r + 2^k and receives one from r - 2^k (mod p).
-Whom it has heard of, itself included, is then the 2^(k+1) ranks up to r, and at last everybody.
+In round k = 0 .. ceil(log2 p) - 1 rank r sends an empty message to r + 2^k and receives one from r - 2^k (mod p). After
+round k rank r knows that the 2^(k+1) ranks up to r have arrived. After the last round it knows that all ranks have arrived.
 
     p = 4     start      k = 0      k = 1
     rank 0    0...       0..3       0123
@@ -12,7 +12,7 @@ Whom it has heard of, itself included, is then the 2^(k+1) ranks up to r, and at
 Rounds   ceil(log2 p)    Sent per rank   0 bytes    Scratch   none
 Time     ceil(log2 p) t_s
 Fits     any p
-Best     always, in this model: no barrier has fewer rounds
+Best     all cases, in this model: no barrier has fewer rounds
 Source   Hensgen, Finkel, Manber, Two algorithms for barrier synchronization, International Journal of Parallel
          Programming 17 (1988), doi:10.1007/BF01379320
 """
@@ -21,16 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import nothing, startups_alone
-from collectives.catalogue.schedule import Round, Transfer
+from collectives.catalogue.array_round import ArrayRound
+from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.schedule import Round
 from collectives.tools.messages import TOKEN
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
 
 
 def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
-    """Return when every rank has called."""
+    """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
     for k in range(ceil_log2(p)):
         distance = 1 << k
@@ -38,8 +41,9 @@ def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
 
 
 def schedule(case: Case) -> Iterator[Round]:
+    ranks = np.arange(case.p)
     for k in range(ceil_log2(case.p)):
-        yield [Transfer(r, (r + (1 << k)) % case.p, 0) for r in range(case.p)]
+        yield ArrayRound(ranks, (ranks + (1 << k)) % case.p, 0)
 
 
 ALGORITHM = Algorithm(
@@ -47,6 +51,6 @@ ALGORITHM = Algorithm(
     name="dissemination",
     run=barrier_dissemination,
     schedule=schedule,
-    closed_sent=nothing,
-    **startups_alone(ceil_log2),
+    closed_sent=no_bytes,
+    **empty_messages(ceil_log2),
 )

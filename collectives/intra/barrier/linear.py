@@ -1,6 +1,7 @@
-"""Barrier by counting: all report to rank 0, which then releases them one by one.
+"""Barrier by counting: all ranks report to rank 0, which then releases them one by one.
 
-Rank r > 0 sends an empty message to rank 0 and waits for one back; rank 0 receives all, then sends all.
+Rank r > 0 sends an empty message to rank 0 and waits for a reply. Rank 0 receives all messages, then it sends all
+replies.
 
     p = 4     reports        releases
     rank 0    <1  <2  <3     >1  >2  >3
@@ -11,8 +12,8 @@ Rank r > 0 sends an empty message to rank 0 and waits for one back; rank 0 recei
 Rounds   2 (p-1)    Sent per rank   0 bytes    Scratch   none
 Time     2 (p-1) t_s
 Fits     any p
-Best     p = 2, and as a yardstick
-Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+Best     p = 2, and as a baseline
+Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
          Computing 10 (2007), doi:10.1007/s10586-007-0012-0
 """
 
@@ -21,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import nothing, startups_alone
-from collectives.catalogue.schedule import Round, Transfer
+from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.schedule import Round, Served, Transfer
 from collectives.tools.messages import TOKEN, wait_all
 from collectives.tools.protocol import Comm
 
 
 def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
-    """Return when every rank has called."""
+    """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
     if rank == 0:
         wait_all([comm.Irecv(TOKEN, other, tag) for other in range(1, p)])
@@ -39,10 +40,8 @@ def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    for other in range(1, case.p):
-        yield [Transfer(other, 0, 0)]
-    for other in range(1, case.p):
-        yield [Transfer(0, other, 0)]
+    yield Served(Transfer(other, 0, 0) for other in range(1, case.p))
+    yield Served(Transfer(0, other, 0) for other in range(1, case.p))
 
 
 ALGORITHM = Algorithm(
@@ -50,6 +49,6 @@ ALGORITHM = Algorithm(
     name="linear",
     run=barrier_linear,
     schedule=schedule,
-    closed_sent=nothing,
-    **startups_alone(lambda p: 2 * (p - 1)),
+    closed_sent=no_bytes,
+    **empty_messages(lambda p: 2 * (p - 1)),
 )

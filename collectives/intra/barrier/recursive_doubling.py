@@ -1,18 +1,19 @@
-"""Barrier by recursive doubling: pairs meet, then pairs of pairs, and so on.
+"""Barrier by recursive doubling: pairs synchronize, then pairs of pairs, and so on.
 
-Let d = floor(log2 p). Ranks from 2^d up first report to rank r - 2^d. In round k = 0 .. d-1 the ranks below 2^d
-exchange empty messages with the rank that differs in bit k. At last the ranks from 2^d up are released.
+Let d = floor(log2 p). First, each rank r >= 2^d sends an empty message to rank r - 2^d. In round k = 0 .. d-1 each rank
+below 2^d exchanges empty messages with the rank whose number differs in bit k. At the end, each rank r >= 2^d receives an
+empty message from rank r - 2^d, which releases it.
 
     p = 4     start      k = 0      k = 1         p = 5: rank 4 reports to 0 first,
-    rank 0    0...       01..       0123                 and is released by 0 last
+    rank 0    0...       01..       0123                 and is finally released by 0
     rank 1    .1..       01..       0123
     rank 2    ..2.       ..23       0123
     rank 3    ...3       ..23       0123
 
 Rounds   log2 p, or floor(log2 p) + 2    Sent per rank   0 bytes    Scratch   none
-Time     log2 p t_s; (floor(log2 p) + 2) t_s where p is not a power of two
+Time     log2 p t_s; (floor(log2 p) + 2) t_s if p is not a power of two
 Fits     any p
-Best     p a power of two, where partners are symmetric; else dissemination saves a round
+Best     p a power of two, with symmetric partners; otherwise dissemination saves a round
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
@@ -22,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import nothing, startups_alone
+from collectives.catalogue.closed_forms import empty_messages, no_bytes
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.messages import TOKEN
 from collectives.tools.numbers import floor_log2, is_power_of_two
@@ -30,7 +31,7 @@ from collectives.tools.protocol import Comm
 
 
 def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
-    """Return when every rank has called."""
+    """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
     d = floor_log2(p)
     core = 1 << d
@@ -64,6 +65,6 @@ ALGORITHM = Algorithm(
     name="recursive_doubling",
     run=barrier_recursive_doubling,
     schedule=schedule,
-    closed_sent=nothing,
-    **startups_alone(rounds),
+    closed_sent=no_bytes,
+    **empty_messages(rounds),
 )

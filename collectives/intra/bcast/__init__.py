@@ -1,1 +1,1 @@
-"""Everybody ends with the root's message."""
+"""Broadcast: every rank receives the root's message."""

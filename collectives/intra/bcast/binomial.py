@@ -1,7 +1,7 @@
-"""Broadcast by a binomial tree: in every round, whoever has the message passes it on.
+"""Broadcast by a binomial tree: in every round, each rank that has the message sends it to another rank.
 
 With v = rank - root (mod p), rank v receives from v without its lowest bit 2^k, then sends to v + 2^(k-1), ..., v + 2,
-v + 1, as far as these exist; the root starts with the highest power of two below p.
+v + 1 where these exist; the root starts with the highest power of two below p.
 
     p = 4     start   1st     2nd
     v = 0     x       x       x
@@ -21,17 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import one_message_a_round
-from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.trees import children, level, parent
+from collectives.catalogue.array_round import ArrayRound
+from collectives.catalogue.closed_forms import one_message_per_round
+from collectives.catalogue.schedule import Round
+from collectives.patterns.trees import children, level, parent
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_binomial(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Leave the root's `buf` in everybody's `buf`."""
+    """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()
     v = (rank - root) % p
     if v > 0:
@@ -44,7 +47,8 @@ def schedule(case: Case) -> Iterator[Round]:
     p, root = case.p, case.root
     if case.m:
         for k in reversed(range(ceil_log2(p))):
-            yield [Transfer((root + parent(v)) % p, (root + v) % p, case.m) for v in level(k, p)]
+            v = np.array(level(k, p))
+            yield ArrayRound((root + v - (1 << k)) % p, (root + v) % p, case.m)
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -57,5 +61,5 @@ ALGORITHM = Algorithm(
     run=bcast_binomial,
     schedule=schedule,
     closed_sent=closed_sent,
-    **one_message_a_round(ceil_log2),
+    **one_message_per_round(ceil_log2),
 )

@@ -1,4 +1,4 @@
-"""Broadcast by a pipelined chain: the message walks down the ranks, cut into segments that follow each other.
+"""Broadcast by a pipelined chain: segments of the message follow each other along the ranks.
 
 The message is cut into n segments of at most `segment_bytes`. With v = rank - root (mod p), rank v receives segment k
 from v-1 while it sends segment k-1 to v+1.
@@ -9,11 +9,11 @@ from v-1 while it sends segment k-1 to v+1.
     v = 2          ...      ...      0..      01.      012      012
     v = 3          ...      ...      ...      0..      01.      012
 
-Rounds   n+p-2    Sent per rank   m bytes, the last rank nothing    Scratch   none
+Rounds   n+p-2    Sent per rank   m bytes, the last rank none    Scratch   none
 Time     n t_s + m t_w + (p-2) (t_s + b t_w); b is the longest segment: (n+p-2) (t_s + m/n t_w) for equal ones
 Fits     any p; segment_bytes > 0
 Best     long messages on few ranks: about m t_w + (p-2) b t_w, near the lower bound m t_w once n is well above p
-Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
          Computing 10 (2007), doi:10.1007/s10586-007-0012-0
 """
 
@@ -23,14 +23,14 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
+from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
 from collectives.tools.blocks import segments
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
 
 def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Leave the root's `buf` in everybody's `buf`."""
+    """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
     pieces = segments(buf.size, buf.itemsize, segment_bytes)

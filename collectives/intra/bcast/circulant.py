@@ -1,10 +1,10 @@
-"""Broadcast on a circulant graph: n segments in n-1+ceil(log2 p) rounds, which no algorithm can beat.
+"""Broadcast on a circulant graph: n segments in n-1+ceil(log2 p) rounds, which is optimal.
 
-The message is cut into n segments. Ranks count from the root, r = rank - root (mod p), and q = ceil(log2 p). In
-round i everybody sends to r + s_k and receives from r - s_k, where k = i mod q and the skips are s_q = p, s_k =
-ceil(s_(k+1) / 2). Each rank computes for itself which segment travels, without communication (`shapes.circulant`):
-over q rounds it receives q different segments and sends on only what it has. Rounds are numbered so that the last
-one ends a group of q; numbers beyond the last segment mean the last one, and nobody sends to the root.
+The message is cut into n segments. Ranks are counted from the root, r = rank - root (mod p), and q = ceil(log2 p). In round
+i every rank sends to r + s_k and receives from r - s_k, where k = i mod q and the skips are s_q = p, s_k = ceil(s_(k+1) /
+2). Each rank computes the segment to send without communication (`patterns.circulant`): over q rounds it receives q
+different segments and sends only segments that it has. Rounds are numbered so that the last round ends a group of q; a
+segment number beyond the last one stands for the last segment, and no rank sends to the root.
 
     p = 4, n = 2   start    1st      2nd      3rd
     r = 0          01       01       01       01
@@ -12,10 +12,10 @@ one ends a group of q; numbers beyond the last segment mean the last one, and no
     r = 2          ..       0.       0.       01
     r = 3          ..       ..       0.       01
 
-Rounds   n-1+ceil(log2 p)    Sent per rank   as scheduled    Scratch   none
-Time     (n-1+ceil(log2 p)) (t_s + m/n t_w); by the schedule's recurrence, exact, where n does not divide the message
+Rounds   n-1+ceil(log2 p)    Sent per rank   given by the schedule    Scratch   none
+Time     (n-1+ceil(log2 p)) (t_s + m/n t_w); if n does not divide the message, the time is computed from the schedule
 Fits     any p; segment_bytes > 0
-Best     always, in this model, given the right segment size: no broadcast has fewer rounds for its n
+Best     all cases, in this model, given the right segment size: no broadcast has fewer rounds for its n
 Source   Träff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast, Reduction
          and All-Reduction, 2024, arXiv:2407.18004, doi:10.1145/3735139
 """
@@ -26,19 +26,17 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.shapes.circulant import receive_blocks, rounds, send_blocks, skips
-from collectives.shapes.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # the allgather between groups asks for it here
-from collectives.shapes.segmented import segments_of
+from collectives.patterns.circulant import receive_blocks, rounds, send_blocks, skips
+from collectives.patterns.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # imported by inter.allgather
+from collectives.patterns.segmented import segments_of
 from collectives.tools.blocks import Layout, segments
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
-def bcast_circulant(
-    comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
-) -> None:
-    """Leave the root's `buf` in everybody's `buf`."""
+def bcast_circulant(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
     if p == 1:

@@ -1,8 +1,8 @@
 """Broadcast by two trees at once: inner ranks of one tree are leaves of the other, so all ports stay busy.
 
-The message is cut into n segments; even ones go down tree 0, odd ones down tree 1 (`shapes.two_trees`). Edges have
-colours; in step t only edges of colour t mod 2 carry a segment. No rank has two incoming or two outgoing edges of
-one colour, so in every step it receives from one parent and sends to one child.
+The message is cut into n segments; even segments go down tree 0, odd segments down tree 1 (`patterns.two_trees`). Edges
+have colors; in step t only edges of color t mod 2 carry a segment. No rank has two incoming or two outgoing edges of
+the same color, so in every step it receives from one parent and sends to one child.
 
     p = 4: labels v = rank - root (mod p); tree 0 is 0 -> 2 -> 1, 3; tree 1 is 0 -> 1 -> 2, 3
     n = 2    start    t = 0    t = 1    t = 2    t = 3
@@ -12,7 +12,7 @@ one colour, so in every step it receives from one parent and sends to one child.
     v = 3    ..       ..       0.       01       01
 
 Rounds   at most n-2 + 2 ceil(log2 p)    Sent per rank   about m bytes    Scratch   none
-Time     by the schedule's recurrence; at most (n-2 + 2 ceil(log2 p)) (t_s + b t_w) for segments of b bytes
+Time     computed from the schedule; at most (n-2 + 2 ceil(log2 p)) (t_s + b t_w) for segments of b bytes
 Fits     any p; segment_bytes > 0
 Best     long messages on many ranks: full bandwidth m t_w, and only log2 p steps to fill the pipeline
 Source   Sanders, Speck, Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing
@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.segmented import SEGMENT_BYTES, segments_of
-from collectives.shapes.two_trees import first_step, tree_children, tree_parent
+from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
+from collectives.patterns.two_trees import first_step, tree_children, tree_parent
 from collectives.tools.blocks import segments
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
@@ -35,24 +35,24 @@ TREES = (0, 1)
 
 
 def bcast_two_tree(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Leave the root's `buf` in everybody's `buf`."""
+    """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
     if buf.size == 0 or p == 1:
         return
     pieces = segments(buf.size, buf.itemsize, segment_bytes)
     v = (rank - root) % p
-    # What enters and leaves in which step: step -> (segment, the other label).
+    # step -> (segment, partner label), for receives and sends.
     receives = {
         step: (piece, tree_parent(v, tree, p - 1))
         for tree in (TREES if v else ())
-        for step, piece in _in(v, tree, p, pieces.p)
+        for step, piece in _arrivals(v, tree, p, pieces.p)
     }
     sends = {
         step: (piece, child)
         for tree in TREES
         for child in tree_children(v, tree, p - 1)
-        for step, piece in _in(child, tree, p, pieces.p)
+        for step, piece in _arrivals(child, tree, p, pieces.p)
     }
     for step in sorted(receives.keys() | sends.keys()):
         sent, child = sends.get(step, (None, 0))
@@ -71,15 +71,15 @@ def schedule(case: Case) -> Iterator[Round]:
     for v in range(1, p):
         for tree in TREES:
             parent = tree_parent(v, tree, p - 1)
-            for step, piece in _in(v, tree, p, pieces.p):
+            for step, piece in _arrivals(v, tree, p, pieces.p):
                 transfer = Transfer((root + parent) % p, (root + v) % p, pieces.size(piece) * case.itemsize)
                 steps.setdefault(step, []).append(transfer)
     for step in sorted(steps):
         yield steps[step]
 
 
-def _in(v: int, tree: int, p: int, n: int) -> Iterator[tuple[int, int]]:
-    """When the segments of a tree enter label v: (step, segment), one every two steps."""
+def _arrivals(v: int, tree: int, p: int, n: int) -> Iterator[tuple[int, int]]:
+    """The steps in which label v receives the segments of a tree, as (step, segment): one every two steps."""
     start = first_step(v, tree, p - 1)
     for piece in range(tree, n, 2):
         yield start + piece - tree, piece

@@ -1,1 +1,1 @@
-"""Everybody but rank 0 ends with the combination of what the ranks before it have."""
+"""Exclusive scan: rank r > 0 receives the result of reducing the operands of ranks 0 .. r-1."""

@@ -1,7 +1,7 @@
-"""Exscan by a chain: everybody keeps what came from the left, and passes it on to the right with its own behind it.
+"""Exscan by a chain: every rank receives the prefix from its left neighbor, adds its operand and sends it to the right.
 
-Rank r receives the combination of ranks 0 .. r-1 from r-1, which is its result, combines it with its own operand in
-scratch memory and sends that to r+1. Rank 0 sends its operand; its `recvbuf` is left as it is.
+Rank r receives the result of ranks 0 .. r-1 from r-1, which is its own result, combines it with its operand in scratch
+memory and sends that to r+1. Rank 0 sends its operand; its `recvbuf` is unchanged.
 
     p = 4     start   1st     2nd     3rd
     rank 0    .       .       .       .
@@ -9,12 +9,13 @@ scratch memory and sends that to r+1. Rank 0 sends its operand; its `recvbuf` is
     rank 2    .       .       01      01
     rank 3    .       .       .       012
 
-Rounds   p-1    Sent per rank   m bytes, the last rank nothing    Scratch   m bytes; the ends of the chain none
+Rounds   p-1    Sent per rank   m bytes, the last rank none    Scratch   m bytes; the ends of the chain none
 Time     (p-1) (t_s + m t_w) + (p-2) m c
 Fits     any p; any op, in rank order
-Best     p = 2 or 3, and as a yardstick: each operand is combined once
-Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006,
-         doi:10.1007/11846802_15, compare what is better
+Bits     depend on the operands only
+Best     p = 2 or 3, and as a baseline: each operand is combined once
+Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006, doi:10.1007/11846802_15,
+         compare faster algorithms
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import one_message_a_round, others
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.reductions import combine
+from collectives.patterns.reductions import combine
 from collectives.tools.blocks import check_same_size, copy_of
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the combination of ranks 0 .. r-1 in `recvbuf`, rank 0's untouched; `sendbuf` None is in place."""
+    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
     p, rank = comm.Get_size(), comm.Get_rank()
     passed_on = recvbuf if sendbuf is None else sendbuf
     check_same_size(passed_on, recvbuf)
@@ -72,5 +73,5 @@ ALGORITHM = Algorithm(
     closed_sent=closed_sent,
     closed_combined=closed_combined,
     in_order=True,
-    **one_message_a_round(others),
+    **one_message_per_round(other_ranks),
 )

@@ -1,20 +1,21 @@
-"""Exscan by recursive doubling: groups of ranks double, and what comes from the left goes in front of the prefix.
+"""Exscan by recursive doubling: groups of ranks double, and data from lower ranks are combined with the prefix.
 
-Rank r keeps the combination of its group, at first itself, and its prefix, at first nothing. In round k = 0 ..
-ceil(log2 p) - 1 it swaps the group's for that of the rank that differs in bit k, if there is one; what came from the
-left goes in front of the group's and of the prefix, what came from the right behind the group's
-(`shapes.prefix`). The `recvbuf` of rank 0 is left as it is.
+Rank r holds the result of its group, initially its own operand, and its prefix, initially empty. In round k = 0 ..
+ceil(log2 p) - 1 it exchanges the group's result with the rank whose number differs in bit k, if that rank exists. Data
+from the lower ranks are left operands for the group's result and the prefix; data from higher ranks are right operands
+for the group's result (`patterns.prefix`). The `recvbuf` of rank 0 is unchanged.
 
-    p = 4     start      k = 0      k = 1               (the prefix, and the group's while it is needed)
+    p = 4     start      k = 0      k = 1               (the prefix, and the group's result while it is needed)
     rank 0    .   0      .   01     .
     rank 1    .   1      0   01     0
     rank 2    .   2      .   23     01
     rank 3    .   3      2   23     012
 
 Rounds   ceil(log2 p)    Sent per rank   at most m ceil(log2 p) bytes    Scratch   2 m bytes
-Time     d (t_s + m t_w) + (2d - 2) m c; d = ceil(log2 p); where p is not a power of two and combining is not free,
-         by the schedule's recurrence, exact
+Time     d (t_s + m t_w) + (2d - 2) m c; d = ceil(log2 p); if p is not a power of two and c > 0, the time is computed
+         from the schedule
 Fits     any p; any op, in rank order
+Bits     depend on the operands only
 Best     short messages: fewest rounds
 Source   folklore, the hypercube prefix of the textbooks; Träff, Communication Round and Computation Efficient
          Exclusive Prefix-Sums Algorithms (for MPI_Exscan), 2025, doi:10.34726/10821, has a better one
@@ -23,12 +24,12 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.prefix import prefix_claims, prefixes
+from collectives.patterns.prefix import prefix_claims, prefixes
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the combination of ranks 0 .. r-1 in `recvbuf`, rank 0's untouched; `sendbuf` None is in place."""
+    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
     prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, inclusive=False)
 
 

@@ -1,1 +1,1 @@
-"""The root ends with the blocks of all, in rank order; blocks of equal size."""
+"""Gather with blocks of equal size: the root receives the blocks of all ranks, in rank order."""

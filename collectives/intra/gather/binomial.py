@@ -1,7 +1,7 @@
-"""Gather by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
+"""Gather by a binomial tree: neighbors join their blocks, then pairs join theirs, and so on up to the root.
 
 With v = rank - root (mod p), rank v receives the blocks of the subtrees of v + 1, v + 2, v + 4, ... below its lowest
-bit 2^k, as far as these exist, and sends the run v .. v + 2^k - 1 to v - 2^k (`shapes.binomial`).
+bit 2^k, where these exist, and sends the run v .. v + 2^k - 1 to v - 2^k (`patterns.binomial`).
 
     p = 4     start      1st        2nd
     v = 0     0...       01..       0123
@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.shapes.binomial import UP, gather_up
-from collectives.shapes.trees import subtree
+from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
+from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout, required
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
 def gather_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
-    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     p = comm.Get_size()
     if comm.Get_rank() == root:
         layout = Layout.equal(required(recvbuf, "the root of a gather").size, p)
@@ -43,12 +43,13 @@ def closed_sent(case: Case, rank: int) -> int:
     return subtree(v, case.p) * case.m if v else 0
 
 
-# The root never waits: before its last child, its subtrees are full and as quick as itself; the last is no larger.
+# The root receives without idle time. All its subtrees except the last are complete: the child of a complete subtree has
+# gathered it when the root has received all smaller ones. The last subtree is not larger than a complete one.
 ALGORITHM = Algorithm(
     operation="gather",
     name="binomial",
     run=gather_binomial,
     closed_sent=closed_sent,
-    **UP,
+    **GATHER_CLAIMS,
     **all_blocks(ceil_log2),
 )

@@ -1,1 +1,1 @@
-"""The root ends with the blocks of all, in rank order; each rank's block of its own size."""
+"""Gatherv: the root receives the blocks of all ranks, in rank order; block sizes may differ."""

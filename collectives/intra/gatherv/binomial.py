@@ -1,7 +1,7 @@
-"""Gatherv by a binomial tree: neighbours join their blocks, then pairs join theirs, and so on up to the root.
+"""Gatherv by a binomial tree: neighbors join their blocks, then pairs join theirs, and so on up to the root.
 
-As gather by a binomial tree, with blocks of their own sizes. All ranks must know the counts. A subtree without data sends
-nothing.
+The algorithm is that of gather by a binomial tree, for blocks of different sizes. All ranks must know the counts. A
+subtree without data sends nothing.
 
     p = 4, counts 2, 0, 1, 3     start      1st        2nd
     v = 0                        00....     00....     002333
@@ -10,7 +10,7 @@ nothing.
     v = 3                        ...333
 
 Rounds   at most ceil(log2 p)    Sent per rank   its subtree's blocks    Scratch   its subtree's blocks
-Time     by the schedule's recurrence
+Time     computed from the schedule
 Fits     any p; counts known to all
 Best     short blocks; a long block far from the root travels log2 p times
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.binomial import UP, gather_up
-from collectives.shapes.trees import subtree
+from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
+from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
@@ -31,7 +31,7 @@ from collectives.tools.protocol import Buffer, Comm
 def gatherv_binomial(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
 ) -> None:
-    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     gather_up(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
 
 
@@ -45,5 +45,5 @@ ALGORITHM = Algorithm(
     name="binomial",
     run=gatherv_binomial,
     closed_sent=closed_sent,
-    **UP,
+    **GATHER_CLAIMS,
 )

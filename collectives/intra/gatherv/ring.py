@@ -1,21 +1,21 @@
-"""Gatherv by ring: everybody passes on to the left, towards the root, what came from the right.
+"""Gatherv by ring: every rank forwards the blocks from its right neighbor to its left neighbor, toward the root.
 
-With v = rank - root (mod p), rank v sends its own block to v-1 and then the blocks of v+1, v+2, ..., each as it comes
-from v+1; it receives the next one while it sends the one before. All ranks must know the counts; empty blocks are not
+With v = rank - root (mod p), rank v sends its own block to v-1 and then the blocks of v+1, v+2, ... as they arrive from
+v+1; it receives the next block while it sends the previous one. All ranks must know the counts; empty blocks are not
 sent.
 
-    p = 4     start      1st        2nd        3rd         (what a rank holds to pass on, and what the root has)
+    p = 4     start      1st        2nd        3rd         (the blocks that a rank will forward, and the root's blocks)
     v = 0     0...       01..       012.       0123
     v = 1     .1..       ..2.       ...3       ....
     v = 2     ..2.       ...3       ....       ....
     v = 3     ...3       ....       ....       ....
 
 Rounds   p-1    Sent per rank   the blocks v .. p-1    Scratch   two blocks; the longest of even and odd v
-Time     (p-1) (t_s + m t_w); for equal blocks of m bytes, otherwise by the schedule's recurrence
+Time     (p-1) (t_s + m t_w); for equal blocks of m bytes, otherwise computed from the schedule
 Fits     any p; counts known to all
-Best     rings of nodes; what it sends in all grows with the square of p
+Best     rings of nodes; the total amount sent grows with the square of p
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and
-         Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, describe it as MPICH's
+         Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, who attribute it to MPICH
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from collectives.tools.protocol import Buffer, Comm
 def gatherv_ring(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
 ) -> None:
-    """Leave all blocks in the root's `recvbuf`; the root's `sendbuf` None means that its own is there already."""
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout, v = Layout.of_ranks(counts, p), (rank - root) % p
     if v == 0:
@@ -72,7 +72,7 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 def _room(layout: Layout, root: int, v: int) -> tuple[int, int]:
-    """The largest of the blocks of even and of odd v that rank v passes on."""
+    """Sizes of the largest blocks of even and of odd v that rank v forwards."""
     even, odd = (
         max((layout.size((root + w) % layout.p) for w in range(v + 1, layout.p) if w % 2 == parity), default=0)
         for parity in (0, 1)

@@ -1,1 +1,1 @@
-"""The root ends with the combination of what all have."""
+"""Reduce: the root receives the result of reducing the operands of all ranks."""

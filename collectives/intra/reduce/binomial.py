@@ -1,9 +1,8 @@
-"""Reduce by a binomial tree: neighbours combine their operands, then pairs combine theirs, and so on up to the root.
+"""Reduce by a binomial tree: neighbors combine their operands, then pairs combine theirs, and so on up to the root.
 
 With v = rank - root (mod p), rank v receives the partial results of v + 1, v + 2, v + 4, ... below its lowest bit 2^k,
-as far as these exist, combines each with what it has, and sends the combination of v .. v + 2^k - 1 to v - 2^k. For an
-op that is not commutative the tree is that of root 0, which keeps to rank order, and rank 0 sends the result to the
-root.
+where these exist, combines each with its own, and sends the result of v .. v + 2^k - 1 to v - 2^k. For a noncommutative
+op the tree is that of root 0, which preserves rank order, and rank 0 sends the result to the root.
 
     p = 4     start   1st     2nd
     v = 0     0       01      0123
@@ -11,9 +10,10 @@ root.
     v = 2     2       23      .
     v = 3     3       .       .
 
-Rounds   ceil(log2 p)    Sent per rank   m bytes, the root nothing    Scratch   2 m bytes; leaves none, the root m
-Time     ceil(log2 p) (t_s + m t_w + m c); t_s + m t_w more if the op is not commutative and the root not 0
+Rounds   ceil(log2 p)    Sent per rank   m bytes, the root none    Scratch   2 m bytes; leaves none, the root m
+Time     ceil(log2 p) (t_s + m t_w + m c); plus t_s + m t_w if the op is not commutative and the root is not 0
 Fits     any p; any op, in rank order
+Bits     depend on root
 Best     short messages: no reduce has fewer rounds
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.shapes.reductions import hand_over, join, operand, ordered_top, sent_to_the_top, top_of
-from collectives.shapes.trees import children, level, parent
+from collectives.patterns.reductions import join, operand, ordered_top, send_to_root, sent_to_the_top, top_of
+from collectives.patterns.trees import children, level, parent
 from collectives.tools.blocks import copy_of, load, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
@@ -37,7 +37,7 @@ from collectives.tools.protocol import Buffer, Comm, Op
 def reduce_binomial(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
 ) -> None:
-    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     held = operand(sendbuf, recvbuf, rank, root)
     top = ordered_top(root, commutative=op.Is_commutative())
@@ -55,7 +55,7 @@ def reduce_binomial(
             join(op, held, spare, other_is_left=False)
     if v > 0:
         send(comm, held, (top + parent(v)) % p, tag)
-    hand_over(comm, held, recvbuf, top, root, tag)
+    send_to_root(comm, held, recvbuf, top, root, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:

@@ -1,21 +1,23 @@
-"""Reduce by a pipelined chain: partial results walk up the ranks to the root, cut into segments that follow each other.
+"""Reduce by a pipelined chain: segments of partial results follow each other along the ranks to the root.
 
-The message is cut into n segments of at most `segment_bytes`. With v = rank - root (mod p), rank v receives segment k
-from v+1 while it sends segment k-1 to v-1, and puts its own operand in front. For an op that is not commutative the
-chain leads to rank 0, which keeps to rank order, and rank 0 sends the result to the root.
+The message is cut into n segments of at most `segment_bytes`. With v = rank - root (mod p), rank v receives segment k from
+v+1 while it sends segment k-1 to v-1. It then combines segment k of its own operand, as left operand, with the received
+segment. For a noncommutative op the chain ends at rank 0, which preserves rank order, and rank 0 sends the result to the
+root.
 
-    p = 4, n = 3   start    1st      2nd      3rd      4th      5th       (how many operands are in each segment)
+    p = 4, n = 3   start    1st      2nd      3rd      4th      5th       (number of operands in each segment)
     v = 0          111      111      111      411      441      444
     v = 1          111      111      311      331      333
     v = 2          111      211      221      222
     v = 3          111
 
-Rounds   n+p-2    Sent per rank   m bytes, the root nothing    Scratch   2 segments; the ends of the chain less
-Time     (n+p-2) t_s + (m + (p-2) b) (t_w + c); b is the longest segment; t_s + m t_w more if the op is not
-         commutative and the root not 0
-Fits     any p; segment_bytes > 0; any op, in rank order
+Rounds   n+p-2    Sent per rank   m bytes, the root none    Scratch   2 segments; the ends of the chain less
+Time     (n+p-2) t_s + (m + (p-2) b) (t_w + c); b is the longest segment; plus t_s + m t_w if the op is not commutative
+         and the root is not 0
+Fits     any p; segment_bytes > 0; any op; noncommutative ops in rank order
+Bits     depend on root
 Best     long messages on few ranks: about m (t_w + c), near the lower bound once n is well above p
-Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
          Computing 10 (2007), doi:10.1007/s10586-007-0012-0
 """
 
@@ -25,8 +27,8 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.shapes.reductions import combine, hand_over, operand, ordered_top, sent_to_the_top, top_of
-from collectives.shapes.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
+from collectives.patterns.reductions import combine, operand, ordered_top, send_to_root, sent_to_the_top, top_of
+from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
 from collectives.tools.blocks import load, required, segments
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
@@ -43,7 +45,7 @@ def reduce_chain(
     segment_bytes: int = SEGMENT_BYTES,
     tag: int = 0,
 ) -> None:
-    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
     own = result = operand(sendbuf, recvbuf, rank, root)
@@ -74,20 +76,23 @@ def reduce_chain(
             outgoing = incoming
         elif spares:
             pieces.block(result, k)[0 : incoming.size] = incoming
-    hand_over(comm, result, recvbuf, top, root, tag)
+    send_to_root(comm, result, recvbuf, top, root, tag)
 
 
 def _spares(v: int, p: int, *, in_place: bool) -> int:
-    """Segments to receive into: two in turn on the way; at the top one, if its operand is where the result will be."""
+    """Number of spare segments: two inside the chain; one at its end if the operand is in the result buffer."""
     if v == p - 1:
         return 0
     return 2 if v > 0 else int(in_place)
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, top = case.p, top_of(case)
-    for hops in chain_steps(case):
-        yield [Transfer((top + p - 1 - hop) % p, (top + p - 2 - hop) % p, nbytes, nbytes) for hop, nbytes in hops]
+    p, top, pieces = case.p, top_of(case), segments_of(case)
+    for step, hops in enumerate(chain_steps(case)):
+        yield [
+            Transfer((top - 1 - hop) % p, (top - 2 - hop) % p, nbytes, nbytes, pieces.start(step - hop) * case.itemsize)
+            for hop, nbytes in hops
+        ]
     if case.m and top != case.root:
         yield [Transfer(top, case.root, case.m)]
 

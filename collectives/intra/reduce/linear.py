@@ -1,19 +1,20 @@
-"""Reduce by receiving: the root takes in one operand after the other.
+"""Reduce, linear: the root receives one operand after the other.
 
-The root receives the operands of ranks p-1, p-2, ..., 0, each in its turn, and puts each in front of what it has; its
-own takes its place in the order. Everybody else sends its operand.
+The root receives the operands of ranks p-1, p-2, ..., 0, one at a time, and combines each, as left operand, with its
+partial result; its own operand is combined at its position in this order. All other ranks send their operand.
 
     p = 4     start   1st     2nd     3rd
-    root 1    1       3       123     0123        (its own goes in front of 23 at once)
+    root 1    1       3       123     0123        (with the operand of rank 2 it also combines its own)
     rank 0    0       0       0       .
     rank 2    2       2       .       .
     rank 3    3       .       .       .
 
-Rounds   p-1    Sent per rank   m bytes, the root nothing    Scratch   m bytes at the root; own operand if in place
+Rounds   p-1    Sent per rank   m bytes, the root none    Scratch   m bytes at the root; m more if in place
 Time     (p-1) (t_s + m t_w + m c)
 Fits     any p; any op, in rank order
-Best     p = 2 or 3, and as a yardstick: the order of operands is that of a loop, from the last to the first
-Source   folklore; analysed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
+Bits     depend on the operands only
+Best     p = 2 or 3, and as a baseline: the order of operands is that of a loop, from the last to the first
+Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, Cluster
          Computing 10 (2007), doi:10.1007/s10586-007-0012-0
 """
 
@@ -23,8 +24,8 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.reductions import combine, operand
-from collectives.shapes.star import EQUAL, sent_up
+from collectives.patterns.reductions import combine, operand
+from collectives.patterns.star import EQUAL, sent_up
 from collectives.tools.blocks import copy_of, load, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
@@ -34,7 +35,7 @@ from collectives.tools.protocol import Buffer, Comm, Op
 def reduce_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
 ) -> None:
-    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank, last = comm.Get_size(), comm.Get_rank(), comm.Get_size() - 1
     own = operand(sendbuf, recvbuf, rank, root)
     if rank != root:
@@ -56,7 +57,7 @@ def reduce_linear(
 
 
 def _receipts_in_front(p: int, root: int) -> int:
-    """How many operands come in when the root has something already."""
+    """Number of operands that arrive when the root already has a partial result."""
     return p - 1 if root == p - 1 else p - 2
 
 
@@ -65,7 +66,7 @@ def schedule(case: Case) -> Iterator[Round]:
     if m:
         for other in reversed(range(p)):
             if other != root:
-                # The first to come in has nothing to be combined with; the root's own follows that of root + 1.
+                # The first operand to arrive is not combined; the root's own operand follows that of root + 1.
                 vectors = (other < p - 1) + (other == root + 1)
                 yield [Transfer(other, root, m, vectors * m)]
 

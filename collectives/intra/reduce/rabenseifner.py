@@ -1,22 +1,26 @@
-"""Reduce by Rabenseifner's algorithm: a reduce-scatter that halves vectors, then the pieces are gathered to the root.
+"""Reduce by Rabenseifner's algorithm: a reduce-scatter that halves vectors, then a gather of the pieces to the root.
 
-Let 2^d be the largest power of two in p. The other ranks first hand their operands to a neighbour (`folding`; the root
-is always among those that stay). In step k = 0 .. d-1 a rank exchanges half of what it works on with the rank whose
-index differs in bit k, and combines; then it holds one of 2^d pieces in full. Going back, from k = d-1 to 0, the ranks
-on the root's side receive the pieces of the others. Neighbours meet first, so operands are combined in rank order.
+Let 2^d be the largest power of two that is at most p. First, p - 2^d ranks are folded: they send their operands to a
+neighbor (`patterns.folding`). The root remains. With `keep_root=False` a root of odd rank may be folded; it then
+receives the piece of rank 0 after the first d steps and takes the place of rank 0. In step k = 0 .. d-1 a remaining
+rank exchanges half of its pieces with the rank whose index differs in bit k, and combines the other half with the
+received data. After d steps it holds one of 2^d pieces, fully reduced. In reverse, from k = d-1 to 0, each rank on the
+root's side receives the pieces of its partner. Neighbors combine first, so operands are combined in rank order.
 
-    p = 4     start    k = 0    k = 1      k = 1    k = 0         (root 0; pieces that a rank works on)
+    p = 4     start    k = 0    k = 1      k = 1    k = 0         (root 0; pieces to combine, then pieces of the result)
     rank 0    0123     01..     0...       01..     0123
     rank 1    0123     ..23     ..2.       ..23
     rank 2    0123     01..     .1..
     rank 3    0123     ..23     ...3
 
 Rounds   2 log2 p, or 2 floor(log2 p) + 1    Sent per rank   about m bytes    Scratch   m bytes; m/2 to 2 m in all
-Time     2 log2 p t_s + (p-1)/p m (2 t_w + c); t_s + m (t_w + c) more where p is not a power of two, and by the
-         schedule's recurrence, exact, where the power of two does not divide the message
+Time     2 log2 p t_s + (p-1)/p m (2 t_w + c); t_s + m (t_w + c) more if p is not a power of two, and t_s + m/2^d t_w
+         for a folded root; if 2^d does not divide the message, the time is computed from the schedule
 Fits     any p; any op, in rank order
-Best     long messages: twice the lower bound m t_w, and the combining is shared out evenly
-Source   Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004, doi:10.1007/978-3-540-24685-5_1
+Bits     depend on p
+Best     long messages: twice the lower bound m t_w, and combining is distributed evenly
+Source   Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004, doi:10.1007/978-3-540-24685-5_1;
+         MPICH may fold the root
 """
 
 from __future__ import annotations
@@ -24,24 +28,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.schedule import Round, Seconds
-from collectives.shapes.folding import Fold, fold_in, folded_in, leave
-from collectives.shapes.rabenseifner import collect, collected, combined, halve, halved, spare_size, there_and_back
-from collectives.shapes.reductions import operand
+from collectives.catalogue.schedule import Round, Seconds, message
+from collectives.patterns.folding import Fold, fold_away, fold_in, fold_in_round
+from collectives.patterns.rabenseifner import (
+    collect,
+    collect_schedule,
+    combined,
+    halve,
+    halve_schedule,
+    halving_doubling_time,
+    spare_size,
+)
+from collectives.patterns.reductions import operand
 from collectives.tools.blocks import Layout, copy_of, load, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_rabenseifner(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: int = 0,
+    keep_root: bool = True,
+    tag: int = 0,
 ) -> None:
-    """Leave the combination in the root's `recvbuf`; the root's `sendbuf` None means that its operand is there."""
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     own = operand(sendbuf, recvbuf, rank, root)
-    fold = Fold(p, keep=root)
+    fold = Fold(p, keep=root if keep_root else 0)
     if not fold.stays(rank):
-        leave(comm, own, None, tag)
+        fold_away(comm, own, None, tag)
+        if rank == root:
+            held = required(recvbuf, "the root of a reduce")
+            collect(comm, held, Layout.nearly_equal(held.size, fold.core), fold, root, tag)
         return
     if rank == root:
         held = required(recvbuf, "the root of a reduce")
@@ -56,15 +78,19 @@ def reduce_rabenseifner(
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    fold = Fold(case.p, keep=case.root)
+    fold = _fold(case)
     pieces = Layout.nearly_equal(case.elements, fold.core)
-    yield folded_in(fold, case.m)
-    yield from halved(pieces, case.itemsize, fold)
-    yield from collected(pieces, case.itemsize, fold, case.root)
+    yield fold_in_round(fold, case.m)
+    yield from halve_schedule(pieces, case.itemsize, fold)
+    yield from collect_schedule(pieces, case.itemsize, fold, case.root)
+
+
+def _fold(case: Case) -> Fold:
+    return Fold(case.p, keep=case.root if ALGORITHM.parameter(case, "keep_root") else 0)
 
 
 def scratch(case: Case, rank: int) -> int:
-    fold = Fold(case.p, keep=case.root)
+    fold = _fold(case)
     if not fold.stays(rank):
         return 0
     spare = spare_size(Layout.nearly_equal(case.elements, fold.core), fold, rank) * case.itemsize
@@ -72,7 +98,8 @@ def scratch(case: Case, rank: int) -> int:
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return there_and_back(case, t_s, t_w, foldings=1)
+    time, fold = halving_doubling_time(case, t_s, t_w, foldings=1), _fold(case)
+    return time if time is None or fold.stays(case.root) else time + message(case.m // fold.core, t_s, t_w)
 
 
 ALGORITHM = Algorithm(
@@ -83,5 +110,6 @@ ALGORITHM = Algorithm(
     scratch=scratch,
     closed_time=closed_time,
     closed_combined=combined,
+    parameters={"keep_root": True},
     in_order=True,
 )

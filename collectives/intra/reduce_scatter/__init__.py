@@ -1,1 +1,1 @@
-"""Everybody ends with its block of the combination of what all have; blocks of their own sizes."""
+"""Reduce_scatter: every rank receives its block of the result; block sizes may differ."""

@@ -1,17 +1,19 @@
-"""Reduce_scatter by pairwise exchange: in every round the ranks form pairs, and each gives the other its block.
+"""Reduce_scatter by pairwise exchange: in every round the ranks form pairs, and each sends its partner's block.
 
-As reduce_scatter_block by pairwise exchange, with blocks of their own sizes.
+The algorithm is that of reduce_scatter_block by pairwise exchange, for blocks of different sizes. With
+`partners="spread"`, rank r sends to r+i and receives from r-i in round i = 1 .. p-1.
 
-    p = 4, counts 2, 0, 1, 3     i = 1: 1 gives 0 two elements, 2 gives 3 three, 3 gives 2 one; nobody ever gives 1 any
+    p = 4, counts 2, 0, 1, 3     i = 1: 1 sends two elements to 0, 2 three to 3, 3 one to 2; no rank sends any to 1
 
-Rounds   p-1, or p if odd    Sent per rank   all blocks but its own    Scratch   its own block
-Time     (p-1) (t_s + m t_w + m c); p (t_s + m t_w + m c) where p is odd; this for equal blocks of m bytes, else by
-         the schedule's recurrence, exact
-Fits     any p; commutative ops
-Best     long blocks: no data is sent twice, and the operand is not copied
+Rounds   p-1; p if odd and not spread    Sent per rank   all blocks but its own    Scratch   its own block
+Time     (p-1) (t_s + m t_w + m c); p (t_s + m t_w + m c) if p is odd and not spread; both for equal blocks of m bytes.
+         For other blocks, computed from the schedule
+Fits     any p; commutative ops; partners "tournament" or "spread"
+Bits     depend on p, position
+Best     long blocks: the least data, and the operand is not copied
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
-         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
-         (there a rank sends to r+i and receives from r-i in round i)
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521 (spread); MPICH uses
+         these partners
 """
 
 from __future__ import annotations
@@ -19,23 +21,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.pair_reductions import IN_PAIRS, scatter_pairs
-from collectives.shapes.reductions import counted_blocks
+from collectives.patterns.pair_reductions import PAIRWISE_CLAIMS, Partners, scatter_pairs
+from collectives.patterns.reductions import counted_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_pairwise(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    op: Op,
+    partners: Partners = "tournament",
+    tag: int = 0,
 ) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    scatter_pairs(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
+    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"partners": partners}))
+    scatter_pairs(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag, partners)
 
 
 ALGORITHM = Algorithm(
     operation="reduce_scatter",
     name="pairwise",
     run=reduce_scatter_pairwise,
-    **IN_PAIRS,
+    parameters={"partners": "tournament"},
+    **PAIRWISE_CLAIMS,
 )

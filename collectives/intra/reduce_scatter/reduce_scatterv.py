@@ -1,13 +1,17 @@
-"""Reduce_scatter by reduce and scatterv: rank 0 gets the whole combination and deals out the blocks.
+"""Reduce_scatter by reduce and scatterv: rank 0 computes the whole result and scatters the blocks.
 
-As reduce_scatter_block by reduce and scatterv, with blocks of their own sizes.
+All ranks reduce their operands to rank 0 by the algorithm `reduce`; then rank 0 scatters the blocks of the result by the
+algorithm `scatterv`. Blocks may have different sizes.
 
-    p = 4, counts 2, 0, 1, 3     both binomial: 002333 on rank 0, which sends 2333 to rank 2, which sends 333 to rank 3
+    p = 4, counts 2, 0, 1, 3, `reduce` and `scatterv` binomial: rank 0 has the result 002333 and sends 2333 to rank 2;
+    rank 2 sends 333 to rank 3; rank 1 has an empty block and receives no message
 
-Rounds   those of both    Sent per rank   what both send    Scratch   what both use; a whole operand more on rank 0
-Time     the sum of both
-Fits     what both parts fit
-Best     ops that are not commutative, and as a yardstick
+Rounds   sum of both parts    Sent per rank   sum of both parts
+         Scratch   sum of both parts; on rank 0 the size of an operand more
+Time     sum of both parts
+Fits     any p; cases that both parts support
+Bits     depend on the operands only
+Best     noncommutative ops, and as a baseline
 Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
          between groups
 """
@@ -19,8 +23,8 @@ from collections.abc import Sequence
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.shapes.reductions import counted_blocks
-from collectives.shapes.scattered import claims_by_rank_0, reduce_then_scatterv
+from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
+from collectives.patterns.reductions import counted_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
@@ -37,7 +41,7 @@ def reduce_scatter_reduce_scatterv(
     scatterv: Algorithm = SCATTERV,
     tag: int = 0,
 ) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatterv": scatterv}))
     reduce_then_scatterv(

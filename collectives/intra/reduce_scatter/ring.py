@@ -1,13 +1,14 @@
-"""Reduce_scatter by ring: blocks walk around and gather everybody's operand on their way to their rank.
+"""Reduce_scatter by ring: blocks travel around the ring to their rank and are combined with each rank's operand.
 
-As reduce_scatter_block by ring, with blocks of their own sizes; empty ones do not walk.
+The algorithm is that of reduce_scatter_block by ring, for blocks of different sizes; empty blocks are not sent.
 
     p = 4, counts 2, 0, 1, 3     block 0 goes 1 -> 2 -> 3 -> 0, block 2 3 -> 0 -> 1 -> 2, block 3 0 -> 1 -> 2 -> 3
 
 Rounds   p-1    Sent per rank   all blocks but its own    Scratch   2 blocks
 Time     (p-1) (t_s + b t_w + b c); b is the largest block
 Fits     any p; commutative ops
-Best     long blocks: no data is sent twice, and only to a neighbour; latency is linear in p
+Bits     depend on position
+Best     long blocks: the least data, sent only to a neighbor; latency is linear in p
 Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, Journal of Parallel and
          Distributed Computing 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first half of its allreduce)
 """
@@ -17,15 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.reductions import counted_blocks
-from collectives.shapes.ring import REDUCED_AROUND, scatter_around
+from collectives.patterns.reductions import counted_blocks
+from collectives.patterns.ring import REDUCE_AROUND_CLAIMS, scatter_around
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_ring(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
 ) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
     scatter_around(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
@@ -35,5 +36,5 @@ ALGORITHM = Algorithm(
     operation="reduce_scatter",
     name="ring",
     run=reduce_scatter_ring,
-    **REDUCED_AROUND,
+    **REDUCE_AROUND_CLAIMS,
 )

@@ -1,1 +1,1 @@
-"""Everybody ends with its block of the combination of what all have; blocks of equal size."""
+"""Reduce_scatter_block: every rank receives its block of the result; blocks of equal size."""

@@ -1,44 +1,51 @@
-"""Reduce_scatter_block by recursive halving: each half of the ranks gives the other half what that is to keep.
+"""Reduce_scatter_block by recursive halving: in each round a rank sends one half of its blocks and combines the other.
 
-Let 2^d be the largest power of two in p. The other ranks first hand their operands to a neighbour (`folding`). For k =
-d-1 .. 0 a rank swaps with the rank whose index differs in bit k: it sends the blocks of that rank's half and combines
-those of its own. So it comes down to its own block, and that of the neighbour that left, to whom it is sent. The work
-is done in a copy of the operand, unless in place.
+Let 2^d be the largest power of two that is at most p. First, p - 2^d ranks are folded: they send their operands to a
+neighbor (`patterns.folding`), the odd rank of a pair to the even one or, with `remaining="odd"`, the even rank to the odd
+one. The other 2^d ranks remain and have the indices 0 .. 2^d - 1. For k = d-1 .. 0 a remaining rank exchanges data with
+the rank whose index differs in bit k. It sends the blocks of the ranks in its partner's half and combines the blocks of
+the ranks in its own half. At the end it has its block of the result, and also the block of its folded neighbor, if it has
+one, which it sends to that neighbor. The code uses a copy of the operand, unless the call is in place.
 
-    p = 4     start    k = 1    k = 0               (blocks that a rank works on)
+    p = 4     start    k = 1    k = 0               (blocks that a rank still combines)
     rank 0    0123     01..     0...
     rank 1    0123     01..     .1..
     rank 2    0123     ..23     ..2.
     rank 3    0123     ..23     ...3
 
-Rounds   log2 p, or floor(log2 p) + 2    Sent per rank   all blocks but its own; or all    Scratch   1.5 or 2 operands
-Time     log2 p t_s + (p-1) m (t_w + c); by the schedule's recurrence, exact, where p is not a power of two
-Fits     any p; commutative ops; blocks of equal size
-Best     short blocks: fewest rounds, and no data is sent twice if p is a power of two
+Rounds   log2 p, or floor(log2 p) + 2    Sent per rank   all blocks but its own; folded ranks all
+         Scratch   1.5 or 2 operands; one less in place; folded ranks none
+Time     log2 p t_s + (p-1) m (t_w + c); if p is not a power of two, the time is computed from the schedule
+Fits     any p; commutative ops; blocks of equal size; remaining "even" or "odd"
+Bits     depend on p
+Best     short blocks: fewest rounds; also the least data if p is a power of two
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
-         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
+         Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521; MPICH and Open MPI
+         keep the odd rank of a pair
 """
 
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.halving import IN_HALVES, scatter_halves
-from collectives.shapes.reductions import equal_blocks
+from collectives.patterns.folding import Remaining
+from collectives.patterns.halving import HALVING_CLAIMS, scatter_halves
+from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_block_recursive_halving(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
 ) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    scatter_halves(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
+    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"remaining": remaining}))
+    scatter_halves(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, remaining)
 
 
 ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="recursive_halving",
     run=reduce_scatter_block_recursive_halving,
-    **IN_HALVES,
+    parameters={"remaining": "even"},
+    **HALVING_CLAIMS,
 )

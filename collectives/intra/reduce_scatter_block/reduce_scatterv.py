@@ -1,18 +1,20 @@
-"""Reduce_scatter_block by reduce and scatterv: rank 0 gets the whole combination and deals out the blocks.
+"""Reduce_scatter_block by reduce and scatterv: rank 0 computes the whole result and scatters the blocks.
 
-The algorithm `reduce` leaves the combination of all blocks on rank 0, which sends each rank its own by the algorithm
-`scatterv`. Operands are combined in the order that `reduce` keeps to.
+The algorithm `reduce` leaves the result of all blocks on rank 0, which sends each rank its own by the algorithm
+`scatterv`. Operands are combined in the order that `reduce` uses.
 
-    p = 4     start    reduced    scattered       (both binomial: two rounds each; how many operands are in each block)
+    p = 4     start    reduced    scattered       (both binomial: two rounds each; number of operands in each block)
     rank 0    1111     4444       4...
     rank 1    1111     1111       .4..
     rank 2    1111     1111       ..4.
     rank 3    1111     1111       ...4
 
-Rounds   those of both    Sent per rank   what both send    Scratch   what both use; a whole operand more on rank 0
-Time     the sum of both; both binomial: 2 ceil(log2 p) t_s + (p ceil(log2 p) + p-1) m t_w + p ceil(log2 p) m c
-Fits     what both parts fit; blocks of equal size
-Best     ops that are not commutative, and as a yardstick
+Rounds   sum of both parts    Sent per rank   sum of both parts
+         Scratch   sum of both parts; rank 0 an additional operand
+Time     sum of both parts; both binomial: 2 ceil(log2 p) t_s + (p ceil(log2 p) + p-1) m t_w + p ceil(log2 p) m c
+Fits     any p; cases that both parts support; blocks of equal size
+Bits     depend on the operands only
+Best     noncommutative ops, and as a baseline
 Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, use it
          between groups
 """
@@ -22,8 +24,8 @@ from __future__ import annotations
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.shapes.reductions import equal_blocks
-from collectives.shapes.scattered import claims_by_rank_0, reduce_then_scatterv
+from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
+from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
@@ -39,7 +41,7 @@ def reduce_scatter_block_reduce_scatterv(
     scatterv: Algorithm = SCATTERV,
     tag: int = 0,
 ) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatterv": scatterv}))
     reduce_then_scatterv(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, reduce, scatterv, tag)

@@ -1,10 +1,10 @@
-"""Reduce_scatter_block by ring: blocks walk around and gather everybody's operand on their way to their rank.
+"""Reduce_scatter_block by ring: blocks travel around the ring to their rank and are combined with each rank's operand.
 
 In round k = 0 .. p-2 rank r sends the partial block r-k-1 to r+1, receives block r-k-2 from r-1 and combines it with
-its own (mod p); the last is its own block r (`shapes.ring`). The operand is not touched: partial blocks are in
-two spare blocks, one coming in while the other goes out.
+its own (mod p); the last one is its own block r (`patterns.ring`). The operand is not modified: partial blocks are in
+two spare blocks, one for receiving while the other is sent.
 
-    p = 4     start    k = 0    k = 1    k = 2      (how many operands are in each block)
+    p = 4     start    k = 0    k = 1    k = 2      (number of operands in each block)
     rank 0    1111     1121     1311     4...
     rank 1    1111     1112     1131     .4..
     rank 2    1111     2111     1113     ..4.
@@ -13,7 +13,8 @@ two spare blocks, one coming in while the other goes out.
 Rounds   p-1    Sent per rank   all blocks but its own    Scratch   2 blocks
 Time     (p-1) (t_s + m t_w + m c)
 Fits     any p; commutative ops; blocks of equal size
-Best     long blocks: no data is sent twice, and only to a neighbour; latency is linear in p
+Bits     depend on position
+Best     long blocks: the least data, sent only to a neighbor; latency is linear in p
 Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, Journal of Parallel and
          Distributed Computing 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first half of its allreduce)
 """
@@ -21,13 +22,13 @@ Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters o
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.shapes.reductions import equal_blocks
-from collectives.shapes.ring import REDUCED_AROUND, scatter_around
+from collectives.patterns.reductions import equal_blocks
+from collectives.patterns.ring import REDUCE_AROUND_CLAIMS, scatter_around
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def reduce_scatter_block_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the rank's block of the combination at the start of `recvbuf`; `sendbuf` None: the operand is there."""
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
     scatter_around(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
@@ -37,5 +38,5 @@ ALGORITHM = Algorithm(
     operation="reduce_scatter_block",
     name="ring",
     run=reduce_scatter_block_ring,
-    **REDUCED_AROUND,
+    **REDUCE_AROUND_CLAIMS,
 )

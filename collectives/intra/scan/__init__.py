@@ -1,1 +1,1 @@
-"""Everybody ends with the combination of what the ranks up to it have, itself included."""
+"""Inclusive scan: rank r receives the result of reducing the operands of ranks 0 .. r."""

@@ -1,7 +1,7 @@
-"""Scan by a chain: everybody puts what came from the left in front of its own, and passes the result to the right.
+"""Scan by a chain: every rank combines the prefix from its left neighbor with its operand, and sends it to the right.
 
-Rank r receives the combination of ranks 0 .. r-1 from r-1, puts it in front of its own operand and sends the result,
-which is also its own, to r+1.
+Rank r receives the result of ranks 0 .. r-1 from r-1, combines it as left operand with its own operand, and sends the
+result, which is also the result of rank r, to r+1.
 
     p = 4     start   1st     2nd     3rd
     rank 0    0       0       0       0
@@ -9,12 +9,13 @@ which is also its own, to r+1.
     rank 2    2       2       012     012
     rank 3    3       3       3       0123
 
-Rounds   p-1    Sent per rank   m bytes, the last rank nothing    Scratch   m bytes, rank 0 none
+Rounds   p-1    Sent per rank   m bytes, the last rank none    Scratch   m bytes, rank 0 none
 Time     (p-1) (t_s + m t_w + m c)
 Fits     any p; any op, in rank order
-Best     p = 2 or 3, and as a yardstick: each operand is combined once
-Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006,
-         doi:10.1007/11846802_15, compare what is better
+Bits     depend on the operands only
+Best     p = 2 or 3, and as a baseline: each operand is combined once
+Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006, doi:10.1007/11846802_15,
+         compare faster algorithms
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.closed_forms import one_message_a_round, others
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.shapes.reductions import combine
+from collectives.patterns.reductions import combine
 from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
@@ -32,7 +33,7 @@ from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the combination of ranks 0 .. r in `recvbuf`; `sendbuf` None means that the operand is there."""
+    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
     load(recvbuf, sendbuf)
     if rank > 0:
@@ -70,5 +71,5 @@ ALGORITHM = Algorithm(
     closed_sent=closed_sent,
     closed_combined=closed_combined,
     in_order=True,
-    **one_message_a_round(others),
+    **one_message_per_round(other_ranks),
 )

@@ -1,34 +1,36 @@
-"""Scan by recursive doubling: groups of ranks double, and what comes from the left goes in front of the prefix.
+"""Scan by recursive doubling: groups of ranks double in each round, and each rank updates its prefix.
 
-Rank r keeps the combination of its group, at first itself, and its prefix. In round k = 0 .. ceil(log2 p) - 1 it swaps
-the group's for that of the rank that differs in bit k, if there is one; what came from the left goes in front of the
-group's and of the prefix, what came from the right behind the group's (`shapes.prefix`).
+Rank r holds two values: the result of its group, and its prefix, which is the result of the group's ranks up to r.
+Initially the group is rank r alone, and both values are its operand. In round k = 0 .. ceil(log2 p) - 1 rank r exchanges
+the group's result with the rank whose number differs in bit k, if that rank exists. Data from a lower rank are the left
+operand of both values; data from a higher rank are the right operand of the group's result only (`patterns.prefix`).
 
-    p = 4     start      k = 0      k = 1               (the prefix, and the group's while it is needed)
+    p = 4     start      k = 0      k = 1               (the prefix, and the group's result while it is needed)
     rank 0    0   0      0   01     0
     rank 1    1   1      01  01     01
     rank 2    2   2      2   23     012
     rank 3    3   3      23  23     0123
 
 Rounds   ceil(log2 p)    Sent per rank   at most m ceil(log2 p) bytes    Scratch   2 m bytes
-Time     d (t_s + m t_w) + (2d - 1) m c; d = ceil(log2 p); where p is not a power of two and combining is not free,
-         by the schedule's recurrence, exact
+Time     d (t_s + m t_w) + (2d - 1) m c; d = ceil(log2 p); if p is not a power of two and c > 0, the time is computed
+         from the schedule
 Fits     any p; any op, in rank order
+Bits     depend on the operands only
 Best     short messages: fewest rounds
 Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI,
-         EuroPVM/MPI 2006, doi:10.1007/11846802_15, compare others
+         EuroPVM/MPI 2006, doi:10.1007/11846802_15, compare other algorithms
 """
 
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.shapes.prefix import prefix_claims, prefixes
+from collectives.patterns.prefix import prefix_claims, prefixes
 from collectives.tools.blocks import load
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the combination of ranks 0 .. r in `recvbuf`; `sendbuf` None means that the operand is there."""
+    """Leave the result of ranks 0 .. r on rank r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     load(recvbuf, sendbuf)
     prefixes(comm, recvbuf, recvbuf, op, tag, inclusive=True)
 

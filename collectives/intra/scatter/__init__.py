@@ -1,1 +1,1 @@
-"""Everybody ends with its block of the root's buffer; blocks of equal size."""
+"""Scatter with blocks of equal size: every rank receives its block of the root's buffer."""

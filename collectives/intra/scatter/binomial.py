@@ -1,7 +1,7 @@
-"""Scatter by a binomial tree: half of the blocks go to one rank, which deals them out like the root.
+"""Scatter by a binomial tree: half of the blocks go to one rank, which distributes them like the root.
 
 With v = rank - root (mod p), rank v receives the blocks of its subtree v .. v + 2^k - 1, where 2^k is its lowest bit,
-and sends to v + 2^(k-1), ..., v + 2, v + 1, as far as these exist, those of their subtrees (`shapes.binomial`).
+and sends to v + 2^(k-1), ..., v + 2, v + 1, where these exist, the blocks of their subtrees (`patterns.binomial`).
 
     p = 4     start      1st        2nd
     v = 0     0123       01..       0...
@@ -21,17 +21,15 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.shapes.binomial import DOWN, scatter_down
-from collectives.shapes.trees import subtree
+from collectives.patterns.binomial import SCATTER_CLAIMS, scatter_down
+from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout, required
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
-def scatter_binomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0
-) -> None:
-    """Leave in `recvbuf` the rank's block of the root's `sendbuf`; at the root, None leaves its own where it is."""
+def scatter_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
+    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     p = comm.Get_size()
     if comm.Get_rank() == root:
         layout = Layout.equal(required(sendbuf, "the root of a scatter").size, p)
@@ -44,12 +42,12 @@ def closed_sent(case: Case, rank: int) -> int:
     return (subtree((rank - case.root) % case.p, case.p) - 1) * case.m
 
 
-# The gather's time run backwards: when the root has sent to its last child, all other subtrees are served too.
+# The gather in reverse: when the root has sent to its last child, all other subtrees are done as well.
 ALGORITHM = Algorithm(
     operation="scatter",
     name="binomial",
     run=scatter_binomial,
     closed_sent=closed_sent,
-    **DOWN,
+    **SCATTER_CLAIMS,
     **all_blocks(ceil_log2),
 )

@@ -1,1 +1,1 @@
-"""Everybody ends with its block of the root's buffer; each rank's block of its own size."""
+"""Scatterv: every rank receives its block of the root's buffer; block sizes may differ."""

@@ -1,13 +1,27 @@
-"""What everything else in `mpi` stands on.
+"""The foundation of all other parts of `mpi`.
 
-constants                      MPI's named numbers
-process, context, members      what a rank has of its own, what a communicator's handles share, who is in a group
-current, complain              who is running; errors that say where they happened
-identity, status, info,        small objects that programs hold: handles as integers, what a receive tells, hints,
-errhandler, handling,          error handlers, and whose errors they handle;
-attributes                     things hung on communicators and datatypes
-foreign, callbacks             memory that is shown by DLPack or CUDA's interface; functions of the program's that fail
-waiting, meeting, child        how a rank waits: for messages, for other ranks; work in its background
-agreement                      whether all ranks make the same collective call
-environment, region, threads   clock, node and version; names for parts of a run; threads that a rank starts
+constants          MPI's named numbers
+process            Universe: the state of a run; Process: the state of one rank
+context            the state that all handles of a communicator share
+members            the immutable list of processes in a group
+current            the running process, as seen from an OS thread
+mpi_errors         MPI errors with the call, the rank and the line
+call_site          the call and the line of the program that led here
+frames             Python frames of OS threads
+identity           handles as integers
+status             Status
+info               Info
+errhandler         error handlers, and user-defined error classes and codes
+errhandler_calls   the error-handler calls of communicators, windows, files and sessions
+attributes         names and attributes of communicators, windows and datatypes
+resource_tracker   objects that a process has to free
+freed_requests     requests that are freed before their operation completes
+array_protocols    memory of DLPack and CUDA array interface objects
+waiting            a rank waits for one operation or for several
+rendezvous         ranks agree without messages, for example on a new communicator
+child              background tasks of a rank, such as nonblocking collectives
+call_matching      checks that all ranks make the same collective call
+unbuffered         unsafe sends: deadlocks that occur only without buffering
+environment        clock, node and version; Init and Finalize
+region             named parts of a run, for its trace
 """

@@ -1,8 +1,9 @@
-"""Attributes: things a program hangs on a communicator, a datatype or a window under a key of its own making.
+"""Names and attributes that a program attaches to communicators, datatypes and windows.
 
-A key ("keyval") belongs to one kind of object and may bring two functions: one that decides what a duplicate of the
-object inherits, one that is told when a value goes away. Keys are numbered process-wide, not per rank, because a module
-that makes its key when imported is imported once for all ranks; what is stored under a key is always a rank's own.
+An attribute has a key ("keyval") that the program creates. A key belongs to one kind of object and may have two functions:
+one is called when the object is duplicated and decides what the duplicate inherits, the other when a value is deleted. Keys
+are numbered in the whole Python process, not per rank, because a module that creates its key at import is imported once for
+all ranks. Each value belongs to one rank.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from operator import index
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex, TypeAlias
+from weakref import WeakValueDictionary
 
-from fakempi.error_classes import ERR_ARG, ERR_KEYVAL
-from fakempi.errors import MPITypeError
+from fakempi.core.hooks import HookedCalls
+from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_KEYVAL
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.callbacks import told
-from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.current import current_process
-from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
+from fakempi.mpi.base.resource_tracker import track, untrack
 
 PREDEFINED: dict[int, str] = {
     c.TAG_UB: "TAG_UB",
@@ -36,80 +38,95 @@ PREDEFINED: dict[int, str] = {
 _KIND_OF_PREDEFINED = {key: "Win" if name.startswith("WIN_") else "Comm" for key, name in PREDEFINED.items()}
 
 
+CopyFunction: TypeAlias = Callable[[Any, int, Any], Any]
+DeleteFunction: TypeAlias = Callable[[Any, int, Any], None]
+
+
 class _Key:
-    """What is known about a keyval; values keep their key alive, so that it outlives Free_keyval as MPI wants."""
+    """A keyval. Values keep their key alive, so that it outlives Free_keyval, as MPI requires."""
 
-    __slots__ = ("copy_fn", "delete_fn", "kind", "nopython")
+    __slots__ = ("__weakref__", "copy_fn", "delete_fn", "kind", "nopython", "uses")
 
-    def __init__(self, kind: str, copy_fn: Any, delete_fn: Any, nopython: bool) -> None:
+    def __init__(
+        self, kind: str, copy_fn: CopyFunction | bool | None, delete_fn: DeleteFunction | None, nopython: bool
+    ) -> None:
+        self.uses = 0  # values with this key that have not been deleted
         self.kind = kind
         self.copy_fn = copy_fn
         self.delete_fn = delete_fn
         self.nopython = nopython
 
 
-Values = dict[int, tuple[_Key, Any]]
+Values: TypeAlias = dict[int, tuple[_Key, object]]
 
 _keys: dict[int, _Key] = {}
+_freed: WeakValueDictionary[int, _Key] = WeakValueDictionary()  # freed keys, which remain usable as long as they have values
 _numbers = itertools.count(c.KEYVAL_INVALID + 1)
 _outside: dict[int, Values] = {}  # attributes of shared objects set while no rank runs
 
 
-class Attributed:
-    """Gives a class attributes. The class needs the slot (or attribute) `_attributes`, None to begin with.
+class Attributed(HookedCalls):
+    """Gives a class attributes. The class needs the slot (or attribute) `_attributes`, which is None at first.
 
-    An object all ranks share (a predefined datatype) says so by `_shared = True`; its attributes are kept per rank.
-    The kind of object that keys belong to is the name of the class that lists `Attributed` among its bases, unless it
-    sets `_attribute_kind`; MPI's own keys belong to the kinds "Comm" and "Win". Two hooks: `_predefined_attr` answers
-    the keys MPI defines, and `_check_alive`, where the class has it, refuses null and freed objects.
+    An object that all ranks share (a predefined datatype) has `_shared = True`; its attributes are kept per rank. Keys
+    belong to a kind of object: the name of the class that lists `Attributed` among its bases, unless it sets
+    `_attribute_kind`. Predefined keys belong to the kinds "Comm" and "Win". A class may override `_predefined_attr`, which
+    returns the values of predefined keys, and may have `_check_alive`, which raises an error for null and freed objects.
     """
 
     __slots__ = ()
     _attribute_kind: ClassVar[str]
     _attributes: Values | None
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if Attributed in cls.__bases__ and "_attribute_kind" not in cls.__dict__:
             cls._attribute_kind = cls.__name__
 
-    # -- what programs call ------------------------------------------------------------------------------------------
+    # -- public calls ------------------------------------------------------------------------------------------------
 
     @classmethod
     def Create_keyval(
         cls,
-        copy_fn: Callable[[Any, int, Any], Any] | bool | None = None,
-        delete_fn: Callable[[Any, int, Any], None] | None = None,
+        copy_fn: CopyFunction | None = None,
+        delete_fn: DeleteFunction | None = None,
         nopython: bool = False,
     ) -> int:
-        """A new key for attributes of this kind of object.
+        """Create a new key for attributes of this kind of object.
 
-        A duplicated object inherits nothing (`copy_fn` None or False), the same value (True), or what
-        `copy_fn(object, keyval, value)` returns, where NotImplemented means nothing. `nopython` keys hold integers.
+        A duplicated object inherits nothing (`copy_fn` None or False), the same value (True), or the result of
+        `copy_fn(object, keyval, value)`, where NotImplemented stands for no value. `nopython` keys hold integers.
         """
         for name, function in (("copy_fn", copy_fn), ("delete_fn", delete_fn)):
             if not (function is None or isinstance(function, bool) or callable(function)):
-                raise complaint(ERR_ARG, f"{name} is {function!r}, which cannot be called.", MPITypeError)
+                raise mpi_error(ERR_ARG, f"{name} is {function!r}, which cannot be called.", MPITypeError)
         number = next(_numbers)
+        copies: Any = copy_fn  # True and False work as well, as in mpi4py, whose types do not mention them
         key = _keys[number] = _Key(
             cls._attribute_kind,
-            copy_fn if copy_fn is not False else None,
+            copies if copies is not False else None,
             delete_fn if not isinstance(delete_fn, bool) else None,
             bool(nopython),
         )
-        owes("keyval-leak", key)
+        track("keyval-leak", key)
         return number
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
-        """Give the key up; values under it stay until their objects go. Returns KEYVAL_INVALID."""
+        """Free the key, and return KEYVAL_INVALID.
+
+        Its values stay until they are deleted, or until their objects are freed. As long as there are values, the program
+        can still get, set and delete them by the old number (MPI 4.1, 7.7.2).
+        """
         number, key = cls._own_key(keyval)
-        done("keyval-leak", key)
-        del _keys[number]
+        if number not in _keys:
+            raise mpi_error(ERR_KEYVAL, f"keyval {number} has already been freed.")
+        untrack("keyval-leak", key)
+        _freed[number] = _keys.pop(number)
         return c.KEYVAL_INVALID
 
-    def Get_attr(self, keyval: int) -> Any:
-        """The value stored under the key, or None."""
+    def Get_attr(self, keyval: int) -> int | Any | None:
+        """Return the value of the key, or None."""
         self._check_attributes()
         number = _number(keyval)
         if _KIND_OF_PREDEFINED.get(number) == self._attribute_kind:
@@ -119,7 +136,7 @@ class Attributed:
         return values[number][1] if values and number in values else None
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
-        """Store a value under the key; a value already there is deleted first."""
+        """Set the value of the key; an earlier value is deleted first."""
         self._check_attributes()
         number, key = self._own_key(keyval)
         if key.nopython:
@@ -127,22 +144,23 @@ class Attributed:
         values = self._values(make=True)
         self._delete(values, number)
         values[number] = (key, attrval)
+        key.uses += 1
 
     def Delete_attr(self, keyval: int) -> None:
-        """Delete the value stored under the key, if there is one."""
+        """Delete the value of the key, if there is one."""
         self._check_attributes()
         number, _ = self._own_key(keyval)
         if values := self._values():
             self._delete(values, number)
 
-    # -- what the class may override, and calls at Dup and Free ------------------------------------------------------
+    # -- for subclasses: overridden, or called at Dup and Free -------------------------------------------------------
 
-    def _predefined_attr(self, keyval: int) -> Any:
-        """The value of a key that MPI defines for this kind of object, or None if it is not set."""
+    def _predefined_attr(self, keyval: int) -> object:
+        """Return the value of a predefined key of this kind of object, or None if it is not set."""
         return None
 
     def _copy_attributes_to(self, other: Attributed) -> None:
-        """Let a fresh duplicate inherit what the copy functions say, latest attribute first."""
+        """Copy attributes to a new duplicate, as the copy functions decide, latest attribute first."""
         values = self._values()
         if not values:
             return
@@ -152,14 +170,15 @@ class Attributed:
             copy = value if key.copy_fn is True else _call("copy", key.copy_fn, self, number, value)
             if copy is not NotImplemented:
                 other._values(make=True)[number] = (key, _integer(copy) if key.nopython else copy)
+                key.uses += 1
 
     def _delete_attributes(self) -> None:
-        """Delete all attributes, latest first: the object is about to be freed."""
+        """Delete all attributes, latest first, before the object is freed."""
         if values := self._values():
             for number in reversed(list(values)):
                 self._delete(values, number)
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- internal ----------------------------------------------------------------------------------------------------
 
     def _check_attributes(self) -> None:
         check = getattr(self, "_check_alive", None)
@@ -168,69 +187,91 @@ class Attributed:
 
     def _delete(self, values: Values, number: int) -> None:
         key, value = values.pop(number, (None, None))
-        if key is not None and key.delete_fn is not None:
+        if key is None:
+            return
+        key.uses -= 1
+        if key.delete_fn is not None:
             _call("delete", key.delete_fn, self, number, value)
 
     def _values(self, make: bool = False) -> Any:
-        """This rank's attributes of the object by key, or None if there never were any and none are to be made."""
+        """This rank's attributes of the object by key; if there have never been any, None or, with `make`, a new dict."""
         if getattr(self, "_shared", False):
             everything = _of_shared_objects()
             return everything.setdefault(id(self), {}) if make else everything.get(id(self))
         values = getattr(self, "_attributes", None)
         if values is None and make:
-            owner: Any = self  # the slot is the subclass's, which the type checker cannot know
-            values = owner._attributes = {}
+            values = self._attributes = {}  # type: ignore[misc]  # the slot is in the subclass
         return values
 
     @classmethod
     def _own_key(cls, keyval: int) -> tuple[int, _Key]:
-        """The key of that number, which must be alive, of this kind, and not one of MPI's own."""
+        """The key of that number, which must exist, be of this kind, and not be predefined."""
         number = _number(keyval)
         key = _keys.get(number)
+        if key is None and (freed := _freed.get(number)) is not None and freed.uses:
+            key = freed
         if key is not None and key.kind == cls._attribute_kind:
             return number, key
         if key is not None:
-            raise complaint(ERR_KEYVAL, f"keyval {number} was made for {key.kind}, this is {cls._attribute_kind}.")
+            raise mpi_error(ERR_KEYVAL, f"keyval {number} belongs to {key.kind}, not to {cls._attribute_kind}.")
         if number == c.KEYVAL_INVALID:
-            raise complaint(ERR_KEYVAL, "the keyval is KEYVAL_INVALID: it was never made, or was freed.")
+            raise mpi_error(ERR_KEYVAL, "the keyval is KEYVAL_INVALID: it was never created, or was freed.")
         if number not in PREDEFINED:
-            raise complaint(ERR_KEYVAL, f"there is no keyval {number}: it was never made, or was freed.")
+            raise mpi_error(ERR_KEYVAL, f"there is no keyval {number}: it was never created, or was freed.")
         name, kind = PREDEFINED[number], _KIND_OF_PREDEFINED[number]
         if kind != cls._attribute_kind:
-            raise complaint(ERR_KEYVAL, f"keyval {name} belongs to {kind}, this is {cls._attribute_kind}.")
-        raise complaint(ERR_KEYVAL, f"keyval {name} is MPI's own and read-only.")
+            raise mpi_error(ERR_KEYVAL, f"keyval {name} belongs to {kind}, not to {cls._attribute_kind}.")
+        raise mpi_error(ERR_KEYVAL, f"keyval {name} is predefined and read-only.")
 
 
 def _of_shared_objects() -> dict[int, Values]:
-    """The running rank's attributes of objects that all ranks share, by the object's id: such objects never die."""
+    """The running rank's attributes of objects that all ranks share, by the object's id: such objects are never freed."""
     process = current_process()
     if process is None:
         return _outside
     if process.attributes is None:
         process.attributes = {}
-    attributes: dict[int, Values] = process.attributes
-    return attributes
+    return process.attributes  # type: ignore[no-any-return]  # the attribute belongs to this module
 
 
-def _number(keyval: Any) -> int:
-    """The keyval as the integer it must be."""
+def _number(keyval: SupportsIndex) -> int:
+    """Return the keyval as an integer."""
     try:
         return index(keyval)
     except TypeError:
-        raise complaint(ERR_KEYVAL, f"keyval is {keyval!r}, not an integer.", MPITypeError) from None
+        raise mpi_error(ERR_KEYVAL, f"keyval is {keyval!r}, not an integer.", MPITypeError) from None
 
 
-def _integer(value: Any) -> int:
-    """The value as an integer, which is all that a `nopython` key holds."""
+def _integer(value: SupportsIndex) -> int:
+    """Return the value as an integer, for a `nopython` key."""
     try:
         return index(value)
     except TypeError:
-        raise complaint(ERR_ARG, f"a nopython keyval holds integers, not {value!r}.", MPITypeError) from None
+        raise mpi_error(ERR_ARG, f"a nopython keyval holds integers, not {value!r}.", MPITypeError) from None
 
 
-def _call(what: str, function: Callable[[Any, int, Any], Any], of: Attributed, number: int, value: Any) -> Any:
-    """Call a program's copy or delete function; if it fails, so does the MPI call, with the reason chained."""
+def _call(what: str, function: CopyFunction, of: Attributed, number: int, value: object) -> Any:
+    """Call a copy or delete function of the program; if it fails, the MPI call fails, with the cause chained."""
     try:
         return function(of, number, value)
     except Exception as reason:
-        raise complaint(*told(f"the {what} function of keyval {number}", reason)) from reason
+        raise mpi_error(*callback_error(f"the {what} function of keyval {number}", reason)) from reason
+
+
+def object_name(name: object) -> str:
+    """Return the name, truncated to MAX_OBJECT_NAME bytes of UTF-8, which include C's final zero.
+
+    MPICH truncates as well, also in the middle of a character; here the whole character is removed.
+
+    >>> len(object_name("x" * 1000)), len(object_name("\\u00e4" * 100))
+    (127, 63)
+    """
+    if isinstance(name, bytes):
+        encoded = name
+    elif isinstance(name, str):
+        encoded = name.encode()
+    else:
+        raise mpi_error(ERR_ARG, f"the name is {name!r}, not a string.", MPITypeError)
+    if b"\0" in encoded:
+        raise mpi_error(ERR_ARG, f"the name {name!r} contains a null character.", MPIValueError)
+    return encoded[: c.MAX_OBJECT_NAME - 1].decode(errors="ignore")

@@ -1,37 +1,38 @@
-"""Child tasks: work that goes on in the background of a rank, such as a nonblocking collective."""
+"""Child tasks: background work of a rank, such as a nonblocking collective."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any
 
+from fakempi.core.kernel.loop import Ended
+from fakempi.core.kernel.task import Task
 from fakempi.errors import MPIError
-from fakempi.kernel.loop import Ended
-from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.waiting import Completion
 
 
-class Child:
-    """The body of a child task: it does the work and tells the request. It knows who started it, where, and for what."""
+class ChildTask:
+    """The body of a child task: it calls `work` and completes the request. It stores the process and the call site."""
 
     __slots__ = ("call", "completion", "context", "process", "site", "task", "work")
 
-    def __init__(self, process: Any, context: Any, work: Callable[[], Any], call: str) -> None:
-        self.process: Any = process
-        self.context = context  # of the communicator on which it works
-        self.work: Any = work
-        found, frame = public_call(sys._getframe(1))
-        self.call, self.site = call or found, site_of(frame)
+    def __init__(self, process: Process, context: Context, work: Callable[[], object], call: str) -> None:
+        self.process: Process = process
+        self.context = context  # of its communicator
+        self.work: Callable[[], object] | None = work
+        public_call, self.site = call_and_site()
+        self.call = call or public_call
         self.completion = Completion(self)
-        self.task: Any = None
+        self.task: Task | None = None
 
     def __call__(self) -> None:
-        """Work; what goes wrong with a message is raised where the rank waits, anything else ends the run."""
+        """Call `work`. An MPI error is raised where the rank waits for the request; any other exception ends the run."""
         try:
-            self.work()
+            self.work()  # type: ignore[misc]  # it is called once
         except MPIError as error:
-            if str(error).startswith("begin on "):  # that is what the task began with; the program has called something
+            if str(error).startswith("begin on "):  # name the call of the program instead of the task's first function
                 sentence = str(error).partition(": ")[2]
                 error = type(error)(error.ierr, f"{self.call} on {self.process.name}: {sentence}")
             self.completion.error = error
@@ -40,12 +41,17 @@ class Child:
         except BaseException as error:
             self.process.universe.fail(self.process, error)
             return
-        self.completion.complete(self.process.loop.now)
-        self.work = self.task = self.completion.why = None  # or each call were a circle that holds its buffers
+        loop = self.process.loop
+        if loop.wait_tracker is not None:
+            self.completion.needs = loop.wait_tracker.task_ended()
+        self.completion.complete(loop.now)
+        self.work = self.task = self.completion.why = None  # break the reference cycle, which holds the buffers
 
 
-def start_child(process: Any, context: Any, work: Callable[[], Any], call: str = "") -> Completion:
-    """Start to work in the background; returns what to wait for. Of a persistent request, `call` is what prepared it."""
-    child = Child(process, context, work, call)
+def start_child(process: Process, context: Context, work: Callable[[], object], call: str = "") -> Completion:
+    """Start a child task; return the operation to wait for. For a persistent request, `call` is the call that created it."""
+    child = ChildTask(process, context, work, call)
     child.task = process.loop.spawn(child, process)
+    if process.loop.wait_tracker is not None:
+        process.loop.wait_tracker.start(child.task)
     return child.completion

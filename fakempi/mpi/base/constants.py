@@ -1,18 +1,18 @@
-"""MPI's named numbers, all but the error classes (those are in `fakempi.error_classes`).
+"""MPI's constants, except error classes (`fakempi.errors.classes`).
 
-Most values are MPICH's, so that programs which print them look familiar. Nobody should rely on that: the names count.
+Most values are those of MPICH, so that printed values look familiar. Programs must use the names.
 """
 
 from typing import Final
 
-# Who and which: the wildcards and the nobodies.
+# Special ranks and tags.
 UNDEFINED: Final[int] = -32766
 ANY_SOURCE: Final[int] = -2
 ANY_TAG: Final[int] = -1
 PROC_NULL: Final[int] = -1
 ROOT: Final[int] = -3
 
-# Attribute keys that every communicator answers to.
+# Predefined attribute keys of communicators.
 KEYVAL_INVALID: Final[int] = 603979776
 TAG_UB: Final[int] = 1681915905
 IO: Final[int] = 1681915909
@@ -21,7 +21,7 @@ UNIVERSE_SIZE: Final[int] = 1681915913
 APPNUM: Final[int] = 1681915917
 LASTUSEDCODE: Final[int] = 1681915915
 
-# Attribute keys that every window answers to.
+# Predefined attribute keys of windows.
 WIN_BASE: Final[int] = 1711276033
 WIN_SIZE: Final[int] = 1711276035
 WIN_DISP_UNIT: Final[int] = 1711276037
@@ -40,13 +40,13 @@ TYPECLASS_INTEGER: Final[int] = 2
 TYPECLASS_COMPLEX: Final[int] = 3
 TYPECLASS_LOGICAL: Final[int] = 4
 
-# Ways to deal out an array dimension.
+# Distributions of an array dimension.
 DISTRIBUTE_BLOCK: Final[int] = 121
 DISTRIBUTE_CYCLIC: Final[int] = 122
 DISTRIBUTE_NONE: Final[int] = 123
 DISTRIBUTE_DFLT_DARG: Final[int] = -49767
 
-# How a datatype was made.
+# Combiners: how a datatype was constructed.
 COMBINER_NAMED: Final[int] = 1
 COMBINER_DUP: Final[int] = 2
 COMBINER_CONTIGUOUS: Final[int] = 3
@@ -65,19 +65,19 @@ COMBINER_RESIZED: Final[int] = 18
 COMBINER_HINDEXED_BLOCK: Final[int] = 19
 COMBINER_VALUE_INDEX: Final[int] = 20
 
-# Where a Fortran status, an array of F_STATUS_SIZE integers, keeps its public fields.
+# Indices of the public fields in a Fortran status, which is an array of F_STATUS_SIZE integers.
 F_SOURCE: Final[int] = 2
 F_TAG: Final[int] = 3
 F_ERROR: Final[int] = 4
 F_STATUS_SIZE: Final[int] = 5
 
-# Answers of Compare.
+# Results of Compare.
 IDENT: Final[int] = 0
 CONGRUENT: Final[int] = 1
 SIMILAR: Final[int] = 2
 UNEQUAL: Final[int] = 3
 
-# Topologies, and what stands for the weights of a graph that has none.
+# Topologies, and special values for the weights of a graph.
 GRAPH: Final[int] = 1
 CART: Final[int] = 2
 DIST_GRAPH: Final[int] = 3
@@ -90,10 +90,10 @@ COMM_TYPE_HW_GUIDED: Final[int] = 2
 COMM_TYPE_HW_UNGUIDED: Final[int] = 3
 COMM_TYPE_RESOURCE_GUIDED: Final[int] = 4
 
-# Bytes a buffered send needs in the attached buffer beyond the message itself.
+# Bytes that a buffered send needs in the attached buffer in addition to the message.
 BSEND_OVERHEAD: Final[int] = 96
 
-# Windows: flavours, memory models, assertions, locks.
+# Windows: flavors, memory models, assertions, locks.
 WIN_FLAVOR_CREATE: Final[int] = 1
 WIN_FLAVOR_ALLOCATE: Final[int] = 2
 WIN_FLAVOR_DYNAMIC: Final[int] = 3
@@ -130,11 +130,11 @@ THREAD_FUNNELED: Final[int] = 1
 THREAD_SERIALIZED: Final[int] = 2
 THREAD_MULTIPLE: Final[int] = 3
 
-# The version of the standard that is spoken here.
+# The version of the MPI standard.
 VERSION: Final[int] = 4
 SUBVERSION: Final[int] = 1
 
-# Longest strings, in bytes.
+# Maximum lengths of strings, in bytes.
 MAX_PROCESSOR_NAME: Final[int] = 128
 MAX_ERROR_STRING: Final[int] = 512
 MAX_PORT_NAME: Final[int] = 1024

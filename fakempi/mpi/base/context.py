@@ -1,34 +1,48 @@
-"""A context: what the handles of one communicator share, one object for all ranks.
+"""A context: the state that the handles of one communicator share, one object for all ranks.
 
-An intracommunicator has one side, an intercommunicator two. A side is a group and its mailboxes. Messages of different
-contexts never meet.
+An intracommunicator has one side, an intercommunicator two. A side is a group and its mailboxes. A message of one context
+never matches a receive of another.
+
+Each process of a communicator has a slot: its rank in an intracommunicator. In an intercommunicator the slots of the second
+side follow those of the first.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
-from fakempi.mpi.base.agreement import Starts
+from fakempi.core.network.matching import Mailbox
+from fakempi.mpi.base.call_matching import OpenCalls, Starts
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.process import Universe
-from fakempi.wire.matching import Mailbox
+from fakempi.mpi.base.process import RunState, Universe
+
+
+class Contexts(RunState):
+    """All contexts of a run."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.count = 0
+        self.sides: WeakSet[Side] = WeakSet()  # of all contexts that are in use
+        self.unfinished: list[Context] = []  # contexts without handles that have messages or calls left
 
 
 class Side:
-    """A group of processes and a mailbox for each, made when the first message goes there."""
+    """A group of processes, and a mailbox for each, created when the first message is sent to it."""
 
-    __slots__ = ("__weakref__", "alone", "boxes", "calls", "choices", "context", "members", "original", "recipes")
+    __slots__ = ("__weakref__", "boxes", "calls", "choices", "context", "local", "members", "original", "recipes")
 
     def __init__(self, context: Context, members: Members) -> None:
         self.context = context
         self.members = members
         self.boxes: list[Mailbox | None] = [None] * len(members)
-        context.universe.sides.add(self)
-        self.calls: dict[int, int] = {}  # by rank: how many meetings it has come to
-        self.choices: dict[tuple[Any, ...], Any] = {}  # of algorithms, by what the choice hangs on
-        self.recipes: dict[tuple[Any, ...], Any] = {}  # of calls that were made before, by what they hang on
-        self.original: Side | None = None  # whose twin this is
-        self.alone: Side | None = None  # of a side of two: a hidden one of the same ranks that send to each other
+        context.universe.state(Contexts).sides.add(self)
+        self.calls: dict[int, int] = {}  # rank -> number of collective calls it has made
+        self.choices: dict[tuple[Any, ...], Any] = {}  # chosen algorithms, by the facts that the choice depends on
+        self.recipes: dict[tuple[object, ...], Any] = {}  # of earlier calls, by the arguments that they depend on
+        self.original: Side | None = None  # of a side for collective calls: the side of the program's communicator
+        self.local: Side | None = None  # of a side of an intercommunicator: a separate context for the same group
 
     def box(self, rank: int) -> Mailbox:
         """The mailbox of a rank."""
@@ -36,75 +50,83 @@ class Side:
         if box is None:
             number = self.members[rank]
             universe = self.context.universe
-            box = self.boxes[rank] = universe.mailbox(number, universe.wire.into[number], self)
+            box = self.boxes[rank] = universe.mailbox(number, universe.network.into[number], self)
         return box
 
 
 class Context:
-    """The shared part of a communicator: its number, its sides, and the meetings under way on it."""
+    """The shared part of a communicator: its number, its sides, and the collective calls in progress."""
 
-    __slots__ = ("__weakref__", "_everybody", "freed", "meetings", "number", "sides", "trouble", "twin", "universe")
+    __slots__ = (
+        "__weakref__", "_process_numbers", "collective_context", "fault_state", "freed", "number", "open_calls",
+        "partitioned", "sides", "universe",
+    )  # fmt: skip
 
     def __init__(self, universe: Universe, *groups: Members) -> None:
-        universe.contexts += 1
+        contexts = universe.state(Contexts)
+        contexts.count += 1
         self.universe = universe
-        self.number = universe.contexts
+        self.number = contexts.count
         self.sides = [Side(self, members) for members in groups]
-        self.meetings: dict[Any, Any] = {}
-        self._everybody: Any = None
-        self.trouble: Any = None  # members that have died, or that it was revoked
-        self.twin: Context | None = None  # the hidden one for collectives, once there is one
-        self.freed: dict[int, str] | None = None  # by place: where those have freed it who have, unless all have
+        self.open_calls: OpenCalls = {}
+        self._process_numbers: Members | list[int] | None = None
+        self.fault_state: Any = None  # a FaultState once a member has died or the communicator was revoked
+        self.collective_context: Context | None = None  # the context of messages inside collective calls, once there is one
+        self.partitioned = False  # whether it is the context of one partitioned operation: tags are numbers of partitions
+        self.freed: dict[int, str] | None = None  # slot -> where it was freed; None once every rank has freed it
 
     def __del__(self) -> None:
-        """Nobody has it any more: what was left behind in it is kept, for whoever looks for it at the end."""
-        if not self.universe.loop.ending and self.sides[0].original is None and self.has_loose_ends():
-            self.universe.remains.append(self)
+        """Keep the context for the leak checks at the end of the run, if messages or calls are left in it."""
+        if not self.universe.loop.ending and self.sides[0].original is None and self.is_unfinished():
+            self.universe.state(Contexts).unfinished.append(self)
 
-    def has_loose_ends(self) -> bool:
-        """Whether something in it has begun and not ended: a message, a collective call, or to free it."""
-        for one in self.meetings.values():
-            if one.differ(self) if isinstance(one, Starts) else not isinstance(one, dict):
+    def is_unfinished(self) -> bool:
+        """Whether a message was not received, or only some of the ranks have made a collective call or freed the handle."""
+        for call in self.open_calls.values():
+            if call.differ(self) if isinstance(call, Starts) else not isinstance(call, dict):
                 return True
         boxes = (box for side in self.sides for box in side.boxes if box is not None)
         return bool(self.freed) or not all(box.is_empty() for box in boxes)
 
-    def free(self, place: int, site: str) -> None:
-        """A process frees it."""
+    def free(self, slot: int, site: str) -> None:
+        """Record that a process frees its handle."""
         if self.freed is None:
             self.freed = {}
-        self.freed[place] = site
-        if len(self.freed) == len(self.everybody()):
+        self.freed[slot] = site
+        if len(self.freed) == len(self.process_numbers()):
             self.freed = None
 
     @property
     def is_inter(self) -> bool:
-        """Whether it joins two groups."""
+        """Whether it is the context of an intercommunicator."""
         return len(self.sides) == 2
 
-    def everybody(self) -> Any:
-        """The numbers of all processes, side after side."""
-        if self._everybody is None:
+    def process_numbers(self) -> Members | list[int]:
+        """The numbers of all processes, by slot."""
+        if self._process_numbers is None:
             groups = [side.members for side in self.sides]
-            self._everybody = groups[0] if len(groups) == 1 else [number for group in groups for number in group]
-        return self._everybody
+            self._process_numbers = groups[0] if len(groups) == 1 else [number for group in groups for number in group]
+        return self._process_numbers
 
-    def new_twin(self) -> Context:
-        """Another context of the same groups."""
+    def duplicate(self) -> Context:
+        """Return another context of the same groups."""
         return Context(self.universe, *(side.members for side in self.sides))
 
-    def hidden_twin(self) -> Context:
-        """The one that collective calls work on; of two groups, each has one of its own besides (`Side.alone`)."""
-        if self.twin is None:
-            self.twin = self.new_twin()
-            self.twin.trouble = self.trouble
-            for side, twin in zip(self.sides, self.twin.sides, strict=True):
-                twin.original = side
-                if self.is_inter:
-                    side.alone = Context(self.universe, side.members).sides[0]
-                    side.alone.original = side
-        return self.twin
+    def get_collective_context(self) -> Context:
+        """Return the context of messages inside collective calls, and create it on first use.
 
-    def place(self, side: Side, rank: int) -> int:
-        """The number of a rank among all, side after side."""
+        On an intercommunicator this also creates a context for each of the two groups (`Side.local`).
+        """
+        if self.collective_context is None:
+            self.collective_context = self.duplicate()
+            self.collective_context.fault_state = self.fault_state
+            for side, collective_side in zip(self.sides, self.collective_context.sides, strict=True):
+                collective_side.original = side
+                if self.is_inter:
+                    side.local = Context(self.universe, side.members).sides[0]
+                    side.local.original = side
+        return self.collective_context
+
+    def slot(self, side: Side, rank: int) -> int:
+        """The slot of a rank of a side."""
         return rank if side is self.sides[0] else rank + len(self.sides[0].members)

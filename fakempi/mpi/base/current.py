@@ -1,79 +1,80 @@
-"""Who is running: the process (virtual rank) whose turn it is, as seen from this OS thread.
+"""The running process (virtual rank), as seen from this OS thread.
 
-A run hands its loop to every OS thread it uses; the loop knows the running task, and a task its owner, the process.
-Several runs may go on in several OS threads at once, hence the thread-local.
+A run sets its loop in every OS thread that it uses. The loop has the running task, and a task has its owner, the process.
+Several runs may be in progress in several OS threads, so the loop is a thread-local value.
 
-Outside a run there is a world of one, as in a program that was started without mpiexec: one process, whichever thread calls.
+Outside a run COMM_WORLD is a singleton, as in a program that was started without mpiexec: one process for all threads.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
-from fakempi.error_classes import ERR_OTHER
+from fakempi.core.kernel.loop import Loop
 from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_OTHER
+from fakempi.mpi.base.process import Process
 
 
-class _Here(threading.local):
-    loop: Any = None
+class _OSThread(threading.local):
+    loop: Loop | None = None
 
 
-here = _Here()
+os_thread = _OSThread()
 
 
 class _Outside:
-    """What is outside of runs: how many of these go on, and the process of the world of one, once somebody has asked."""
+    """State outside runs: the number of runs in progress, and the process of the singleton, created on first use."""
 
     runs = 0
-    process: Any = None
-    make: Callable[[], Any]  # the process; handed down by the room `alone`'s door
+    process: Process | None = None
+    new_singleton: Callable[[], Process]  # set by fakempi/mpi/__init__.py
     lock = threading.Lock()
 
 
 outside = _Outside()
 
-FOREIGN = "a run goes on, and no rank of it has started this thread: let a rank call MPI, or a thread that it starts."
-"""What a thread is told that calls MPI from outside of a run."""
+OUTSIDE_THREAD = "a run is in progress, and none of its ranks started this thread: call MPI from a rank or from its threads."
+"""The error of a thread that calls MPI during a run and does not belong to a rank."""
 
 
-def current_process() -> Any:
+def current_process() -> Process | None:
     """The running `Process`, or None outside a run."""
-    loop = here.loop
-    task = None if loop is None else vars(loop)["running"]  # also of a loop that looks who asks
+    loop = os_thread.loop
+    task = None if loop is None else loop.running
     return None if task is None else task.owner
 
 
-def running_process() -> Any:
-    """The running `Process`; outside a run, that of the world of one."""
+def running_process() -> Process:
+    """The running `Process`; outside a run, that of the singleton."""
     process = current_process()
-    return alone() if process is None else process
+    return singleton_process() if process is None else process
 
 
-def alone() -> Any:
-    """The process of the world of one. Who might be calling for a rank of a run is refused: its answers would be wrong."""
-    if here.loop is not None:
-        raise _nobody("a run goes on here, and none of its ranks has its turn.")
+def singleton_process() -> Process:
+    """The process of the singleton. Raises an error if the caller may belong to a run, because results would be wrong."""
+    if os_thread.loop is not None:
+        raise _no_rank("a run is in progress in this thread, and none of its ranks is running.")
     if outside.runs:
-        raise _nobody(FOREIGN)
+        raise _no_rank(OUTSIDE_THREAD)
     if outside.process is None:
         with outside.lock:
-            outside.process = outside.process or outside.make()
+            outside.process = outside.process or outside.new_singleton()
     return outside.process
 
 
-def _nobody(why: str) -> MPIError:
+def _no_rank(why: str) -> MPIError:
     return MPIError(ERR_OTHER, f"no rank is running here: {why}")
 
 
 def current_name() -> str | None:
-    """The running process in words (`rank 2`), or None outside a run."""
+    """The name of the running process (`rank 2`), or None outside a run."""
     process = current_process()
     return None if process is None else process.name
 
 
 def current_rank() -> int | None:
-    """The running process's number, None outside a run; in the world that was started, its rank there."""
+    """The number of the running process, which is its rank unless it was spawned; None outside a run."""
     process = current_process()
     return None if process is None else process.number

@@ -1,28 +1,29 @@
-"""The environment of a rank: its clock, its node, its version, beginning and end."""
+"""The environment of a rank: clock, node, version, Init and Finalize."""
 
 from __future__ import annotations
 
 import threading
 from time import perf_counter
-from typing import Any
 
-from fakempi.error_classes import ERR_ARG
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.network.cost import MAX_SECONDS
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
-from fakempi.mpi.base.duties import done, owes, tell_late
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.wire.cost import MOST
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.resource_tracker import report_after_finalize, track, untrack
 
 
 def compute(seconds: float) -> None:
-    """Let the running rank compute for so many seconds of virtual time.
+    """Advance the clock of the running rank, as if it computed for that time.
 
     Parameters
     ----------
     seconds
-        How long, by the rank's own clock; nobody waits for it in real time.
+        Modeled time. The call takes no real time.
 
     Examples
     --------
@@ -31,21 +32,21 @@ def compute(seconds: float) -> None:
     [0, 2, 4]
     """
     try:
-        sensible = 0 <= seconds <= MOST
+        sensible = 0 <= seconds <= MAX_SECONDS
     except TypeError:
-        raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPITypeError) from None
+        raise mpi_error(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPITypeError) from None
     if not sensible:
-        raise complaint(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"cannot compute for {seconds!r} seconds.", MPIValueError)
     process = running_process()
     if process.meter is None:
-        spend(process, seconds)
+        advance_clock(process, seconds)
     else:
         with process.meter:
-            spend(process, seconds)
+            advance_clock(process, seconds)
 
 
-def spend(process: Any, seconds: Any) -> None:
-    """The running process computes for so long."""
+def advance_clock(process: Process, seconds: Time) -> None:
+    """Advance the clock of the running process by computing time."""
     loop = process.loop
     if seconds:
         if process.universe.recorder is not None:
@@ -53,125 +54,125 @@ def spend(process: Any, seconds: Any) -> None:
         loop.sleep_until(loop.now + seconds)
 
 
-GLANCES = 1_000_000
-"""Looks at a clock that stands still before they count as waiting for it to move."""
+MAX_CLOCK_READS = 1_000_000
+"""Calls of Wtime at the same modeled time after which a rank counts as waiting for time to pass."""
 
 
 def Wtime() -> float:
-    """The running rank's virtual clock, in seconds since the start of the run.
+    """Return the clock of the running rank, in modeled seconds since the start of the run.
 
-    It moves when the rank communicates or computes (`fakempi.compute`, or anything with `run(computing=...)`), not while it
-    looks. Whoever looks a million times at the same moment waits for time to pass, and is treated like one who polls.
-    Outside a run, where nothing is modelled, it is real time, and what was spent in `fakempi.compute`.
+    The clock advances when the rank communicates or computes (`fakempi.compute`, or any code with `run(cpu_scale=...)`). A
+    rank that reads the same time a million times is treated as a rank that polls. Outside a run the result is real time plus
+    the time of `fakempi.compute`.
     """
     process = running_process()
     loop = process.loop
-    process.universe.glances += 1
-    if process.universe.alone:
+    process.universe.clock_reads += 1
+    if process.universe.is_singleton:
         return perf_counter() + float(loop.now)
     if process.meter is not None:
         with process.meter:
             return float(loop.now)
-    if process.glanced_at != loop.now:
-        process.glanced_at, process.glances = loop.now, 0
-    process.glances += 1
-    if process.glances > GLANCES:
-        loop.running.reason = None
+    if process.clock_read_at != loop.now:
+        process.clock_read_at, process.clock_reads = loop.now, 0
+    process.clock_reads += 1
+    if process.clock_reads > MAX_CLOCK_READS:
+        process.task.reason = None
         loop.poll()
-        process.glanced_at = loop.now  # it waits for more of it
+        process.clock_read_at = loop.now  # reads at the new time are counted from here
     return float(loop.now)
 
 
 def Wtick() -> float:
-    """The resolution of the clock: virtual time has the resolution of a float."""
+    """Return a resolution of the clock in seconds; modeled time has the resolution of a float."""
     return 1e-9
 
 
 def Get_processor_name() -> str:
-    """The node that the running rank is placed on; outside a run, the machine's name."""
+    """Return the node of the running rank; outside a run, the name of the machine."""
     process = running_process()
     return str(process.universe.cost.node_name(process.number))
 
 
 def Get_version() -> tuple[int, int]:
-    """The version of the MPI standard whose calls are here."""
+    """Return the version of the MPI standard that fakempi follows."""
     return VERSION, SUBVERSION
 
 
 def Get_library_version() -> str:
-    """What this is."""
+    """Return a description of fakempi."""
     return "fakempi: an MPI emulator in one Python process"
 
 
 def Get_abi_version() -> tuple[int, int]:
-    """That of the binary interface: there is none."""
+    """Return (-1, -1): there is no binary interface."""
     return -1, -1
 
 
 def Get_abi_info() -> Info:
-    """How many bytes the integers have that MPI has types of its own for."""
+    """Return the sizes in bytes of MPI's integer types."""
     return Info.Create({f"mpi_{name}_size": "8" for name in ("aint", "count", "offset")})
 
 
 def Get_abi_fortran_info() -> Info:
-    """INFO_NULL: no Fortran program calls this MPI."""
+    """Return INFO_NULL: Fortran programs cannot call fakempi."""
     return Info(INFO_NULL)
 
 
 def Get_hw_resource_info() -> Info:
-    """Kinds of hardware that a rank may be restricted to: none are known, so there is nothing in it."""
+    """Return an empty Info: ranks cannot be restricted to kinds of hardware."""
     return Info.Create()
 
 
 def get_vendor() -> tuple[str, tuple[int, int, int]]:
-    """A neutral name, so that programs take no vendor's special path."""
+    """Return a neutral name, so that programs take no path for a particular MPI library."""
     return "fakempi", (0, 1, 0)
 
 
 def Init() -> None:
-    """A rank is initialized when it starts, unless it said otherwise (`mpi4py.rc.initialize`)."""
+    """Initialize MPI. A rank is initialized when it starts, unless `mpi4py.rc.initialize` is false."""
     process = running_process()
-    _check_once(process)
+    _check_not_finalized(process)
     if not process.initialized:
         process.initialized = True
-        _owe_finalize(process)
+        _track_finalize(process)
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
-    """As `Init`, with a level of thread support, of which as much is given as there is."""
+    """Initialize MPI, and return the level of thread support, at most the required one."""
     process = running_process()
-    _check_once(process)
+    _check_not_finalized(process)
     if not process.initialized:
         process.initialized, process.thread_level = True, required
-        _owe_finalize(process)
+        _track_finalize(process)
     return Query_thread()
 
 
-def _check_once(process: Any) -> None:
-    """Who has finalized does not do so again, nor begin anew."""
-    if process.finalized and not process.universe.alone:
-        tell_late(process)
+def _check_not_finalized(process: Process) -> None:
+    """Report Init or Finalize after Finalize."""
+    if process.finalized and not process.universe.is_singleton:
+        report_after_finalize(process)
 
 
-def _owe_finalize(process: Any) -> None:
-    """Who initializes by hand finalizes by hand, unless it has asked mpi4py to do that."""
+def _track_finalize(process: Process) -> None:
+    """Record that a rank that has called Init must call Finalize, unless `mpi4py.rc.finalize` is true."""
     if not (process.options or {}).get("finalize"):
-        owes("missing-finalize", process)
+        track("missing-finalize", process)
 
 
 def Finalize() -> None:
-    """The rank says that it will make no more MPI calls."""
+    """Finalize MPI: the rank makes no more MPI calls."""
     process = running_process()
-    _check_once(process)
+    _check_not_finalized(process)
     process.finalized = True
-    done("missing-finalize", process)
-    if not process.universe.alone:
+    untrack("missing-finalize", process)
+    if not process.universe.is_singleton:
         for task in (process.task, *(process.threads or ())):
-            task.acts_for = None  # so that its calls are told, without a look at each call of others
+            task.acts_for = None  # later calls of this rank are reported; calls of other ranks become no slower
 
 
 def Is_initialized() -> bool:
-    """Whether MPI may be called, which is so from the start, unless a rank said otherwise (`mpi4py.rc.initialize`)."""
+    """Whether MPI is initialized: from the start, unless `mpi4py.rc.initialize` is false."""
     process = current_process() or outside.process
     return process is None or bool(process.initialized)
 
@@ -182,15 +183,15 @@ def Is_finalized() -> bool:
 
 
 def Query_thread() -> int:
-    """All threads of a rank may call MPI, unless it has asked for less. Outside a run any thread may, one at a time."""
+    """Return the level of thread support: THREAD_MULTIPLE, outside a run THREAD_SERIALIZED; less if less was required."""
     process = current_process() or outside.process
-    asked = None if process is None else process.thread_level
-    most = THREAD_SERIALIZED if current_process() is None else THREAD_MULTIPLE
-    return most if asked is None else min(most, asked)
+    required = None if process is None else process.thread_level
+    highest = THREAD_SERIALIZED if current_process() is None else THREAD_MULTIPLE
+    return highest if required is None else min(highest, required)
 
 
 def Is_thread_main() -> bool:
-    """Whether this is the thread that runs a rank, and not one that the rank has started."""
+    """Whether this is the main thread of a rank, not one that the rank has started."""
     process = current_process()
     if process is None:
         return threading.current_thread() is threading.main_thread()
@@ -198,6 +199,4 @@ def Is_thread_main() -> bool:
 
 
 def Pcontrol(level: int) -> None:
-    """Nothing: there is no profiler to control."""
-
-
+    """Do nothing: there is no profiler to control."""

@@ -1,4 +1,4 @@
-"""Where OS threads are."""
+"""Python frames of OS threads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from types import FrameType
 
 
 def current_frames() -> dict[int, FrameType]:
-    """Of each thread, by its identity, the frame that it is in."""
+    """Return the current frame of each thread, by the identifier of the thread."""
     collects = gc.isenabled()
-    gc.disable()  # if a collection in the midst of it ends a thread, it hangs (seen on 3.11)
+    gc.disable()  # a collection that ends a thread during the call makes it hang (seen on 3.11)
     frames = sys._current_frames()
     if collects:
         gc.enable()

@@ -1,9 +1,9 @@
-"""Handles: the integers by which programs pass MPI objects through code that knows no Python objects.
+"""Handles, as in mpi4py: Python objects that refer to MPI objects, with integers by which C code can pass them on.
 
-MPI objects are handles in the first place: two Python objects are equal if they stand for the same thing, and a copy
-(`Group(group)`) stands for what the original does. A handle gets its number when a program first asks for it, and the
-number is good on the rank that asked, for as long as the object that was asked; that of an object all ranks share is
-good everywhere.
+Python objects such as a `Comm` or a `Group` are handles: two of them are equal if they refer to the same MPI object, and a
+copy (`Group(group)`) refers to the same MPI object as the original. A handle gets its number when the program first reads
+that number. The number is valid on that rank, as long as the Python object exists. The number of an object that all ranks
+share is valid on all ranks.
 """
 
 from __future__ import annotations
@@ -11,68 +11,68 @@ from __future__ import annotations
 import itertools
 import weakref
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from fakempi.error_classes import ERR_ARG
+from fakempi.core.hooks import HookedCalls
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.current import current_process
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from fakempi.mpi.base.mpi_errors import mpi_error
 
 _counter = itertools.count(1)
-_numbers: dict[int, int] = {}  # id of what a handle stands for -> its number
-# Number and owner -> object. What ranks have handles to, they may share, but the handles are each one's own.
-_objects: weakref.WeakValueDictionary[tuple[int, int | None], Handled] = weakref.WeakValueDictionary()
+_numbers: dict[int, int] = {}  # id of the MPI object -> number of its handle
+# Number and owner -> Python object. Ranks may share MPI objects, but not the Python objects that refer to them.
+_objects: weakref.WeakValueDictionary[tuple[int, int | None], Handled[Any]] = weakref.WeakValueDictionary()
+
+Kind = TypeVar("Kind")
 
 
 class Identity:
-    """A thing to stand for, where there is nothing better: equal to itself alone."""
+    """An MPI object without state: equal only to itself."""
 
     __slots__ = ("__weakref__",)
 
 
-class Handled:
-    """Gives a class mpi4py's handle calls, equality and truth. It needs a slot `__weakref__`, and is not hashable.
+class Handled(HookedCalls, Generic[Kind]):
+    """Mixin with mpi4py's methods of handles, equality and truth. A class that uses it needs a slot `__weakref__`.
 
-    The class answers `_stands_for`, and `Class(object)` makes a copy that stands for the same thing, `Class()` null.
-    An object that all ranks share says so by `_shared = True`. Objects of the class that lists `Handled` among its
-    bases, and of its subclasses, compare with each other.
+    The class implements `_mpi_object`. `Class(object)` returns a copy that refers to the same MPI object, and `Class()` a
+    null handle. An object that all ranks share has `_shared = True`. Objects of the class that lists `Handled` among its
+    bases, and of its subclasses, can be equal to each other.
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-    _handle_kind: ClassVar[type[Handled]]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make objects unhashable
+    _handle_kind: ClassVar[type[Handled[Any]]]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if Handled in cls.__bases__:
             cls._handle_kind = cls
 
-    def _stands_for(self) -> object | None:
-        """The thing behind the handle (it must allow weak references), or None for a null handle."""
+    def _mpi_object(self) -> object | None:
+        """The MPI object to which the handle refers (it must allow weak references), or None for a null handle."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return self._stands_for() is other._stands_for() if isinstance(other, self._handle_kind) else NotImplemented
+        return self._mpi_object() is other._mpi_object() if isinstance(other, self._handle_kind) else NotImplemented
 
     def __bool__(self) -> bool:
-        return self._stands_for() is not None
+        return self._mpi_object() is not None
 
     @property
     def handle(self) -> int:
-        """The number of the handle; 0 is the null handle's."""
-        thing = self._stands_for()
-        if thing is None:
+        """The number of the handle; 0 for a null handle."""
+        mpi_object = self._mpi_object()
+        if mpi_object is None:
             return 0
-        number = _numbers.get(id(thing))
+        number = _numbers.get(id(mpi_object))
         if number is None:
-            number = _numbers[id(thing)] = next(_counter)
-            weakref.finalize(thing, _numbers.pop, id(thing), None).atexit = False
+            number = _numbers[id(mpi_object)] = next(_counter)
+            weakref.finalize(mpi_object, _numbers.pop, id(mpi_object), None).atexit = False
         key = (number, None if getattr(self, "_shared", False) else _owner())
         known = _objects.get(key)
-        if known is None or known._stands_for() is not thing:  # it was freed; this one is alive
+        if known is None or known._mpi_object() is not mpi_object:  # the known object was freed
             _objects[key] = self
         return number
 
@@ -85,27 +85,29 @@ class Handled:
         return self.handle
 
     @classmethod
-    def fromhandle(cls, handle: int) -> Self:
-        """A copy of the object whose handle has that number."""
+    def fromhandle(cls, handle: int) -> Kind:
+        """Return a copy of the object whose handle has that number."""
         try:
             number = index(handle)
         except TypeError:
-            raise complaint(ERR_ARG, f"the handle is {handle!r}, not an integer.", MPITypeError) from None
+            raise mpi_error(ERR_ARG, f"the handle is {handle!r}, not an integer.", MPITypeError) from None
+        kind: Any = cls
         if number == 0:
-            return cls()
-        found: Any = _objects.get((number, _owner())) or _objects.get((number, None))
-        if not isinstance(found, cls):
-            raise complaint(ERR_ARG, f"no {cls.__name__} has the handle {number}.")
-        return type(found)(found)  # type: ignore[call-arg]
+            return kind()  # type: ignore[no-any-return]  # Kind is the class that lists `Handled[Kind]` as a base
+        handle_object = _objects.get((number, _owner())) or _objects.get((number, None))
+        if not isinstance(handle_object, cls):
+            raise mpi_error(ERR_ARG, f"no {cls.__name__} has the handle {number}.")
+        kind = type(handle_object)
+        return kind(handle_object)  # type: ignore[no-any-return]  # as above
 
     @classmethod
-    def fromint(cls, arg: int, /) -> Self:
-        """A copy of the object whose handle has that number."""
+    def fromint(cls, arg: int, /) -> Kind:
+        """Return a copy of the object whose handle has that number."""
         return cls.fromhandle(arg)
 
     @classmethod
-    def f2py(cls, arg: int) -> Self:
-        """A copy of the object whose handle has that number in Fortran."""
+    def f2py(cls, arg: int) -> Kind:
+        """Return a copy of the object whose handle has that number in Fortran."""
         return cls.fromhandle(arg)
 
 

@@ -1,16 +1,16 @@
-"""Info objects: hints for MPI, as strings under string keys, with the calls of MPI and the manners of a dict."""
+"""Info objects: hints for MPI as string keys and values, with MPI's calls and the methods of a dict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
-from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,13 +19,13 @@ Items = Union["Info", Mapping[str, str], Iterable[tuple[str, str]]]
 
 
 class _Entries(dict[str, str]):
-    """What an Info handle and its copies stand for."""
+    """The items of an Info handle and its copies."""
 
     __slots__ = ("__weakref__",)
 
 
-class Info(Handled):
-    """A handle to strings by key. MPI's calls complain about a null handle, a dict's manners find it empty."""
+class Info(Handled["Info"]):
+    """An info object. For a null handle, MPI's calls raise an error; the methods of a dict treat it as empty."""
 
     __slots__ = ("__weakref__", "_entries")
 
@@ -33,12 +33,12 @@ class Info(Handled):
 
     def __new__(cls, info: Info | None = None) -> Self:
         if info is not None and not isinstance(info, Info):
-            raise complaint(ERR_INFO, f"cannot make an Info of {info!r}; Info.Create does.", MPITypeError)
+            raise mpi_error(ERR_INFO, f"cannot create an Info from {info!r}; use Info.Create.", MPITypeError)
         self = super().__new__(cls)
         self._entries = None if info is None else info._entries
         return self
 
-    def _stands_for(self) -> object | None:
+    def _mpi_object(self) -> object | None:
         return self._entries
 
     @property
@@ -60,14 +60,14 @@ class Info(Handled):
 
     @classmethod
     def Create(cls, items: Items | None = None) -> Self:
-        """A new info object, empty or with these items."""
+        """Create an info object, empty or with these items."""
         self = cls._copy_of(items)
-        owes("info-leak", self._entries)
+        track("info-leak", self._entries)
         return self
 
     @classmethod
     def _copy_of(cls, items: Items | None) -> Self:
-        """The same for ourselves, who never free it."""
+        """Like `Create`, for fakempi itself: the object is not tracked as a leak."""
         self = cls()
         self._entries = _Entries()
         if items is not None:
@@ -76,9 +76,9 @@ class Info(Handled):
 
     @classmethod
     def Create_env(cls, args: Sequence[str] | None = None) -> Self:
-        """A new info object about the start of a program: its command and its arguments, if they are given."""
+        """Create an info object about the start of a program: its command and its arguments, if they are given."""
         self = cls.Create()
-        command, *arguments = [args] if isinstance(args, str) else [*_words(args)] or [""]
+        command, *arguments = [args] if isinstance(args, str) else [*_arguments(args)] or [""]
         if command:
             self.Set("command", command)
         if arguments:
@@ -86,50 +86,50 @@ class Info(Handled):
         return self
 
     def Dup(self) -> Self:
-        """A new info object with the same items, in the same order."""
+        """Return a new info object with the same items, in the same order."""
         return type(self).Create(self._alive())
 
     def Free(self) -> None:
-        """Let go of the info object: this handle becomes null."""
-        done("info-leak", self._writable())
+        """Free the info object: this handle becomes null."""
+        untrack("info-leak", self._writable())
         self._entries = None
 
     def free(self) -> None:
-        """As `Free`, but a null handle and INFO_ENV are left in peace."""
+        """Like `Free`, but a null handle is no error, and INFO_ENV is not freed."""
         if self is not INFO_ENV:
-            done("info-leak", self._entries)
+            untrack("info-leak", self._entries)
             self._entries = None
 
     def Get(self, key: str) -> str | None:
-        """The value under the key, or None."""
+        """Return the value of the key, or None."""
         return self._alive().get(_key(key))
 
     def Set(self, key: str, value: str) -> None:
-        """Put a value under the key, in place of the one that is there."""
+        """Set or replace the value of the key."""
         entries, key, value = self._writable(), _key(key), _text("value", value)
         if (size := len(value.encode())) > MAX_INFO_VAL:
-            raise complaint(ERR_INFO_VALUE, f"the value of {key!r} has {size} bytes, {MAX_INFO_VAL} are allowed.")
+            raise mpi_error(ERR_INFO_VALUE, f"the value of {key!r} has {size} bytes; at most {MAX_INFO_VAL} are allowed.")
         entries[key] = value
 
     def Delete(self, key: str) -> None:
-        """Remove the key and its value, which must be there."""
+        """Remove the key and its value; raise an error if there is no such key."""
         entries, key = self._writable(), _key(key)
         if key not in entries:
-            raise complaint(ERR_INFO_NOKEY, f"there is no key {key!r}.")
+            raise mpi_error(ERR_INFO_NOKEY, f"there is no key {key!r}.")
         del entries[key]
 
     def Get_nkeys(self) -> int:
-        """How many keys there are."""
+        """Return the number of keys."""
         return len(self._alive())
 
     def Get_nthkey(self, n: int) -> str:
-        """The nth key, counting from 0, in the order they were first set."""
+        """Return the key number `n`, counted from 0 in the order in which keys were first set."""
         keys = list(self._alive())
         if not 0 <= n < len(keys):
-            raise complaint(ERR_ARG, f"there is no key number {n}: the info object has {len(keys)} keys.")
+            raise mpi_error(ERR_ARG, f"there is no key number {n}: the info object has {len(keys)} keys.")
         return keys[n]
 
-    # -- a dict's manners --------------------------------------------------------------------------------------------
+    # -- methods of a dict -------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self._seen())
@@ -156,23 +156,23 @@ class Info(Handled):
         self.Delete(key)
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """The value under the key, or the default."""
+        """Return the value of the key, or the default."""
         return self._seen().get(_key(key), default)
 
     def keys(self) -> list[str]:
-        """All keys."""
+        """Return all keys."""
         return list(self._seen())
 
     def values(self) -> list[str]:
-        """All values."""
+        """Return all values."""
         return list(self._seen().values())
 
     def items(self) -> list[tuple[str, str]]:
-        """All keys with their values."""
+        """Return all keys with their values."""
         return list(self._seen().items())
 
     def update(self, items: Items = (), **kwds: str) -> None:
-        """Set all of these."""
+        """Set all these items."""
         if self._entries is None:
             raise KeyError("the info object is null")
         pairs = items.items() if isinstance(items, Info | Mapping) else items
@@ -180,7 +180,7 @@ class Info(Handled):
             self.Set(key, value)
 
     def pop(self, key: str, *default: str) -> str:
-        """Remove the key and return its value, or the default if it is not there."""
+        """Remove the key and return its value, or the default if there is no such key."""
         if default and key not in self:
             (value,) = default
             return value
@@ -196,15 +196,15 @@ class Info(Handled):
         return self._entries.popitem()
 
     def copy(self) -> Self:
-        """A new info object with the same items; of a null one, a null one."""
+        """Return a new info object with the same items, or a null handle for a null handle."""
         return type(self)() if self._entries is None else self.Dup()
 
     def clear(self) -> None:
-        """Remove everything."""
+        """Remove all items."""
         if self._entries is not None:
             self._writable().clear()
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- internal ----------------------------------------------------------------------------------------------------
 
     def _seen(self) -> Mapping[str, str]:
         return {} if self._entries is None else self._entries
@@ -216,42 +216,42 @@ class Info(Handled):
 
     def _alive(self) -> _Entries:
         if self._entries is None:
-            raise complaint(ERR_INFO, "the info object is null: INFO_NULL, or freed.")
+            raise mpi_error(ERR_INFO, "the info object is null: INFO_NULL, or freed.")
         return self._entries
 
     def _writable(self) -> _Entries:
         entries = self._alive()
         if entries is INFO_ENV._entries:
-            raise complaint(ERR_INFO, "INFO_ENV is read-only.")
+            raise mpi_error(ERR_INFO, "INFO_ENV is read-only.")
         return entries
 
 
-def _words(args: Sequence[str] | None) -> list[str]:
-    """The command line a program gave, word by word."""
+def _arguments(args: Sequence[str] | None) -> list[str]:
+    """Return a command line as a list of arguments."""
     try:
         return [_text("args", word) for word in args or ()]
     except TypeError:
-        raise complaint(ERR_ARG, f"args is {args!r}, not a sequence of strings.", MPITypeError) from None
+        raise mpi_error(ERR_ARG, f"args is {args!r}, not a sequence of strings.", MPITypeError) from None
 
 
 def _text(name: str, text: str | bytes) -> str:
-    """A key or value as a string; bytes are taken as UTF-8, as mpi4py does."""
+    """Return a key or value as a string; bytes are decoded as UTF-8, as in mpi4py."""
     if isinstance(text, bytes):
         text = text.decode()
     if not isinstance(text, str):
-        raise complaint(ERR_INFO, f"the {name} is {text!r}, not a string.", MPITypeError)
+        raise mpi_error(ERR_INFO, f"the {name} is {text!r}, not a string.", MPITypeError)
     if "\0" in text:
-        raise complaint(ERR_INFO, f"the {name} {text!r} contains a null character.", MPIValueError)
+        raise mpi_error(ERR_INFO, f"the {name} {text!r} contains a null character.", MPIValueError)
     return text
 
 
 def _key(key: str | bytes) -> str:
-    """A key, neither blank nor too long."""
+    """Return a key as a string; raise an error if it is blank or too long."""
     text = _text("key", key)
     if not text.strip():
-        raise complaint(ERR_INFO_KEY, f"the key {text!r} is blank.")
+        raise mpi_error(ERR_INFO_KEY, f"the key {text!r} is blank.")
     if (size := len(text.encode())) > MAX_INFO_KEY:
-        raise complaint(ERR_INFO_KEY, f"the key {text[:20]!r}... has {size} bytes, {MAX_INFO_KEY} are allowed.")
+        raise mpi_error(ERR_INFO_KEY, f"the key {text[:20]!r}... has {size} bytes; at most {MAX_INFO_KEY} are allowed.")
     return text
 
 

@@ -1,7 +1,7 @@
 """The members of a group: an immutable list of process numbers, one object for all ranks that have the same list.
 
-Whole worlds and regular slices of them are ranges and take no room at all; anything else is a tuple, kept once per
-process however many ranks made it.
+The members of COMM_WORLD and of regular slices of it are ranges, which need constant memory. Other lists are tuples, stored
+once for all ranks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 
 class Members:
-    """Distinct process numbers in rank order. Make them with `Members.of`: equal lists are the same object.
+    """Distinct process numbers in rank order. Create them with `Members.of`: equal lists are the same object.
 
     `numbers[rank]` is the process of a rank; `index(number)` the rank of a process. Both take constant time.
     """
@@ -31,8 +31,8 @@ class Members:
     def of(cls, numbers: Iterable[int]) -> Members:
         """The members with these numbers, which must be distinct."""
         compact = _compact(numbers)
-        found = _known.get(compact)
-        return _known.setdefault(compact, cls(compact)) if found is None else found
+        known = _interned.get(compact)
+        return _interned.setdefault(compact, cls(compact)) if known is None else known
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -66,7 +66,7 @@ class Members:
         return where.get(number)
 
     def take(self, ranks: Sequence[int]) -> Members:
-        """The members at these ranks, in that order."""
+        """Return the members at these ranks, in that order."""
         numbers = self.numbers
         if isinstance(ranks, range) and isinstance(numbers, range) and ranks:
             first, stride = numbers[ranks[0]], numbers.step * ranks.step
@@ -74,32 +74,32 @@ class Members:
         return Members.of([numbers[rank] for rank in ranks])
 
     def union(self, other: Members) -> Members:
-        """All members of this one, then those of the other that are not among them."""
-        return self._once("union", other, lambda: [*self, *(number for number in other if number not in self)])
+        """Return all members of this object, then those of the other that are not among them."""
+        return self._cached("union", other, lambda: [*self, *(number for number in other if number not in self)])
 
     def intersection(self, other: Members) -> Members:
-        """The members that are also the other's, in the order of this one."""
-        return self._once("intersection", other, lambda: [number for number in self if number in other])
+        """Return the members that both have, in the order of this object."""
+        return self._cached("intersection", other, lambda: [number for number in self if number in other])
 
     def difference(self, other: Members) -> Members:
-        """The members that are not the other's, in the order of this one."""
-        return self._once("difference", other, lambda: [number for number in self if number not in other])
+        """Return the members that the other does not have, in the order of this object."""
+        return self._cached("difference", other, lambda: [number for number in self if number not in other])
 
-    def _once(self, name: str, other: Members, compute: Callable[[], list[int]]) -> Members:
-        """Compute what all ranks ask for alike once, and remember it while somebody still has it."""
+    def _cached(self, name: str, other: Members, compute: Callable[[], list[int]]) -> Members:
+        """Compute a result once for all ranks, and keep it as long as it is in use."""
         if self._results is None:
             self._results = WeakValueDictionary()
-        found = self._results.get((name, other))
-        if found is None:
-            found = self._results[name, other] = Members.of(compute())
-        return found
+        result = self._results.get((name, other))
+        if result is None:
+            result = self._results[name, other] = Members.of(compute())
+        return result
 
 
-_known: WeakValueDictionary[range | tuple[int, ...], Members] = WeakValueDictionary()
+_interned: WeakValueDictionary[range | tuple[int, ...], Members] = WeakValueDictionary()
 
 
 def _compact(numbers: Iterable[int]) -> range | tuple[int, ...]:
-    """The numbers as a range if they are evenly spaced, else as a tuple. Equal lists give equal answers."""
+    """Return the numbers as a range if they are evenly spaced, otherwise as a tuple. Equal lists give equal results."""
     if isinstance(numbers, range):
         return numbers
     listed = tuple(numbers)

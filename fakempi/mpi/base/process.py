@@ -1,246 +1,266 @@
-"""A process: what the program of one rank has that is its own, and the universe that all of them share."""
+"""Universe: the state of a run, shared by all its processes. Process: the state of one rank."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
-from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from fakempi.checks.findings import Ledger, headline, lines
-from fakempi.checks.ranks import Names
+import numpy as np
+
+from fakempi.core.hooks import Hooked
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.kernel.loop import Loop
+from fakempi.core.kernel.task import Task
+from fakempi.core.network.cost import CostModel
+from fakempi.core.network.delivery import Delivery
+from fakempi.core.network.matching import Mailbox
+from fakempi.core.network.ports import Port
+from fakempi.core.reports.findings import Ledger, headline, lines
+from fakempi.core.reports.ranks import Names
 from fakempi.errors import FindingsError
-from fakempi.kernel.loop import Loop
-from fakempi.wire.cost import CostModel
-from fakempi.wire.delivery import Delivery
-from fakempi.wire.matching import Mailbox
+from fakempi.mpi.interfaces.records import Origins, TrackedResources
+from fakempi.mpi.interfaces.services import (
+    ChoicePoints,
+    CpuMeter,
+    FusedCollectives,
+    Interruptible,
+    ProcessBufferChecks,
+    TraceService,
+)
+
+if TYPE_CHECKING:
+    from fakempi.tuning.requests import AlgorithmRequest
+    from fakempi.tuning.table import Table
+
+Algorithms: TypeAlias = "str | Mapping[str, AlgorithmRequest | Table] | Table | None"
+"""The algorithms of collective calls, as `run` accepts them."""
+
+Program: TypeAlias = Callable[[Any], object]
+"""The function that a process runs. It is called with the process's COMM_WORLD."""
+
+P = TypeVar("P", bound="RunState")
 
 
-class Universe:
-    """What all processes of a run share: time, the wire, and the tables through which they find one another."""
+def zeros(nbytes: int) -> Any:
+    """Return an array of `nbytes` bytes, all zero."""
+    return np.zeros(nbytes, np.uint8)
 
-    alone = False  # whether it is a world of one, outside a run
-    mailbox: Any = Mailbox  # the class of those that its contexts make
-    choices: Any = None  # who makes the choices that MPI leaves open, if they are not left to time
 
-    def __init__(self, loop: Loop, wire: Delivery, cost: CostModel, algorithms: Any, strict: bool) -> None:
-        self.loop, self.wire, self.cost, self.strict = loop, wire, cost, strict
+class RunState:
+    """State of a run that one package owns. `universe.state(Class)` returns it, and creates it on first use.
+
+    Therefore `Universe` does not depend on the packages that keep state in it.
+    """
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+
+
+class Universe(Hooked):
+    """The state of a run: its loop, its network, its services, and the state that packages own (`state`).
+
+    Hook points: a process has failed (`fail`), and the run ends for another reason (`end`).
+    """
+
+    HOOK_POINTS = ("fail", "end")
+
+    is_singleton = False  # True for the one process outside a run
+
+    def __init__(
+        self, loop: Loop, network: Delivery, cost: CostModel, algorithms: Algorithms, strict: bool,
+        choices: ChoicePoints | None = None,
+    ) -> None:  # fmt: skip
+        self.loop, self.network, self.cost, self.strict = loop, network, cost, strict
+        self.choices = choices  # None if modeled time determines the schedule
+        self.mailbox: Callable[[int, Port, object], Mailbox] = Mailbox if choices is None else choices.mailbox
         self.algorithms = algorithms  # as given to `run`
-        self._table: Any = None
         self.has_nodes = type(cost).node is not CostModel.node
-        self._placements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by side
-        self._placed: dict[tuple[Any, ...], Any] = {}  # the same by the names of the nodes
-        self.weighs: frozenset[str] = frozenset()  # operations that ask what each rank takes to send
-        self._weights: WeakKeyDictionary[Any, dict[int, Any]] = WeakKeyDictionary()  # by side and bytes
-        if algorithms is not None:
-            self._look_up_table()
         self.processes: list[Process] = []
-        self.started = 0  # how many of them by `run`
+        self.started = 0  # how many of them `run` started; the others were spawned
         self.names = Names()
-        self.ledger = Ledger(self.names)  # of what is wrong and does not stop the run
-        self.contexts = 0  # how many have been made
-        self.sides: WeakSet[Any] = WeakSet()  # of all contexts that are in use, for whoever asks where messages lie
-        self.remains: list[Any] = []  # contexts that nobody has any more, and in which something was left behind
-        self.buffered: Any = None  # blocking sends that were, if anybody asked for them
-        self.reported: dict[Any, Any] = {}  # what a deadlock report has found out already
-        self.recorder: Any = None  # of what happens, if there is to be a trace
-        self.paper: Any = None  # where collective calls are carried out in one piece, if they may be
-        self.pins: Any = None  # what watches over memory that is in use, if anything does
-        self.computing = 0.0  # by what factor measured CPU time is charged to the clocks; 0 if it is not
-        self.glances = 0  # how often any of them has read a clock
-        self.polled_in_vain = 0  # rounds in which all that could run polled in vain, if that is why the run has ended
+        self.ledger = Ledger(self.names)  # of findings
+        self.recorder: TraceService | None = None
+        self.fused: FusedCollectives | None = None
+        self.buffer_checks: BufferChecks | None = None
+        self.monitor: Interruptible | None = None
+        self.cpu_scale = 0.0  # factor by which measured CPU time is charged to the clocks
+        self.clock_reads = 0  # how often processes have read a clock
         self.failures: list[tuple[Process, BaseException]] = []
-        self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
-        self.watch: Any = None  # what looks after the run, if anything does
-        self.inner: Universe | None = None  # another run, which one of these processes is carrying out
-        self.driver = get_ident()  # the OS thread that carries out this one
-        self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them
-        self.windows: list[Any] = []  # that have been made and not freed
-        self.meetings: dict[Any, Any] = {}  # of groups that have no communicator
-        self.node_members: dict[Any, Any] = {}  # by world and node, if somebody has asked
-        self.dead: dict[int, tuple[Process, Any]] = {}  # processes that have died, by number, and when
-        self.detection: Any = 1e-3  # seconds until the others know
-        self.watches_the_dead = False  # whether messages are looked at for that
-        self.resilient = False  # whether any process has learned of it, or asked
-        self.excuse: Callable[[int], None] = lambda number: None  # nobody waits for a process to part: given by `world`
-        self.partings: dict[Any, Any] = {}  # meetings to disconnect that are under way, and where they are entered
-        self.datareps: dict[int, set[str]] = {}  # by process: representations of data in files that it knows
-        self.file_queue: Any = None  # at the file server, if the cost model has one
-        self.file_accesses: dict[str, list[Any]] = {}  # by path, where choices are made
-        self.file_errhandlers: dict[int, Any] = {}  # by process: what happens on errors of files it opens
-        self.ports: dict[str, Any] = {}  # that are open, by name
-        self.opened = 0  # how many have been
-        self.services: dict[str, str] = {}  # published names, and the ports they stand for
-        self.launch: Callable[[Process, Callable[[Any], Any]], None]  # let a process run a program: given by `world`
-        self.program: Callable[[Sequence[str]], Callable[[Any], Any]]  # of a script and its arguments, likewise
+        self.verdict: BaseException | None = None  # why the run ends early, if no process has failed
+        self.inner: Universe | None = None  # a run inside this one, started by one of its processes
+        self.driver = get_ident()  # the OS thread that drives this run
+        self.launch: Callable[[Process, Program], None]  # start a program on a process; set by `world`
+        self.program_of_command: Callable[[Sequence[str]], Program]  # for a script and its arguments; set by `world`
+        self.can_spawn_functions = True  # False if ranks are processes: a process runs its rank only
+        self.window_memory: Callable[[int], Any] = zeros  # returns new memory; replaced if other processes need access
+        self.remarks: list[Callable[[], str]] = []  # return lines for the report of a time-out, or empty ones
+        self.at_end: list[Callable[[], None]] = []  # called when the run is over
+        self.leak_checks: list[Callable[[], None]] = []  # called when the run ends without an error
+        self.states: dict[type[RunState], RunState] = {}
 
-    def choose(self, **facts: Any) -> Any:
-        """The algorithm, and its parameters, for a collective call that all ranks describe in the same way."""
-        if self._table is None:
-            self._look_up_table()
-        return self._table.choose(self._facts(startup_bytes=self._startup_bytes, **facts))
-
-    def sizes(self, sizes: Sequence[int]) -> Any:
-        """The sizes of blocks as a fact."""
-        if self._table is None:
-            self._look_up_table()
-        return self._sizes(sizes)
-
-    def placement(self, side: Any) -> Any:
-        """Where the ranks of a communicator are, as far as that makes a difference; one object for all who are alike."""
-        found = self._placements.get(side, self)
-        if found is self:
-            if self._table is None:
-                self._look_up_table()
-            names = tuple(self.cost.node(process) for process in side.members)
-            if names not in self._placed:
-                self._placed[names] = self._place(names)
-            found = self._placements[side] = self._placed[names]
-        return found
-
-    def send_costs(self, side: Any, nbytes: int) -> Any:
-        """What each rank of a communicator takes to send so many bytes."""
-        known = self._weights.setdefault(side, {})
-        if nbytes not in known:
-            known[nbytes] = self._weigh(self.wire.price, list(side.members), nbytes)
-        return known[nbytes]
-
-    def choose_split(self, p: int) -> Any:
-        """The algorithm that makes communicators of `p` ranks, if one was asked for; otherwise that is free."""
-        if self._table is None or not self._table.splits:
-            return None
-        return self.choose(kind="split", operation="split", p=p)
-
-    def choose_making(self, operation: str, p: int) -> Any:
-        """The algorithm by which `p` ranks (of two groups, those of one) agree on a communicator, if one was asked for."""
-        if self._table is None or ("making", operation) not in self._table.rules:
-            return None
-        return self.choose(kind="making", operation=operation, p=p)
-
-    def choose_files(self, operation: str, p: int, *, hinted: bool) -> Any:
-        """The algorithm by which `p` ranks access a file together, if the run asked for one, or a hint of the program."""
-        if self._table is not None and ("files", operation) in self._table.rules:
-            return self.choose(kind="files", operation=operation, p=p)
-        if not hinted:
-            return None
-        from fakempi.tuning.table import two_phase  # if needed
-
-        return two_phase(operation)
-
-    def _look_up_table(self) -> None:
-        # If needed: that imports all algorithms.
-        from fakempi.tuning import Facts, Placement, SendCosts, Sizes, resolve, startup_bytes
-
-        self._table, self._facts = resolve(self.algorithms, self.cost.linear), Facts
-        self._startup_bytes, self._place, self._sizes = startup_bytes(self.cost.linear), Placement.of, Sizes.of
-        if self.cost.linear is None:
-            self.weighs, self._weigh = self._table.weighs, SendCosts.of
+    def state(self, kind: type[P]) -> P:
+        """Return the state that a package owns; it is created on first use."""
+        state = self.states.get(kind)
+        if state is None:
+            state = self.states[kind] = kind(self)
+        return state  # type: ignore[return-value]  # states are stored by their class
 
     def fail(self, process: Process, error: BaseException) -> None:
-        """A process has failed: nothing more is to happen but the end."""
+        """End the run, because a process has failed."""
         process.explain(error)
         self.failures.append((process, error))
         self.close()
 
-    def leaves_open(self, what: str) -> None:
-        """A process does something that MPI leaves open, and of which not all outcomes are tried where choices are made."""
+    def note_unexplored(self, what: str) -> None:
+        """Record behavior that MPI leaves open and of which the model checker does not try all outcomes."""
         if self.choices is not None:
-            self.choices.leaves_out(what)
+            self.choices.note_unexplored(what)
 
     def decide(self, verdict: BaseException) -> None:
-        """This is why the run ends, unless there is a reason already."""
+        """Record why the run ends, unless there is a reason already."""
         if self.verdict is None and not self.failures:
             self.verdict = verdict
 
     def end(self, verdict: BaseException) -> None:
-        """The run ends now, and this is why."""
+        """End the run for a reason other than a failed process."""
         self.decide(verdict)
         self.close()
 
-    def found(
+    def report(
         self, kind: str, number: int, sentence: str, others: Sequence[int] = (), *,
-        call: str, place: str, at_once: bool = False, times: int = 1,
+        call: str, place: str, at_once: bool = False, times: int = 1, unchecked: bool = False,
     ) -> None:  # fmt: skip
-        """Something is wrong with what a process did, which does not stop the run; `{others}` are those of that number.
+        """Add a finding about a process. In the sentence, `{others}` is replaced by the names of the processes `others`.
 
-        `at_once`: wrong data would flow, so a strict run ends here.
+        `at_once`: the data would be wrong from here on, so a strict run ends here. `unchecked`: a note, which says where
+        the check for errors of this kind is incomplete.
         """
-        self.ledger.add(kind, number, call, place, sentence, others, times)
+        self.ledger.add(kind, number, call, place, sentence, others, times, unchecked)
         if at_once and self.strict:
-            self.end(self.disapproval())
+            self.end(self.findings_error())
 
-    def disapproval(self) -> FindingsError:
-        """What a strict run with findings raises."""
+    def findings_error(self) -> FindingsError:
+        """Return the exception of a strict run with findings."""
         findings = self.ledger.findings()
         text = [f"{headline(findings)} in a strict run:", *lines(findings)]
         return FindingsError("\n  ".join(text), findings)
 
     def close(self) -> None:
-        """The run is over: whoever waits or sends from now on is told so."""
+        """Stop the run: each task that waits or sends from now on gets an exception."""
         self.loop.stop()
-        self.wire.close(self._refuse)
+        self.network.close(self._reject)
 
-    def _refuse(self) -> None:
+    def finish(self) -> None:
+        """Call the functions in `at_end`, after all tasks have ended."""
+        for finish in self.at_end:
+            finish()
+
+    def _reject(self) -> None:
         if self.loop.running is not None:
-            self.loop.refuse(self.loop.running)
+            self.loop.raise_ended(self.loop.running)
 
     def add_process(self, rank: int) -> Process:
-        """A new process, which is `rank` in its own world."""
-        process = Process(self, self.wire.ports.add_process(), rank)
-        process.pins = None if self.pins is None else self.pins.of(process)
+        """Add a process, which has that rank in its COMM_WORLD."""
+        process = Process(self, self.network.ports.add_process(), rank)
+        process.buffer_checks = None if self.buffer_checks is None else self.buffer_checks.add_process(process)
         self.processes.append(process)
         return process
 
 
+class BufferChecks(Protocol):
+    """Checks the buffers that operations use. Implemented by `fakempi.extensions.buffer_checks`."""
+
+    def add_process(self, process: Process) -> ProcessBufferChecks:
+        """Return the checks of a new process."""
+
+    def end(self) -> None:
+        """Stop watching all buffers."""
+
+
 class Process:
-    """One virtual rank. Most never need most of these, so what is rare starts as None."""
+    """One virtual rank. Attributes that few ranks need start as None."""
 
     __slots__ = (
-        "appnum", "attributes", "buffers", "comm_self", "comm_world", "duties", "eager_limit", "finalized", "glanced_at",
-        "glances", "initialized", "loop", "meter", "notes", "number", "options", "out", "parent", "pickle", "pins", "rank",
-        "task", "thread_level", "threads", "universe", "wire",
+        "appnum",
+        "attributes",
+        "buffer_checks",
+        "buffers",
+        "clock_read_at",
+        "clock_reads",
+        "comm_self",
+        "comm_world",
+        "eager_limit",
+        "finalized",
+        "initialized",
+        "inner_limit",
+        "loop",
+        "memory_at",
+        "meter",
+        "network",
+        "number",
+        "options",
+        "origins",
+        "out",
+        "parent",
+        "pickle",
+        "rank",
+        "task",
+        "thread_level",
+        "threads",
+        "tracked",
+        "universe",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
         self.universe = universe
-        self.loop, self.wire = universe.loop, universe.wire
+        self.loop, self.network = universe.loop, universe.network
         self.eager_limit = universe.cost.eager_limit or -1  # with a limit of 0 not even an empty message is eager
-        self.out = universe.wire.out[number]
+        self.inner_limit = self.eager_limit  # the limit for messages inside collective calls
+        if universe.choices is not None:
+            self.eager_limit, self.inner_limit = -1, universe.choices.inner_limit()  # see `is_eager`
+        self.out = universe.network.out[number]
         self.number = number  # unique in the universe
-        self.rank = rank  # in its own world
-        self.task: Any = None
-        self.comm_world: Any = None
+        self.rank = rank  # in its COMM_WORLD
+        self.task: Task = None  # type: ignore[assignment]  # until `start`
+        self.comm_world: Any = None  # an Intracomm; the types of this and the next two are in a higher package
         self.comm_self: Any = None
-        self.parent: Any = None  # the intercommunicator to those who spawned it
-        self.appnum = 0  # which of the programs that were spawned together it runs
-        self.pins: Any = None  # memory that its operations use, if that is watched
-        self.pickle: Any = None  # this rank's MPI.pickle settings, once changed
-        self.attributes: Any = None  # attributes that this rank put on objects which all ranks share
+        self.parent: Any = None  # the intercommunicator to the processes that spawned it
+        self.appnum = 0  # the index of its program among those that were spawned together
+        self.buffer_checks: ProcessBufferChecks | None = None  # None if buffers are not checked
+        self.memory_at: Any = None  # how memory is found by address, if the program of the rank is in another process
+        self.pickle: Any = None  # this rank's settings of MPI.pickle, once it has changed them
+        self.attributes: Any = None  # this rank's attributes of objects that all ranks share
         self.buffers: Any = None  # attached buffers for Bsend
         self.initialized, self.finalized = True, False
-        self.thread_level: int | None = None  # that was asked for, if any was
-        self.threads: list[Any] | None = None  # tasks: those threads that it has started
-        self.options: dict[str, Any] | None = None  # what it has set in `mpi4py.rc`
-        self.meter: Any = None  # of the CPU time that it takes, if that is charged to its clock
-        self.glanced_at: Any = None  # the time at which it last called Wtime, and how often
-        self.glances = 0
-        self.notes: dict[Any, Any] | None = None if universe.alone else {}  # origins of requests, by place
-        self.duties: dict[Any, Any] | None = None  # what it has to free, and the like
+        self.thread_level: int | None = None  # as required in Init_thread, if any
+        self.threads: list[Task] | None = None  # the tasks of threads that it has started
+        self.options: dict[str, Any] | None = None  # its settings in `mpi4py.rc`
+        self.meter: CpuMeter | None = None  # None if CPU time is not charged to the clock
+        self.clock_read_at: Time | None = None  # the time at which it last called Wtime
+        self.clock_reads = 0  # how often it has called Wtime at that time
+        self.origins: Origins | None = None if universe.is_singleton else {}
+        self.tracked: TrackedResources | None = None  # resources that its program has to free
 
     @property
     def name(self) -> str:
-        """The process in words: `rank 2`, and of those that were spawned, where."""
+        """The name of the process: `rank 2`; for a spawned process, with the line that spawned it."""
         return self.universe.names.name(self.number)
 
-    def explain(self, error: BaseException) -> None:
-        """Its program has failed: if that is because it wrote to memory in use, that is a finding."""
-        if self.pins is not None:
-            self.pins.explain(error)
+    def is_eager(self, nbytes: int) -> bool:
+        """Whether a standard send of its program is buffered: by its size, or by a choice of the model checker."""
+        choices = self.universe.choices
+        return nbytes <= self.eager_limit or (choices is not None and choices.is_eager(nbytes))
 
-    def started(self, task: Any) -> bool:
+    def explain(self, error: BaseException) -> None:
+        """Report a finding if its program failed because it wrote to a buffer in use."""
+        if self.buffer_checks is not None:
+            self.buffer_checks.explain(error)
+
+    def started(self, task: Task | None) -> bool:
         """Whether a task is a thread that the process has started."""
         return self.threads is not None and task in self.threads
 
     def start(self, main: Callable[[], None]) -> None:
-        """Let the process run a program."""
+        """Start the task of the process."""
         self.task = self.loop.spawn(main, self)

@@ -1,22 +1,26 @@
-"""Parts of a run that have a name, for its trace: collectives, and what a program calls a phase."""
+"""Regions: named parts of a run, for its trace. Collective calls are regions, and programs define others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.process import Process
+from fakempi.mpi.interfaces.services import TraceService
+
+R = TypeVar("R")
 
 
 @contextmanager
 def region(name: str) -> Iterator[None]:
-    """Give what the running rank does in here a name, which shows in the trace; without a trace nothing happens.
+    """Name a part of the program in the trace. Without a trace this has no effect.
 
     Parameters
     ----------
     name
-        What the trace calls it.
+        The name of the region in the trace.
 
     Examples
     --------
@@ -40,21 +44,24 @@ def region(name: str) -> Iterator[None]:
 
 
 def recorded(
-    comm: Any, work: Callable[..., Any], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None,
+    comm: Any, work: Callable[..., R], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None,
     call: int = 0,
-) -> Callable[..., Any]:  # fmt: skip
-    """The work of a collective call, as a region of the trace; call it where the program calls, or tell that `call`."""
+) -> Callable[..., R]:  # fmt: skip
+    """Return a function that does the work of a collective call and records it as a region of the trace.
+
+    `call` is the number of the program's call in the trace; by default, that of the call that is running now.
+    """
     process, context = comm._process, comm._context
     recorder = process.universe.recorder
     if recorder is None:
         return work
     call, number = call or recorder.call(), comm._side.calls.get(comm._rank, 0)
-    who = -1 if root is None else comm._side.members[root]
+    root_number = -1 if root is None else comm._side.members[root]
 
-    def in_region(*args: Any, **options: Any) -> Any:
+    def in_region(*args: object, **options: object) -> R:
         entered = recorder.enter(
             process.number, name, algorithm=algorithm, call=call, lane=_lane(process), context=context.number, number=number,
-            root=who, nbytes=nbytes,
+            root=root_number, nbytes=nbytes,
         )  # fmt: skip
         try:
             return work(*args, **options)
@@ -65,16 +72,16 @@ def recorded(
 
 
 class WholeCall:
-    """A call of the program's that is made of several, as one region of the trace around theirs.
+    """A call of the program that consists of several collective calls.
 
-    It is by the algorithm that the last of them is by.
+    In the trace it is one region that contains the regions of these calls. Its algorithm is that of the last of them.
     """
 
     __slots__ = ("_comm", "_entered", "_name", "_nbytes", "_recorder", "_root")
 
     def __init__(self, comm: Any, name: str, *, nbytes: int = 0, root: int | None = None) -> None:
         self._comm, self._name, self._nbytes, self._root = comm, name, nbytes, root
-        self._recorder: Any = comm._process.universe.recorder
+        self._recorder: TraceService | None = comm._process.universe.recorder
 
     def __enter__(self) -> None:
         if self._recorder is None:
@@ -91,7 +98,7 @@ class WholeCall:
             self._recorder.leave(*self._entered)
 
 
-def _lane(process: Any) -> int:
-    """0 for the rank's own task, otherwise the number of the one in the background."""
+def _lane(process: Process) -> int:
+    """0 for the main task of the rank, otherwise the number of the child task."""
     task = process.loop.running
-    return 0 if task is process.task else task.number
+    return 0 if task is process.task or task is None else task.number

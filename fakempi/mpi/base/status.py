@@ -1,20 +1,44 @@
-"""What a receive, a probe or a wait tells about a message: from whom, which tag, how much, and whether it went well."""
+"""Status: source, tag, size and error of a message, as a receive, a probe or a wait reports them."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, F_STATUS_SIZE, UNDEFINED
+from fakempi.mpi.base.mpi_errors import mpi_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class CountedType(Protocol):
+    """A datatype, with the number of bytes and of basic elements of an item."""
+
+    @property
+    def _size(self) -> int: ...
+
+    def _elements(self, nbytes: int) -> int | None: ...
+
+
+class _Byte:
+    """Stands for BYTE as the default of a parameter, since a higher package defines BYTE."""
+
+    _size = 1
+
+    def _elements(self, nbytes: int) -> int:
+        return nbytes
+
+    def __repr__(self) -> str:
+        return "BYTE"
+
+
+_BYTE = _Byte()
 
 
 class Status:
@@ -28,8 +52,8 @@ class Status:
     _nbytes: int
     _cancelled: bool
     _memory: memoryview
-    _unmapped: type[Status] | None = None  # of a status with memory, the class it had before
-    __hash__ = None  # type: ignore[assignment]
+    _unmapped: type[Status] | None = None  # for a status with memory, the class it had before
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make objects unhashable
 
     def __new__(cls, status: Status | None = None) -> Self:
         self = super().__new__(cls)
@@ -38,18 +62,18 @@ class Status:
         elif isinstance(status, Status):
             self._source, self._tag, self._error, self._nbytes, self._cancelled = status._fields()
         else:
-            raise complaint(ERR_ARG, f"cannot make a Status of {status!r}.", MPITypeError)
+            raise mpi_error(ERR_ARG, f"cannot create a Status from {status!r}.", MPITypeError)
         return self
 
     def _fill(self, source: int, tag: int, nbytes: int) -> None:
-        """Say what has arrived. The error field is left alone, as MPI wants where a call has one status."""
+        """Describe a message. The error field does not change, as MPI requires for calls with one status."""
         self._source = source
         self._tag = tag
         self._nbytes = nbytes
         self._cancelled = False
 
     def _fill_empty(self) -> None:
-        """Say that there was nothing to wait for."""
+        """Become an empty status."""
         self._fill(ANY_SOURCE, ANY_TAG, 0)
         self._error = SUCCESS
 
@@ -78,7 +102,7 @@ class Status:
     # -- the fields --------------------------------------------------------------------------------------------------
 
     def Get_source(self) -> int:
-        """The rank of the sender."""
+        """Return the rank of the sender."""
         return self._source
 
     def Set_source(self, source: int) -> None:
@@ -86,7 +110,7 @@ class Status:
         self._source = _integer("source", source)
 
     def Get_tag(self) -> int:
-        """The tag of the message."""
+        """Return the tag of the message."""
         return self._tag
 
     def Set_tag(self, tag: int) -> None:
@@ -94,7 +118,7 @@ class Status:
         self._tag = _integer("tag", tag)
 
     def Get_error(self) -> int:
-        """The error code, SUCCESS if all went well."""
+        """Return the error code, SUCCESS if there was no error."""
         return self._error
 
     def Set_error(self, error: int) -> None:
@@ -106,52 +130,90 @@ class Status:
         return self._cancelled
 
     def Set_cancelled(self, flag: bool) -> None:
-        """Say whether the operation was cancelled."""
+        """Set whether the operation was cancelled."""
         self._cancelled = bool(flag)
 
-    # -- how much ----------------------------------------------------------------------------------------------------
+    # -- the size ----------------------------------------------------------------------------------------------------
 
-    def Get_count(self, datatype: Any = None) -> int:
-        """How many whole items of the datatype arrived, or UNDEFINED if they are not whole."""
+    def Get_count(self, datatype: CountedType = _BYTE) -> int:
+        """Return the number of items of the datatype, or UNDEFINED if the last one is not complete."""
         size = _size(datatype)
         if self._nbytes % size if size else self._nbytes:
             return UNDEFINED
         return self._nbytes // size if size else 0
 
-    def Get_elements(self, datatype: Any) -> int:
-        """How many basic elements arrived, counting inside items of the datatype, or UNDEFINED if not whole."""
+    def Get_elements(self, datatype: CountedType) -> int:
+        """Return the number of basic elements in items of the datatype, or UNDEFINED if the last one is not complete."""
+        if datatype is None:
+            raise mpi_error(ERR_TYPE, "None is not a Datatype.", MPITypeError)
         if not _size(datatype):
             return UNDEFINED if self._nbytes else 0
-        elements: int | None = datatype._elements(self._nbytes)
+        elements = datatype._elements(self._nbytes)
         return UNDEFINED if elements is None else elements
 
-    def Set_elements(self, datatype: Any, count: int) -> None:
-        """Say how many basic elements arrived, counting inside items of the datatype (BYTE if None)."""
+    def Set_elements(self, datatype: CountedType, count: int) -> None:
+        """Set the number of basic elements in items of the datatype."""
         size, count = _size(datatype), _integer("count", count, bits=64)
         if count < 0:
-            raise complaint(ERR_COUNT, f"count {count} is negative.")
-        self._nbytes = count if datatype is None else _nbytes(datatype, size, count)
+            raise mpi_error(ERR_COUNT, f"count {count} is negative.")
+        self._nbytes = count if datatype is _BYTE else _nbytes(datatype, size, count)
 
-    def _set_count(self, count: int) -> None:
-        self.Set_elements(None, count)
+    @property
+    def source(self) -> int:
+        """The rank of the sender."""
+        return self._source
 
-    source = property(Get_source, Set_source)
-    tag = property(Get_tag, Set_tag)
-    error = property(Get_error, Set_error)
-    count = property(Get_count, _set_count)
-    cancelled = property(Is_cancelled, Set_cancelled)
+    @source.setter
+    def source(self, source: int) -> None:
+        self.Set_source(source)
 
-    # -- the shape that C and Fortran know ---------------------------------------------------------------------------
+    @property
+    def tag(self) -> int:
+        """The tag of the message."""
+        return self._tag
+
+    @tag.setter
+    def tag(self, tag: int) -> None:
+        self.Set_tag(tag)
+
+    @property
+    def error(self) -> int:
+        """The error code, SUCCESS if there was no error."""
+        return self._error
+
+    @error.setter
+    def error(self, error: int) -> None:
+        self.Set_error(error)
+
+    @property
+    def count(self) -> int:
+        """The number of bytes."""
+        return self.Get_count()
+
+    @count.setter
+    def count(self, count: int) -> None:
+        self.Set_elements(_BYTE, count)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the operation was cancelled."""
+        return self._cancelled
+
+    @cancelled.setter
+    def cancelled(self, cancelled: bool) -> None:
+        self.Set_cancelled(cancelled)
+
+    # -- the representation in Fortran and C -------------------------------------------------------------------------
 
     def py2f(self) -> list[int]:
-        """The status as Fortran has it: low and high half of the size, the latter with the flag; source, tag, error."""
+        """Return the status as in Fortran: low half of the size, high half with the cancelled flag, source, tag, error."""
         return list(struct.unpack("=5i", self._packed()))
 
     @classmethod
-    def f2py(cls, arg: Sequence[int]) -> Self:
-        """The status that Fortran has in these integers."""
+    def f2py(cls, arg: list[int]) -> Self:
+        """Return the status for the integers of a Fortran status."""
         if len(arg) < F_STATUS_SIZE:
-            raise complaint(ERR_ARG, f"a Fortran status has {F_STATUS_SIZE} integers, not {len(arg)}.", MPIValueError)
+            raise mpi_error(ERR_ARG, f"a Fortran status has {F_STATUS_SIZE} integers, not {len(arg)}.", MPIValueError)
         low, high, source, tag, error = (_integer("arg", number) for number in arg[:F_STATUS_SIZE])
         self = cls()
         self._source, self._tag, self._error = source, tag, error
@@ -159,11 +221,17 @@ class Status:
         return self
 
     def tomemory(self) -> memoryview:
-        """The integers of `py2f` as memory, which the status has from now on: what is written there, it says."""
+        """Return the integers of `py2f` as memory. From now on the fields of the status are in this memory."""
+        return self._move_to(bytearray)
+
+    def _move_to(self, allocate: Callable[[int], Any]) -> memoryview:
+        """Move the fields to memory that a function allocates, unless they are in memory already; returns the memory."""
         if self._unmapped is None:
-            self._memory = memoryview(bytearray(self._packed())).cast("i")
-            kind: Any = type(self)
-            self.__class__ = _mapped(kind)
+            packed = self._packed()
+            memory = memoryview(allocate(len(packed)))
+            memory[:] = packed
+            self._memory = memory.cast("i")
+            self.__class__ = _mapped(type(self))  # type: ignore[arg-type]  # classes are hashable, their objects are not
         return self._memory
 
     def _packed(self) -> bytes:
@@ -171,16 +239,16 @@ class Status:
 
 
 @cache
-def _mapped(cls: Any) -> Any:
-    """The class of a status that has memory: as its own class, with the fields in that memory."""
+def _mapped(cls: type[Status]) -> type[Status]:
+    """Return a subclass whose fields are in the memory of the status."""
 
-    def word(place: int) -> property:
-        return property(lambda self: self._memory[place], lambda self, value: self._memory.__setitem__(place, value))
+    def word(i: int) -> property:
+        return property(lambda self: self._memory[i], lambda self, value: self._memory.__setitem__(i, value))
 
-    def set_nbytes(self: Any, nbytes: int) -> None:
+    def set_nbytes(self: Status, nbytes: int) -> None:
         self._memory[0], self._memory[1] = struct.unpack("=2i", _size_words(nbytes, self._cancelled))
 
-    def set_cancelled(self: Any, flag: bool) -> None:
+    def set_cancelled(self: Status, flag: bool) -> None:
         self._memory[1] = self._memory[1] & ~1 | flag
 
     fields = {
@@ -202,36 +270,36 @@ def _size_of_words(low: int, high: int) -> int:
 
 
 def _integer(name: str, value: int, bits: int = 32) -> int:
-    """The value, which must be an integer of at most so many bits."""
+    """Return the value as an integer; raise an error if it needs more bits."""
     try:
         number = index(value)
     except TypeError:
-        raise complaint(ERR_ARG, f"{name} is {value!r}, not an integer.", MPITypeError) from None
+        raise mpi_error(ERR_ARG, f"{name} is {value!r}, not an integer.", MPITypeError) from None
     if not -1 << bits - 1 <= number < 1 << bits - 1:
-        raise complaint(ERR_ARG, f"{name} is {number}, which does not fit in {bits} bits.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"{name} is {number}, which does not fit in {bits} bits.", MPIValueError)
     return number
 
 
-def _size(datatype: Any) -> int:
-    """The size in bytes of a datatype, which must not be null; None stands for BYTE."""
-    if datatype is None:
+def _size(datatype: CountedType) -> int:
+    """Return the size in bytes of a datatype, which must not be null."""
+    if datatype is _BYTE:
         return 1
     try:
         null, size = not datatype, datatype._size
     except AttributeError:
-        raise complaint(ERR_TYPE, f"{datatype!r} is not a Datatype.", MPITypeError) from None
+        raise mpi_error(ERR_TYPE, f"{datatype!r} is not a Datatype.", MPITypeError) from None
     if null:
-        raise complaint(ERR_TYPE, "the datatype is null: DATATYPE_NULL, or freed.")
-    return int(size)
+        raise mpi_error(ERR_TYPE, "the datatype is null: DATATYPE_NULL, or freed.")
+    return size
 
 
-def _nbytes(datatype: Any, size: int, count: int) -> int:
-    """The bytes that so many basic elements take, item after item of the datatype."""
-    each = datatype._elements(size) if size else 0
-    if not each:
+def _nbytes(datatype: CountedType, size: int, count: int) -> int:
+    """Return the number of bytes of `count` basic elements in consecutive items of the datatype."""
+    per_item = datatype._elements(size) if size else 0
+    if not per_item:
         if count:
-            raise complaint(ERR_COUNT, f"count {count} does not fit: the datatype has no elements.")
+            raise mpi_error(ERR_COUNT, f"count {count} does not fit: the datatype has no elements.")
         return 0
-    items, left = divmod(count, each)
-    part: int = next(part for part in (left * size // each, *range(size)) if datatype._elements(part) == left)
+    items, remainder = divmod(count, per_item)
+    part: int = next(part for part in (remainder * size // per_item, *range(size)) if datatype._elements(part) == remainder)
     return items * size + part

@@ -1,7 +1,8 @@
-"""How a rank waits: for one operation, for two, for all or for any of many.
+"""Waits of a rank: for one operation, for two, for all of several, or for any of several.
 
-An operation is an envelope, a pattern, or anything else with an `end` that is None until it is known and a `waiter` that
-is told (`settled(end)`) when it becomes known. A rank that waits for all of several is booked once, for the latest end.
+An operation is an envelope, a pattern, or another object with an `end`, which is None until it is known, and a `waiter`,
+whose method `settled(end)` is called when it becomes known. A rank that waits for all of several operations is booked once,
+for the latest end.
 """
 
 from __future__ import annotations
@@ -9,105 +10,115 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fakempi.kernel.loop import Loop
+from fakempi.core.kernel.agenda import Agenda, Time
+from fakempi.core.kernel.loop import Loop
+from fakempi.core.kernel.task import Task
+from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.reports.dependencies import ProgramStep
+from fakempi.errors import MPIError
+from fakempi.mpi.base.unbuffered import follow_if_buffered
+from fakempi.mpi.interfaces.operations import Operation, Waiter
+from fakempi.mpi.interfaces.records import CallOrigin
 
 
 class Completion:
-    """An operation without a message: a meeting of ranks, or a child task's work."""
+    """An operation without a message: a rendezvous, or the work of a child task."""
 
-    __slots__ = ("end", "error", "origin", "result", "waiter", "why")
+    __slots__ = ("end", "error", "needs", "origin", "result", "waiter", "why")
 
-    origin: Any  # where the program began it, if there is a request
+    origin: CallOrigin  # the call that started it, if there is a request
+    needs: ProgramStep | None  # the steps on which it depends without buffering, if they are recorded
 
-    def __init__(self, why: Any = None) -> None:
-        self.end: Any = None
-        self.waiter: Any = None
-        self.error: Any = None
-        self.result: Any = None
-        self.why = why  # what it is part of, for whoever asks why nothing moves
+    def __init__(self, why: object = None) -> None:
+        self.end: Time | None = None
+        self.waiter: Waiter | None = None
+        self.error: Any = None  # an MPIError, or the FailedPayload of a window
+        self.result: Any = None  # the result of the work, of any type
+        self.why = why  # the operation of which it is a part, for reports of blocked ranks
 
-    def complete(self, end: Any) -> None:
-        """It ends at the given time."""
+    def complete(self, end: Time) -> None:
+        """Set the time at which it ends, and notify the waiter."""
         self.end = end
         if self.waiter is not None:
             self.waiter.settled(end)
 
 
 class Reason:
-    """Why something takes its time, for a report: what a `Completion` is part of, if others have to do something."""
+    """The cause of a wait, for reports: the operation of which a `Completion` is a part, if it depends on other ranks."""
 
     __slots__ = ()
 
-    def in_words(self) -> str:
-        """What has to happen."""
+    def describe(self) -> str:
+        """Return a description of the event that has to happen."""
         raise NotImplementedError
 
     def awaits(self) -> tuple[int, ...]:
-        """The process that has to do it, if it is one."""
+        """Return the number of the process that has to cause the event, if it is one process."""
         raise NotImplementedError
 
 
 class Awaited:
-    """Something that is not MPI's, for which a task waits in the loop: a lock, an item of a queue, another thread."""
+    """An event outside MPI for which a task waits in the loop: a lock, an item of a queue, another thread."""
 
     __slots__ = ("end",)
 
     def __init__(self) -> None:
-        self.end: Any = None
+        self.end: Time | None = None
 
-    def in_words(self) -> str:
-        """What it is, for a report; empty if its call says all."""
+    def describe(self) -> str:
+        """Return its description for a report; empty if the name of the call is sufficient."""
         raise NotImplementedError
 
     def awaits(self) -> tuple[int, ...]:
-        """The process on which it depends, if that is another one."""
+        """Return the number of the process on which it depends, if that is another process."""
         raise NotImplementedError
 
 
 class AllOf:
-    """Several operations as one, which ends with the last of them."""
+    """Several operations as one operation, which ends with the last of them."""
 
     __slots__ = ("awaited", "end", "operations", "origin", "waiter")
 
-    origin: Any
+    origin: CallOrigin
 
-    def __init__(self, operations: Sequence[Any]) -> None:
+    def __init__(self, operations: Sequence[Operation]) -> None:
         self.operations = operations
-        self.waiter: Any = None
-        self.end: Any = 0
+        self.waiter: Waiter | None = None
+        self.end: Time | None = 0
         pending = [operation for operation in operations if operation.end is None]
         self.awaited = len(pending) + 1
         for operation in pending:
             operation.waiter = self
         self.settled(0)
 
-    def settled(self, end: Any) -> None:
-        """One of them will have ended then; with the last one all is known."""
+    def settled(self, end: Time) -> None:
+        """Record the end of one of the operations; the last one determines the end of all."""
         self.awaited -= 1
         if self.awaited:
             self.end = None
         else:
-            self.end = max((operation.end for operation in self.operations), default=0)
+            last: Time = max((operation.end for operation in self.operations), default=0)  # type: ignore[type-var, assignment]  # operations that have ended have an end
+            self.end = last
             if self.waiter is not None:
-                self.waiter.settled(self.end)
+                self.waiter.settled(last)
 
 
-def error_of(operation: Any) -> Any:
-    """What went wrong with several operations that are waited for as one, of those that are no messages."""
+def error_of(operation: Operation) -> MPIError | None:
+    """Return the error of an operation, or of its first part with an error. Only a `Completion` has errors."""
     errors = (part.error for part in parts_of(operation) if part.__class__ is Completion)
     return next((error for error in errors if error is not None), None)
 
 
-def parts_of(operation: Any) -> Sequence[Any]:
-    """The operations that one consists of; itself, if it is only one."""
-    return operation.operations if operation.__class__ is AllOf else (operation,)
+def parts_of(operation: Operation) -> Sequence[Operation]:
+    """Return the parts of an operation; an operation without parts is its own part."""
+    return operation.operations if isinstance(operation, AllOf) else (operation,)
 
 
-def wait_one(loop: Loop, operation: Any) -> None:
-    """Wait until an operation has ended."""
+def wait_one(loop: Loop, operation: Operation) -> None:
+    """Wait until an operation ends."""
     end = operation.end
     if end is None:
-        task: Any = loop.running
+        task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
         task.awaited = 1
         task.since = task.until = loop.now
         task.reason = operation
@@ -115,86 +126,111 @@ def wait_one(loop: Loop, operation: Any) -> None:
         loop.wait()
     elif end > loop.now and loop.defer(end):
         loop.wait()
+    if loop.wait_tracker is not None:
+        loop.wait_tracker.ended(operation)
+    elif operation.__class__ is Envelope and operation.payload is not None:
+        follow_if_buffered(operation)
 
 
-def wait_two(loop: Loop, first: Any, second: Any) -> None:
-    """Wait until both have ended: `wait_all` without a list, for Sendrecv."""
-    one, two = first.end, second.end
-    if one is not None and two is not None:
-        until = one if one > two else two
+def wait_two(loop: Loop, first: Envelope, second: Pattern) -> bool:
+    """Wait until a send and a receive end: `wait_all` without a list, for Sendrecv.
+
+    Return whether the message that was sent has not been received, so its payload is still the sender's buffer.
+    """
+    first_end, second_end = first.end, second.end
+    if first_end is not None and second_end is not None:
+        until = first_end if first_end > second_end else second_end
         if until > loop.now and loop.defer(until):
             loop.wait()
-        return
-    task: Any = loop.running
-    task.since = until = loop.now
-    awaited = 0
-    if one is None:
-        first.waiter = task
-        awaited = 1
-    elif one > until:
-        until = one
-    if two is None:
-        second.waiter = task
-        awaited += 1
-    elif two > until:
-        until = two
-    task.awaited, task.until = awaited, until
-    task.reason = (first, second)
-    loop.wait()
+    else:
+        task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
+        task.since = until = loop.now
+        task.awaited = 2 if first_end is second_end else 1  # both ends are None, or one of them
+        if first_end is None:
+            first.waiter = task
+        elif first_end > until:
+            until = first_end
+        if second_end is None:
+            second.waiter = task
+        elif second_end > until:
+            until = second_end
+        task.until = until
+        task.reason = (first, second)
+        loop.wait()
+    if loop.wait_tracker is None and first.payload is None:
+        return False
+    _ended(loop, (first, second))
+    return first.payload is not None
 
 
-def wait_all(loop: Loop, operations: Sequence[Any]) -> None:
-    """Wait until all have ended."""
+def wait_all(loop: Loop, operations: Sequence[Operation]) -> None:
+    """Wait until all operations end."""
     pending = list(dict.fromkeys(operation for operation in operations if operation.end is None))
     if pending:
-        task: Any = loop.running
+        task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
         task.awaited = len(pending)
         task.since = task.until = loop.now
         task.reason = tuple(pending)
         for operation in pending:
             operation.waiter = task
         loop.wait()
-    latest = max((operation.end for operation in operations), default=loop.now)
+    latest: Time = max((operation.end for operation in operations), default=loop.now)  # type: ignore[type-var, assignment]  # operations that have ended have an end
     if latest > loop.now:
         loop.sleep_until(latest)
+    _ended(loop, operations)
+
+
+def _ended(loop: Loop, operations: Sequence[Operation]) -> None:
+    """Record for the check of unsafe sends that the running task has waited for all operations."""
+    for operation in operations:
+        if loop.wait_tracker is not None:
+            loop.wait_tracker.ended(operation)
+        elif operation.__class__ is Envelope and operation.payload is not None:
+            follow_if_buffered(operation)
 
 
 class FirstOf:
-    """Waits for the first of several operations to end, which need not be the first whose end is known."""
+    """Waits for the first of several operations to end. It need not be the first whose end becomes known."""
 
     __slots__ = ("done", "loop", "task")
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Agenda, task: Any) -> None:
         self.loop = loop
-        self.task = loop.running
+        self.task = task
         self.done = False
 
-    def settled(self, end: Any) -> None:
-        """One will have ended then: look again at that time, unless another came first."""
-        self.loop.book(end, self._alarm)
+    def settled(self, end: Time) -> None:
+        """Wake the task when one of the operations ends, unless another one has ended before."""
+        self.loop.run_at(end, self._wake)
 
-    def _alarm(self) -> None:
+    def _wake(self) -> None:
         if not self.done:
             self.done = True
-            assert self.task is not None
-            self.loop.book(self.loop.now, self.task)
+            self.loop.run_at(self.loop.now, self.task)
 
 
-def wait_any(loop: Loop, operations: Sequence[Any]) -> None:
-    """Wait until at least one has ended."""
-    now = loop.now
-    if any(operation.end is not None and operation.end <= now for operation in operations):
-        return
-    first = FirstOf(loop)
-    assert loop.running is not None
-    loop.running.reason = ("any", *operations)
-    loop.running.since = loop.now
+def book_first(agenda: Agenda, operations: Sequence[Operation], task: Any, item: Any) -> FirstOf | None:
+    """Book an item of the agenda for the first end of an operation, for which a task waits; None if one has ended."""
+    if any(operation.end is not None and operation.end <= agenda.now for operation in operations):
+        return None
+    first = FirstOf(agenda, item)
+    task.reason, task.since = ("any", *operations), agenda.now
     for operation in operations:
         if operation.end is None:
             operation.waiter = first
         else:
             first.settled(operation.end)
+    return first
+
+
+def wait_any(loop: Loop, operations: Sequence[Operation]) -> None:
+    """Wait until at least one operation ends."""
+    first = book_first(loop, operations, loop.running, loop.running)
+    if first is None:
+        return
     loop.wait()
     first.done = True
     for operation in operations:
         operation.waiter = None
+    if len(operations) == 1:
+        _ended(loop, operations)

@@ -1,37 +1,38 @@
-"""Addresses as programs hold them: where an object's memory is, and how one calculates with that."""
+"""Addresses of memory, and arithmetic on them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsIndex
 
-from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.buffers.address_constants import BottomType, BufferAutomaticType, InPlaceType
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.places import BottomType, BufferAutomaticType, InPlaceType
 from fakempi.mpi.buffers.raw import address_of, bytes_of, memory_of
+from fakempi.mpi.buffers.typing import Bottom, Buffer
 
 
-def Get_address(location: Any) -> int:
-    """The address of an object's memory, for the displacements of datatypes that are used with BOTTOM."""
+def Get_address(location: Buffer | Bottom) -> int:
+    """Return the address of an object's memory, for the displacements of datatypes that are used with BOTTOM."""
     if location is None or isinstance(location, (BottomType, InPlaceType, BufferAutomaticType)):
         return int(location or 0)
     if isinstance(location, buffer):
         return location.address
-    found = bytes_of(memory_of(location)[0])
-    if isinstance(found, Phantom):
-        raise complaint(ERR_ARG, f"{location!r} has no memory, hence no address.", MPITypeError)
-    return address_of(found)
+    memory = bytes_of(memory_of(location)[0])
+    if isinstance(memory, Phantom):
+        raise mpi_error(ERR_ARG, f"{location!r} has no memory and therefore no address.", MPITypeError)
+    return address_of(memory)
 
 
 def Aint_add(base: int, disp: int) -> int:
-    """An address and a displacement, added as C adds them: around the end."""
+    """Return the sum of an address and a displacement; it wraps around as in C."""
     return _wrapped(_address("base", base) + _address("disp", disp))
 
 
 def Aint_diff(addr1: int, addr2: int) -> int:
-    """The distance from the second address to the first, as C computes it."""
+    """Return the difference of two addresses; it wraps around as in C."""
     return _wrapped(_address("addr1", addr1) - _address("addr2", addr2))
 
 
@@ -39,8 +40,8 @@ def _wrapped(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _address(what: str, value: Any) -> int:
+def _address(what: str, value: SupportsIndex) -> int:
     number = integer(what, value)
     if number != _wrapped(number):
-        raise OverflowError(f"{what} {number} does not fit an address of 64 bits")
+        raise OverflowError(f"{what} {number} does not fit into a 64-bit address")
     return number

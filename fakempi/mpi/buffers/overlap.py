@@ -1,143 +1,140 @@
-"""Memory that is used twice in one call: what is sent and received at once, or received to twice. The data would be wrong.
+"""Memory that one call uses twice: sent and received at once, or received into twice. The data would be wrong.
 
-Payloads are compared byte by byte: a column of a matrix and the one beside it are apart, though they lie between each other.
-What two datatypes at some distance do is worked out once.
+Payloads are compared byte by byte: two adjacent columns of a matrix do not overlap, although their bounds do. The result for
+two datatypes at a given distance is cached.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
-from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.current import current_process
-from fakempi.mpi.buffers.raw import address_of
-from fakempi.mpi.buffers.span import Span
-from fakempi.mpi.datatypes.layout import Layout
-from fakempi.mpi.datatypes.typemap import repeat, written_out
+from fakempi.mpi.buffers.raw import Memory, address_of
+from fakempi.mpi.buffers.span import Payload, Span
+from fakempi.mpi.datatypes.layout import TypeLayout
+from fakempi.mpi.datatypes.typemap import all_runs, repeat
+from fakempi.mpi.interfaces.arrays import Array
 
-Payload = Any
-"""An array or a span; whatever else there is has no memory."""
-
-MOST = 1 << 20
-"""Runs of bytes beyond which nobody looks."""
+MAX_RUNS = 1 << 20
+"""Payloads with more runs of bytes are not compared."""
 
 Runs = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""Where each run of bytes starts, and where it ends."""
+"""Contiguous runs of bytes: where each starts, and where it ends."""
 
-_NONE: Runs = (np.empty(0, np.int64), np.empty(0, np.int64))
+_NO_RUNS: Runs = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def tell_of_overlap(sentence: str) -> None:
-    """The running rank uses some memory twice in the call it is in; in the world of one, too."""
+def report_overlap(sentence: str) -> None:
+    """Report that the running rank uses some memory twice in its current call; also in a singleton."""
     process = current_process()
     if process is not None:
-        call, frame = public_call(sys._getframe(1))
-        place = site_of(frame)
-        process.universe.found("buffer-overlap", process.number, sentence, call=call, place=place, at_once=True)
+        call, place = call_and_site()
+        process.universe.report("buffer-overlap", process.number, sentence, call=call, place=place, at_once=True)
 
 
-def check_places(span: Span) -> None:
-    """Tell of a datatype that is received to and has bytes twice."""
-    if is_crowded((span,)):
-        words = span.datatype._definition.describe()
-        tell_of_overlap(f"{span.count} of {words} have bytes in common, so what is received to them overlaps")
+def check_self_overlap(span: Span) -> None:
+    """Report elements to receive into that overlap each other."""
+    if have_overlap((span,)):
+        datatype = span.datatype._definition.describe()
+        report_overlap(f"count {span.count} of {datatype} overlaps itself, so some bytes are received twice")
 
 
 def share_bytes(one: Payload, other: Payload) -> bool:
     """Whether two payloads have a byte in common."""
     if type(one) is ndarray and type(other) is ndarray:
-        return np.may_share_memory(one, other)  # by their bounds, which is exact where there are no holes
-    if not _have_memory(one, other) or not np.may_share_memory(_memory(one), _memory(other)):
+        return np.may_share_memory(one, other)  # compares bounds, which is exact without holes
+    if not _has_memory(one) or not _has_memory(other) or not np.may_share_memory(_memory(one), _memory(other)):
         return False
     distance = _address(other) - _address(one)
-    return _meet(*_form(one), *_form(other), distance)
+    return _layouts_overlap(*_layout(one), *_layout(other), distance)
 
 
 def any_share_bytes(ones: Sequence[Payload], others: Sequence[Payload]) -> bool:
-    """The same for payloads of which there may be several on either side."""
+    """Whether a payload of the first list has a byte in common with a payload of the second."""
     if len(ones) == len(others) == 1:
         return share_bytes(ones[0], others[0])
-    return _runs_meet(_all_runs(ones), _all_runs(others))
+    return _runs_overlap(_all_runs(ones), _all_runs(others))
 
 
-def is_crowded(payloads: Iterable[Payload]) -> bool:
-    """Whether two of the payloads, or one of them by itself, have a byte twice."""
-    found = [payload for payload in payloads if payload.nbytes]
-    if len(found) == 1:
-        return type(found[0]) is Span and _crowded(*_form(found[0]))
-    return _runs_crowded(_all_runs(found))
+def have_overlap(payloads: Iterable[Payload]) -> bool:
+    """Whether two of the payloads have a byte in common, or two elements of one of them."""
+    nonempty = [payload for payload in payloads if payload.nbytes]
+    if len(nonempty) == 1:
+        only = nonempty[0]
+        return type(only) is Span and _overlaps_itself(*_layout(only))
+    return _runs_overlap_themselves(_all_runs(nonempty))
 
 
-def _have_memory(*payloads: Payload) -> bool:
-    return all(type(one) in (ndarray, Span) and one.nbytes and type(_memory(one)) is ndarray for one in payloads)
+def _has_memory(payload: Payload) -> TypeGuard[Array | Span]:
+    return type(payload) in (ndarray, Span) and bool(payload.nbytes) and type(_memory(payload)) is ndarray
 
 
-def _memory(payload: Payload) -> Any:
+def _memory(payload: Payload) -> Array | Memory:
     return payload.memory if type(payload) is Span else payload
 
 
-def _address(payload: Payload) -> int:
-    """Where the first element begins."""
-    return address_of(_memory(payload)) + (payload.offset if type(payload) is Span else 0)
+def _address(payload: Array | Span) -> int:
+    """The address of the first element."""
+    return address_of(_memory(payload)) + (payload.offset if type(payload) is Span else 0)  # type: ignore[arg-type]  # phantoms are not compared
 
 
-def _form(payload: Payload) -> tuple[Layout | int, int]:
-    """What the runs of bytes hang on: a layout and how many elements; or bytes in a row."""
+def _layout(payload: Array | Span) -> tuple[TypeLayout | int, int]:
+    """A layout and a number of elements, or a number of contiguous bytes and 1: the key of the caches."""
     return (payload.datatype._definition.layout, payload.count) if type(payload) is Span else (payload.nbytes, 1)
 
 
 @lru_cache(256)
-def _runs(form: Layout | int, count: int) -> Runs:
-    """The runs of bytes of a form, from its beginning on; none where there are too many."""
-    if isinstance(form, int):
-        return np.array([0], np.int64), np.array([form], np.int64)
-    pieces = form.pieces
-    if sum(piece.runs() for piece in pieces) * count > MOST:
-        return _NONE
-    starts, lengths = written_out(repeat(pieces, form.size, count, form.extent)) if form.size and count else _NONE
+def _runs(layout: TypeLayout | int, count: int) -> Runs:
+    """The runs of bytes of elements, relative to the first element; none if there are too many."""
+    if isinstance(layout, int):
+        return np.array([0], np.int64), np.array([layout], np.int64)
+    pieces = layout.pieces
+    if sum(piece.runs() for piece in pieces) * count > MAX_RUNS:
+        return _NO_RUNS
+    starts, lengths = all_runs(repeat(pieces, layout.size, count, layout.extent)) if layout.size and count else _NO_RUNS
     return starts, starts + lengths
 
 
 @lru_cache(1024)
-def _meet(one: Layout | int, times: int, other: Layout | int, other_times: int, distance: int) -> bool:
-    (starts, ends) = _runs(other, other_times)
-    return _runs_meet(_runs(one, times), (starts + distance, ends + distance))
+def _layouts_overlap(one: TypeLayout | int, count: int, other: TypeLayout | int, other_count: int, distance: int) -> bool:
+    starts, ends = _runs(other, other_count)
+    return _runs_overlap(_runs(one, count), (starts + distance, ends + distance))
 
 
 @lru_cache(256)
-def _crowded(form: Layout | int, count: int) -> bool:
-    return _runs_crowded(_runs(form, count))
+def _overlaps_itself(layout: TypeLayout | int, count: int) -> bool:
+    return _runs_overlap_themselves(_runs(layout, count))
 
 
 def _all_runs(payloads: Iterable[Payload]) -> Runs:
     """The runs of bytes of all payloads that have memory, by address."""
-    found = []
-    for one in payloads:
-        if _have_memory(one):
-            starts, ends = _runs(*_form(one))
-            at = _address(one)
-            found.append((starts + at, ends + at))
-    return (np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])) if found else _NONE
+    runs = []
+    for payload in payloads:
+        if _has_memory(payload):
+            starts, ends = _runs(*_layout(payload))
+            address = _address(payload)
+            runs.append((starts + address, ends + address))
+    return (np.concatenate([pair[0] for pair in runs]), np.concatenate([pair[1] for pair in runs])) if runs else _NO_RUNS
 
 
-def _runs_meet(one: Runs, other: Runs) -> bool:
-    """Whether any run of the one has bytes of a run of the other."""
+def _runs_overlap(one: Runs, other: Runs) -> bool:
+    """Whether a run of one side has a byte in common with a run of the other side."""
     if not len(one[0]) or not len(other[0]):
         return False
     order = np.argsort(one[0], kind="stable")
     starts, ends = one[0][order], np.maximum.accumulate(one[1][order])
-    before = np.searchsorted(starts, other[1], "left")  # so many runs start before it ends
+    before = np.searchsorted(starts, other[1], "left")  # the number of runs that start before the other run ends
     return bool(((before > 0) & (ends[np.maximum(before - 1, 0)] > other[0])).any())
 
 
-def _runs_crowded(runs: Runs) -> bool:
+def _runs_overlap_themselves(runs: Runs) -> bool:
     """Whether two of the runs have a byte in common."""
     order = np.argsort(runs[0], kind="stable")
     starts, ends = runs[0][order], np.maximum.accumulate(runs[1][order])

@@ -1,149 +1,160 @@
-"""What a message is made of: from what a program hands over to a payload, and from payload to payload.
+"""Step 5 of 5 of reading a buffer specification: the payload of a message, and copies from one payload to another.
 
-A payload is a numpy array in C's order (most are: it is the program's own array), a `Span` where the bytes do not
-follow each other, a `Phantom` without any, or, for Python objects, their pickle as bytes, in parts (`Pickled`) or the object
-itself in a tuple of one (see `objects`).
+The payload of a buffer is a numpy array in C order (in most cases the program's own array), a `Span` if its bytes are not
+contiguous, or a `Phantom`. The payload of a Python object is its pickle as bytes, its pickle in parts (`Pickled`), or the
+object itself in a tuple of one (see `objects`).
 """
 
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import SupportsIndex, overload
 
 import numpy as np
 from numpy import frombuffer, ndarray
 
-from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.buffers.element import check_element, datatype_of
-from fakempi.mpi.buffers.overlap import check_places
-from fakempi.mpi.buffers.parts import PROTOCOL, Pickled
+from fakempi.errors.classes import ERR_BUFFER
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.buffers.out_of_band import PROTOCOL, Pickled
+from fakempi.mpi.buffers.overlap import check_self_overlap
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.raw import NOTHING, U1, Found, flat, memory_of
-from fakempi.mpi.buffers.span import Span, spanned
-from fakempi.mpi.buffers.specification import split
+from fakempi.mpi.buffers.raw import NO_BYTES, U1, ArrayOrPhantom, Element, flat, memory_of
+from fakempi.mpi.buffers.resolve import check_element, resolve
+from fakempi.mpi.buffers.span import Payload, Span, make_span
 from fakempi.mpi.datatypes.basic import CODES, NATIVE
 from fakempi.mpi.datatypes.datatype import Datatype
-from fakempi.mpi.datatypes.signature import ANYTHING, BYTES, UNKNOWN, Signature, of_dtype, of_type, travels_as
+from fakempi.mpi.datatypes.signature import ANYTHING, BYTES, UNKNOWN, Signature, of_dtype, of_type, packed_dtype
+from fakempi.mpi.interfaces.arrays import Array
 
-Payload = Any
-"""An array, a `Span`, a `Phantom`, bytes, a `Pickled`, or a tuple of one object."""
+ObjectPayload = bytes | Pickled | tuple[object]
+MessagePayload = Payload | ObjectPayload
 
-# Numbers as this machine has them. Looking a dtype up here takes half the time of asking it for its properties.
+# Numbers in the byte order of this machine. Looking up a dtype here takes half the time of reading its properties.
 _PLAIN = frozenset(np.dtype(letter) for letter in "?bBhHiIlLqQefdgFDG")
 
 
-def describe(spec: Any) -> tuple[Payload, int]:
-    """What to send, and its size in bytes."""
+def describe(spec: object) -> tuple[Payload, int]:
+    """Return the payload to send, and its size in bytes."""
     if type(spec) is ndarray and spec.dtype in _PLAIN and spec.flags.c_contiguous:
         return spec, spec.nbytes
-    return _described(spec, False)
+    return _describe(spec, False)
 
 
-def describe_target(spec: Any) -> tuple[Payload, int]:
-    """Where to receive to, and how many bytes there is room for."""
+def describe_target(spec: object) -> tuple[Payload, int]:
+    """Return the payload to receive into, and its size in bytes."""
     if type(spec) is ndarray and spec.dtype in _PLAIN and spec.flags.carray:  # contiguous, aligned and writable
         return spec, spec.nbytes
-    return _described(spec, True)
+    return _describe(spec, True)
 
 
-def _described(spec: Any, writable: bool) -> tuple[Payload, int]:
+def _describe(spec: object, writable: bool) -> tuple[Payload, int]:
     if type(spec) is Span or type(spec) is Phantom:  # a payload already; spans are blocks of collective calls
         return spec, spec.nbytes
-    if type(spec) is bytearray or (type(spec) is bytes and not writable):  # as below, in a third of the time
-        return frombuffer(spec, BYTES) if spec else NOTHING, len(spec)
-    if not isinstance(spec, (list, tuple)):  # all of a buffer, whether or not there is a datatype for it
-        found, element = memory_of(spec, writable, alone=True)
+    # handled below as well, but here in a third of the time
+    if type(spec) is bytearray or (type(spec) is bytes and not writable):
+        return frombuffer(spec, BYTES) if spec else NO_BYTES, len(spec)
+    if not isinstance(spec, (list, tuple)):  # a whole buffer, whether or not there is a datatype for its elements
+        memory, element = memory_of(spec, writable, bare=True)
         if element not in _PLAIN:
             check_element(element)
-        return _as_told(found, spec, element), found.nbytes
-    buffer, count, displacement, kind, _ = split(spec)
-    found, element = memory_of(buffer, writable, alone=False)
-    datatype = datatype_of(kind, element)
-    part = _part(found, count, displacement, datatype)
-    if part is None:
-        span = spanned(buffer, found, count, displacement, datatype)
-        if writable and not datatype._dense:
-            check_places(span)
-        return payload_of(span), span.nbytes
-    return part if kind is None and type(buffer) is ndarray else seen_as(part, datatype), part.nbytes
+        return _view_as_element(memory, spec, element), memory.nbytes
+    buffer, memory, count, displacement, datatype, typed = resolve(spec, writable)
+    part = _slice(memory, count, displacement, datatype)
+    if part is not None:
+        return part if not typed and type(buffer) is ndarray else view_as(part, datatype), part.nbytes
+    span = make_span(buffer, memory, count, displacement, datatype)
+    if writable and not datatype._dense:
+        check_self_overlap(span)
+    return payload_of(span), span.nbytes
 
 
-def _part(found: Found, count: Any, displacement: Any, datatype: Datatype) -> Any:
-    """The payload of `[buffer, count, datatype]` and the like where it is all of an array, or a slice: the common cases.
+def _slice(
+    memory: ArrayOrPhantom, count: SupportsIndex | None, displacement: SupportsIndex | None, datatype: Datatype
+) -> Array | None:
+    """Return the payload of `[buffer, count, datatype]` if it is a whole array or a slice of one, otherwise None.
 
-    Nothing here is special but that it takes a third of the time; whatever is unusual is left to `spanned`.
+    `make_span` does the same for these common cases, but takes three times as long.
     """
-    size, nbytes = datatype._size, found.nbytes
-    if not datatype._dense or not size or not nbytes or type(found) is not ndarray:
+    size, nbytes = datatype._size, memory.nbytes
+    if not datatype._dense or not size or not nbytes or type(memory) is not ndarray:
         return None
     if displacement is None:
         if count * size == nbytes if type(count) is int else count is None and not nbytes % size:
             datatype._usable()
-            return found
+            return memory
         displacement = 0
-    if datatype._dtype is not found.dtype or type(count) is not int or type(displacement) is not int:
+    if datatype._dtype is not memory.dtype or type(count) is not int or type(displacement) is not int:
         return None
     if count < 0 or displacement < 0 or (displacement + count) * size > nbytes:
         return None
     datatype._usable()
-    return (found if found.ndim == 1 else found.reshape(-1))[displacement : displacement + count]
+    return (memory if memory.ndim == 1 else memory.reshape(-1))[displacement : displacement + count]
 
 
 def payload_of(span: Span) -> Payload:
-    """The simplest thing that can be copied from and to: an array, a phantom, or else the span itself."""
+    """Return the simplest payload for a span: an array, a phantom, or otherwise the span itself."""
     memory, nbytes, datatype = span.memory, span.nbytes, span.datatype
-    if type(memory) is Phantom:
+    if isinstance(memory, Phantom):
         return Phantom(nbytes)
     if not datatype._dense:
         return span
-    return seen_as(memory[span.offset : span.offset + nbytes], datatype)
+    return view_as(memory[span.offset : span.offset + nbytes], datatype)
 
 
-def seen_as(array: Any, datatype: Datatype) -> Any:
-    """An array of packed elements as one of numpy's type for them, which is how the receiver knows what came."""
+def view_as(array: Array, datatype: Datatype) -> Array:
+    """Return an array of packed elements with the datatype's dtype, so that the receiver can compare datatypes."""
     definition = datatype._definition
-    dtype = definition.travels or travels_as(definition)
+    dtype = definition.packed_dtype or packed_dtype(definition)
     return array if array.dtype is dtype or not array.nbytes else flat(array).view(dtype)
 
 
-def _as_told(found: Found, spec: Any, element: Any) -> Any:
-    """The memory of something that is not an array of numpy's, as what it calls its elements."""
-    if type(spec) is ndarray or type(found) is not ndarray or not found.nbytes:
-        return found
-    if hasattr(spec, "_held"):  # an `MPI.buffer`
-        return flat(found).view(BYTES)
+def _view_as_element(memory: ArrayOrPhantom, spec: object, element: Element | None) -> ArrayOrPhantom:
+    """Return the memory of an object that is not a numpy array, with the dtype of its elements."""
+    if type(spec) is ndarray or type(memory) is not ndarray or not memory.nbytes:
+        return memory
+    if hasattr(spec, "_memory"):  # an `MPI.buffer`
+        return flat(memory).view(BYTES)
     if isinstance(element, str):
         definition = CODES.get(element.lstrip(NATIVE))
-        return found if definition is None else found.view(travels_as(definition))
-    return found
+        return memory if definition is None else memory.view(packed_dtype(definition))
+    return memory
 
 
-def snapshot(payload: Payload) -> Payload:
-    """A copy that nobody else has; what cannot change is its own copy."""
+@overload
+def snapshot(payload: Payload) -> Array | Phantom:
+    """Return a copy of the payload of a buffer."""
+
+
+@overload
+def snapshot(payload: ObjectPayload) -> ObjectPayload:
+    """Return the payload of an object, which is immutable."""
+
+
+def snapshot(payload: MessagePayload) -> MessagePayload:
+    """Return a copy that no other object uses; an immutable payload is its own copy."""
     if type(payload) is ndarray:
         return payload.copy()
-    return seen_as(payload.packed(), payload.datatype) if type(payload) is Span else payload
+    return view_as(payload.packed(), payload.datatype) if type(payload) is Span else payload
 
 
-def signature_of(payload: Payload) -> Signature:
-    """What an array or a span consists of."""
+def signature_of(payload: MessagePayload) -> Signature:
+    """Return the type signature of an array or a span; of other payloads, one that agrees with every other."""
     if type(payload) is ndarray:
         return of_dtype(payload.dtype)
     return of_type(payload.datatype._definition) if type(payload) is Span else ANYTHING
 
 
-def is_called_bytes(payload: Payload) -> bool:
-    """Whether an array or a span consists of BYTE, or PACKED, by name."""
-    return (travels_as(payload.datatype._definition) if type(payload) is Span else payload.dtype) in (BYTES, UNKNOWN)
+def is_byte_type(payload: Array | Span) -> bool:
+    """Whether an array or a span has elements of BYTE or PACKED."""
+    return (packed_dtype(payload.datatype._definition) if type(payload) is Span else payload.dtype) in (BYTES, UNKNOWN)
 
 
-def copy_into(source: Payload, target: Payload, nbytes: int) -> None:
-    """Copy a message of `nbytes` bytes, for which the target has room; the rest of the target stays as it is."""
+def copy_into(source: MessagePayload, target: Payload, nbytes: int) -> None:
+    """Copy a message of `nbytes` bytes, which the target has room for; the rest of the target keeps its values."""
     if type(source) is ndarray and source.dtype is target.dtype and target.nbytes == nbytes:
         try:
-            # As many elements on both sides, so broadcasting can fail but not multiply.
+            # Equal numbers of elements, so broadcasting can fail but cannot repeat elements.
             target[...] = source
             return
         except ValueError:
@@ -151,8 +162,8 @@ def copy_into(source: Payload, target: Payload, nbytes: int) -> None:
     _copy_bytes(source, target, nbytes)
 
 
-def _copy_bytes(source: Payload, target: Payload, nbytes: int) -> None:
-    if not nbytes or type(source) is Phantom or type(target) is Phantom:
+def _copy_bytes(source: MessagePayload, target: Payload, nbytes: int) -> None:
+    if not nbytes or type(source) is Phantom or isinstance(target, Phantom):
         return
     if type(source) is ndarray:
         if source.dtype is target.dtype and source.ndim == target.ndim == 1 and source.nbytes == nbytes:
@@ -170,20 +181,20 @@ def _copy_bytes(source: Payload, target: Payload, nbytes: int) -> None:
     if type(target) is Span:
         target.unpack(data)
     else:
-        place = flat(target)
-        (place if len(place) == nbytes else place[:nbytes])[...] = data
+        memory = flat(target)
+        (memory if len(memory) == nbytes else memory[:nbytes])[...] = data
 
 
-def as_bytes(payload: Payload, nbytes: int) -> bytes:
-    """The first `nbytes` bytes of a message."""
-    if type(payload) is bytes:
-        found = payload
-    elif type(payload) is tuple:
-        found = pickle.dumps(payload[0], PROTOCOL)
-    elif type(payload) is Pickled:
-        found = b"".join(payload)
-    elif type(payload) is Phantom:
-        raise complaint(ERR_BUFFER, f"a phantom of {payload.nbytes} bytes arrived: it has no contents.", MPITypeError)
+def as_bytes(payload: MessagePayload, nbytes: int) -> bytes:
+    """Return the first `nbytes` bytes of a message."""
+    if isinstance(payload, bytes):
+        data = payload
+    elif isinstance(payload, Pickled):
+        data = b"".join(payload)  # type: ignore[arg-type]  # parts are bytes or memory
+    elif isinstance(payload, tuple):
+        data = pickle.dumps(payload[0], PROTOCOL)
+    elif isinstance(payload, Phantom):
+        raise mpi_error(ERR_BUFFER, f"a phantom of {payload.nbytes} bytes arrived: it has no contents.", MPITypeError)
     else:
-        found = (payload.packed() if type(payload) is Span else payload).tobytes()
-    return found if len(found) == nbytes else found[:nbytes]
+        data = (payload.packed() if type(payload) is Span else payload).tobytes()
+    return data if len(data) == nbytes else data[:nbytes]

@@ -1,26 +1,29 @@
 """Phantoms: buffers that have a size and no contents.
 
-A phantom stands where a numpy array would stand. It is sent, received, sliced and assigned like one, every message is
-modelled in full, and nothing is ever copied: 8 MB messages among thousands of ranks take no memory.
+A phantom takes the place of a numpy array. It is sent, received, sliced and assigned like one, and every message is modeled
+in full, but no data are copied: 8 MB messages among thousands of ranks take no memory.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, final
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
-from fakempi.error_classes import ERR_ARG, ERR_BUFFER
 from fakempi.errors import MPIBufferError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG, ERR_BUFFER
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 
 
+@final
 class Phantom:
-    """A one-dimensional array of `size` elements of `itemsize` bytes that are not there. Immutable.
+    """A one-dimensional array of `size` elements of `itemsize` bytes without contents. Immutable.
 
     It has the parts of numpy's interface that move data (slices with step 1, slice assignment, `copy`, `fill`,
-    `reshape(-1)`), and `empty(size)` for scratch space of the same kind. Whatever would have to look at an element
-    raises an error.
+    `reshape(-1)`), and `empty(size)` for scratch space of the same kind. Operations that would read an element raise an
+    error.
     """
 
     __slots__ = ("itemsize", "nbytes", "size")
@@ -29,9 +32,13 @@ class Phantom:
     nbytes: int
     size: int
 
+    if TYPE_CHECKING:  # for type checkers a phantom is memory, which every buffer argument accepts
+
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
     ndim = 1
-    base = None  # on nobody's memory
-    __array_ufunc__ = None  # numpy's operators leave phantoms alone
+    base = None  # not a view of other memory
+    __array_ufunc__ = None  # numpy's operators reject phantoms
 
     def __init__(self, size: int, itemsize: int = 1) -> None:
         _set_size(self, size)
@@ -46,7 +53,7 @@ class Phantom:
 
     @property
     def dtype(self) -> np.dtype[np.void]:
-        """Elements of so many bytes and no meaning."""
+        """numpy's void type of `itemsize` bytes."""
         known = _dtypes.get(self.itemsize)
         if known is None:
             known = _dtypes[self.itemsize] = np.dtype((np.void, self.itemsize))
@@ -71,93 +78,91 @@ class Phantom:
     def __repr__(self) -> str:
         return f"phantom({self.nbytes})" if self.itemsize == 1 else f"phantom({self.nbytes}, itemsize={self.itemsize})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         return phantom, (self.nbytes, self.itemsize)
 
-    def __getitem__(self, key: slice | Any) -> Phantom:
+    def __getitem__(self, key: object) -> Phantom:
         if isinstance(key, slice):
             return Phantom(self._length(key), self.itemsize)
         if key is Ellipsis:
             return self
-        words = f"a phantom of {self.size} elements has no contents to read, [{key!r}] is not a slice."
-        raise complaint(ERR_BUFFER, words, MPITypeError)
+        sentence = f"a phantom of {self.size} elements has no contents to read: [{key!r}] is not a slice."
+        raise mpi_error(ERR_BUFFER, sentence, MPITypeError)
 
-    def __setitem__(self, key: slice | Any, value: Any) -> None:
+    def __setitem__(self, key: slice | EllipsisType | SupportsIndex, value: ArrayLike | Phantom) -> None:
         if isinstance(key, slice):
-            room = self._length(key)
-        elif key is Ellipsis:
-            room = self.size
+            length = self._length(key)
+        elif isinstance(key, EllipsisType):
+            length = self.size
         else:
-            room, at = 1, integer("an index", key)
-            if not -self.size <= at < self.size:
-                raise IndexError(f"index {at} is out of range for a phantom of {self.size} elements")
+            length, index = 1, integer("an index", key)
+            if not -self.size <= index < self.size:
+                raise IndexError(f"index {index} is out of range for a phantom of {self.size} elements")
         amount = value.size if isinstance(value, Phantom) else np.size(value)
-        if amount not in (room, 1):
-            raise complaint(ERR_BUFFER, f"{amount} elements do not fit {room} of a phantom.", MPIValueError)
+        if amount not in (length, 1):
+            raise mpi_error(ERR_BUFFER, f"cannot assign {amount} elements to {length} of a phantom.", MPIValueError)
 
     def __iter__(self) -> NoReturn:
-        raise complaint(ERR_BUFFER, f"a phantom of {self.size} elements has no contents to iterate over.", MPITypeError)
+        raise mpi_error(ERR_BUFFER, f"a phantom of {self.size} elements has no contents to iterate over.", MPITypeError)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise complaint(ERR_BUFFER, f"a phantom of {self.nbytes} bytes cannot become an array.", MPITypeError)
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise mpi_error(ERR_BUFFER, f"a phantom of {self.nbytes} bytes cannot become an array.", MPITypeError)
 
     def _length(self, key: slice) -> int:
         if key.step not in (None, 1):
-            words = f"slices of a phantom have step 1, not {key.step}: only contiguous messages are modelled."
-            raise complaint(ERR_BUFFER, words, MPIBufferError)
+            sentence = f"slices of a phantom have step 1, not {key.step}: only contiguous messages are modeled."
+            raise mpi_error(ERR_BUFFER, sentence, MPIBufferError)
         start, stop, _ = key.indices(self.size)
         return max(0, stop - start)
 
     def copy(self) -> Phantom:
-        """The phantom itself: there is nothing that could change."""
+        """Return the phantom itself, since it is immutable."""
         return self
 
     def ravel(self) -> Phantom:
-        """The phantom itself: it has one dimension."""
+        """Return the phantom itself, since it has one dimension."""
         return self
 
     flatten = ravel
 
-    def fill(self, value: Any) -> None:
-        """Do nothing, at any value."""
+    def fill(self, value: object) -> None:
+        """Do nothing."""
 
-    def reshape(self, *shape: Any) -> Phantom:
-        """The phantom itself, if the shape asked for is -1 or its own size; it has one dimension only."""
+    def reshape(self, *shape: object) -> Phantom:
+        """Return the phantom itself, if the shape is -1 or its own size; it has only one dimension."""
         (wanted,) = shape if len(shape) == 1 else (shape,)
         if wanted in (-1, (-1,), [-1], self.size, (self.size,), [self.size]):
             return self
-        raise complaint(ERR_ARG, f"a phantom of {self.size} elements cannot be reshaped to {wanted}.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"a phantom of {self.size} elements cannot be reshaped to {wanted}.", MPIValueError)
 
-    def view(self, dtype: Any = None) -> Phantom:
-        """As many bytes, taken as elements of another size."""
+    def view(self, dtype: DTypeLike | None = None) -> Phantom:
+        """Return a phantom of the same size in bytes, with elements of a dtype."""
         itemsize = self.itemsize if dtype is None else np.dtype(dtype).itemsize
         return self if itemsize == self.itemsize else phantom(self.nbytes, itemsize)
 
     def empty(self, size: int) -> Phantom:
-        """Scratch space: a phantom of `size` elements like these."""
+        """Return scratch space: a phantom of `size` elements of the same size."""
         return phantom(integer("size", size) * self.itemsize, self.itemsize)
 
 
-_set_size: Any = Phantom.__dict__["size"].__set__
-_set_itemsize: Any = Phantom.__dict__["itemsize"].__set__
-_set_nbytes: Any = Phantom.__dict__["nbytes"].__set__
+_set_size, _set_itemsize, _set_nbytes = (Phantom.__dict__[name].__set__ for name in ("size", "itemsize", "nbytes"))
 _dtypes: dict[int, np.dtype[np.void]] = {}
 
 
 def phantom(nbytes: int, itemsize: int = 1) -> Phantom:
-    """A buffer with a size and no contents: it is modelled in full and takes no memory.
+    """Return a buffer with a size and no contents: it is modeled in full and takes no memory.
 
     Parameters
     ----------
     nbytes
-        How many bytes it stands for.
+        Its size in bytes.
     itemsize
-        How many bytes an element has; `nbytes` is a multiple of it.
+        The size of an element in bytes; `nbytes` is a multiple of it.
 
     Returns
     -------
     Phantom
-        It is sent, received, sliced and assigned like an array of numpy's.
+        It is sent, received, sliced and assigned like a numpy array.
 
     Examples
     --------
@@ -167,9 +172,9 @@ def phantom(nbytes: int, itemsize: int = 1) -> Phantom:
     """
     nbytes, itemsize = integer("nbytes", nbytes), integer("itemsize", itemsize)
     if itemsize < 1:
-        raise complaint(ERR_ARG, f"itemsize {itemsize} is not positive.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"itemsize {itemsize} is not positive.", MPIValueError)
     if nbytes < 0:
-        raise complaint(ERR_ARG, f"nbytes {nbytes} is negative.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"nbytes {nbytes} is negative.", MPIValueError)
     if nbytes % itemsize:
-        raise complaint(ERR_ARG, f"nbytes {nbytes} is not a multiple of itemsize {itemsize}.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"nbytes {nbytes} is not a multiple of itemsize {itemsize}.", MPIValueError)
     return Phantom(nbytes // itemsize, itemsize)

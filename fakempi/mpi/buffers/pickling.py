@@ -1,60 +1,69 @@
-"""`MPI.pickle` and its class: which functions turn objects into bytes and back, as every rank wants it for itself."""
+"""`MPI.pickle` and its class: the functions that pickle and unpickle objects. Each rank has its own settings."""
 
 from __future__ import annotations
 
 import pickle as _pickle
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final, overload
 
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.buffers.memory import buffer
-from fakempi.mpi.buffers.parts import PROTOCOL
+from fakempi.mpi.buffers.out_of_band import PROTOCOL
+from fakempi.mpi.interfaces.buffers import Buffer
 
+Dumps = Callable[..., bytes]
+Loads = Callable[..., Any]
 THRESHOLD = 1 << 18
-"""From this size in bytes on, `dumps_oob` leaves memory where it is."""
+"""The size in bytes from which `dumps_oob` does not copy a buffer."""
 
 
 class PickleSettings:
-    """A pair of functions, a protocol (None: the function is not asked for one), and a threshold."""
+    """A pair of functions, a protocol (None: it is not passed to the function), and a threshold."""
 
     __slots__ = ("dump", "load", "protocol", "threshold")
 
-    def __init__(self, dumps: Any = None, loads: Any = None, protocol: Any = None, threshold: Any = None) -> None:
-        self.dump: Callable[..., bytes] = _pickle.dumps if dumps is None else dumps
-        self.load: Callable[..., Any] = _pickle.loads if loads is None else loads
+    def __init__(
+        self,
+        dumps: Dumps | None = None,
+        loads: Loads | None = None,
+        protocol: int | None = None,
+        threshold: int | None = None,
+    ) -> None:
+        self.dump: Dumps = _pickle.dumps if dumps is None else dumps
+        self.load: Loads = _pickle.loads if loads is None else loads
         self.set_protocol(protocol)
         self.set_threshold(threshold)
 
-    def set_protocol(self, protocol: Any) -> None:
-        """Choose a protocol; None is the default, which only the standard library's function has."""
+    def set_protocol(self, protocol: int | None) -> None:
+        """Set the protocol; None is the default of the standard library's function, and no protocol for other functions."""
         self.protocol = PROTOCOL if protocol is None and self.dump is _pickle.dumps else protocol
 
-    def set_threshold(self, threshold: Any) -> None:
-        """Choose a threshold; None is the default."""
+    def set_threshold(self, threshold: int | None) -> None:
+        """Set the threshold; None is the default."""
         self.threshold = THRESHOLD if threshold is None else threshold
 
-    def dumps(self, obj: Any) -> bytes:
-        """An object as bytes."""
+    def dumps(self, obj: object) -> bytes:
+        """Pickle an object."""
         return self.dump(obj) if self.protocol is None else self.dump(obj, self.protocol)
 
-    def loads(self, data: Any) -> Any:
-        """An object from bytes."""
+    def loads(self, data: Buffer) -> Any:
+        """Unpickle an object."""
         return self.load(data)
 
 
-class _Outside:
-    """What is set while no rank runs: it holds for all ranks that set nothing themselves."""
+class _ProcessWide:
+    """Settings made outside a run: the defaults of all ranks."""
 
     settings: PickleSettings | None = None
 
 
-outside = _Outside()
+process_wide = _ProcessWide()
 
 
 class Pickle:
-    """Turns objects into bytes and back. `MPI.pickle` is the one that `send`, `recv` and their like use.
+    """Pickles and unpickles objects. `send`, `recv` and similar calls use the object `MPI.pickle`.
 
-    `MPI.pickle.__init__(dill.dumps, dill.loads)` makes them use other functions, on the rank that says so.
+    `MPI.pickle.__init__(dill.dumps, dill.loads)` sets other functions for the calling rank.
     """
 
     __module__ = "fakempi.MPI"
@@ -62,6 +71,18 @@ class Pickle:
 
     _own: PickleSettings
 
+    @overload
+    def __init__(
+        self,
+        dumps: Callable[[Any, int], bytes],
+        loads: Callable[[Buffer], Any],
+        protocol: int | None = None,
+        threshold: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, dumps: Callable[[Any], bytes] | None = None, loads: Callable[[Buffer], Any] | None = None
+    ) -> None: ...
     def __init__(
         self,
         dumps: Callable[..., bytes] | None = None,
@@ -71,7 +92,7 @@ class Pickle:
     ) -> None:
         self._own = PickleSettings(dumps, loads, protocol, threshold)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         raise TypeError("cannot pickle an MPI.Pickle: it holds functions of this process")
 
     def _settings(self) -> PickleSettings:
@@ -83,37 +104,37 @@ class Pickle:
         return self._own
 
     def dumps(self, obj: Any) -> bytes:
-        """An object as bytes."""
+        """Pickle an object."""
         return self._settings().dumps(obj)
 
-    def loads(self, data: Any) -> Any:
-        """An object from bytes."""
+    def loads(self, data: Buffer) -> Any:
+        """Unpickle an object."""
         return self._settings().loads(data)
 
     def dumps_oob(self, obj: Any) -> tuple[bytes, list[buffer]]:
-        """An object as bytes, and its large pieces of memory, which stay where they are."""
+        """Pickle an object, with its large buffers out of band: they are not copied."""
         settings = self._settings()
-        pieces: list[buffer] = []
+        buffers: list[buffer] = []
 
-        def keep(piece: Any) -> bool:
-            found = buffer.frombuffer(piece)
-            if len(found) < settings.threshold:
-                return True  # pickle it with the rest
-            pieces.append(found)
+        def is_in_band(part: _pickle.PickleBuffer) -> bool:
+            memory = buffer.frombuffer(part)
+            if len(memory) < settings.threshold:
+                return True
+            buffers.append(memory)
             return False
 
         protocol = settings.protocol
         if protocol is None or protocol < 0:
             protocol = PROTOCOL
-        return settings.dump(obj, max(protocol, 5), buffer_callback=keep), pieces
+        return settings.dump(obj, max(protocol, 5), buffer_callback=is_in_band), buffers
 
-    def loads_oob(self, data: Any, buffers: Iterable[Any]) -> Any:
-        """An object from bytes and pieces of memory, which become its own."""
+    def loads_oob(self, data: Buffer, buffers: Iterable[Buffer]) -> Any:
+        """Unpickle an object with out-of-band buffers, which become part of the object."""
         return self._settings().load(data, buffers=buffers)
 
     @property
     def PROTOCOL(self) -> int | None:
-        """The protocol that the function is asked for, if any."""
+        """The protocol that is passed to the function, if any."""
         protocol: int | None = self._settings().protocol
         return protocol
 
@@ -123,7 +144,7 @@ class Pickle:
 
     @property
     def THRESHOLD(self) -> int:
-        """From this size on, memory is kept out of the bytes that `dumps_oob` makes."""
+        """The size in bytes from which buffers are out of band in `dumps_oob`."""
         threshold: int = self._settings().threshold
         return threshold
 
@@ -133,35 +154,35 @@ class Pickle:
 
 
 class _RankPickle(Pickle):
-    """The one that every rank shares by name, and no rank shares by what it is set to."""
+    """The object `MPI.pickle`: one object for all ranks, with settings for each rank."""
 
     __slots__ = ()
     __module__ = "fakempi.MPI"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        plain = not args and not kwargs and (outside.settings is None or current_process() is None)
-        self._set(None if plain else PickleSettings(*args, **kwargs))
+        is_default = not args and not kwargs and (process_wide.settings is None or current_process() is None)
+        self._set(None if is_default else PickleSettings(*args, **kwargs))
 
     def _settings(self) -> PickleSettings:
         process = current_process()
-        mine: PickleSettings | None = None if process is None else process.pickle
-        return mine or outside.settings or _DEFAULTS
+        own: PickleSettings | None = None if process is None else process.pickle
+        return own or process_wide.settings or _DEFAULTS
 
     def _changing(self) -> PickleSettings:
-        old, process = self._settings(), current_process()
-        if old is not (outside.settings if process is None else process.pickle):
-            old = PickleSettings(old.dump, old.load, old.protocol, old.threshold)
-            self._set(old)
-        return old
+        settings, process = self._settings(), current_process()
+        if settings is not (process_wide.settings if process is None else process.pickle):
+            settings = PickleSettings(settings.dump, settings.load, settings.protocol, settings.threshold)
+            self._set(settings)
+        return settings
 
     @staticmethod
     def _set(settings: PickleSettings | None) -> None:
         process = current_process()
         if process is None:
-            outside.settings = settings
+            process_wide.settings = settings
         else:
             process.pickle = settings
 
 
 _DEFAULTS = PickleSettings()
-pickle = _RankPickle()
+pickle: Final[Pickle] = _RankPickle()

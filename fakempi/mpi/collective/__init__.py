@@ -1,10 +1,30 @@
-"""Collective calls.
+"""Collective calls: barrier, broadcast, gather, scatter, all-to-all, reductions and scans.
 
-calls        what all of them do: check, agree, choose an algorithm, have it carried out
-again        the same call again: what was found out the first time
-plans        each call described: its buffers, what ranks must agree on, the algorithm's arguments
-blocking, nonblocking, persistent   the three ways to carry a plan out
-objects      the same for Python objects
-parcels      objects in arrays, so that algorithms for arrays combine them
-scans        prefix reductions, in every way to call them
+The path of a call:
+
+1. Describe its buffers as flat arrays of elements (`Flat`).
+2. Register the call, so that ranks with different calls or arguments get an error that names both
+   (`mpi.base.call_matching`).
+3. Choose an algorithm (`Selection`).
+4. Run it on the communicator's collective context, which has the same ranks and a separate message space.
+
+A nonblocking call runs in a child task of the rank. A repeated call from the same line uses the stored results of these
+steps (`Recipe`).
+
+calls           what all calls share: checks, call matching, choice of the algorithm
+plans           one method per operation: its buffers, the facts that ranks must agree on, the algorithm's arguments
+blocking        Barrier, Bcast, ...: plan and run
+nonblocking     Ibarrier, Ibcast, ...: run the plan in a child task
+persistent      Barrier_init, Bcast_init, ...: run the plan in a child task at each start
+objects         bcast, gather, ...: Python objects, as sizes and then pickles
+object_arrays   arrays whose elements are pickled objects, for reductions of objects
+scans           prefix reductions, all variants
+recipe          the stored results of a call's preparation
+fused_case      the description of a call that may be fused
+block_sizes     the block sizes of a fused call that its ranks know
+cached_calls    repeated calls that reuse a recipe: calls without a root
+cached_rooted   repeated calls with a root
+cached_sized    repeated calls with block sizes
+selection       the table of algorithms of a run
+synchronizing   calls that a rank may leave early, and the exploration mode that adds barriers
 """

@@ -1,82 +1,100 @@
-"""What was found out about a collective call, to make it again; and its work, on paper where that is possible."""
+"""Recipes: the stored results of preparing a collective call, for repeated calls; fused calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fakempi.mpi.base.agreement import Kinds, Traffic
-from fakempi.mpi.collective.parcels import OnParcels
+from fakempi.mpi.base.call_matching import PERSISTENT, CallEntry, Traffic, TypeSignatures
+from fakempi.mpi.collective.fused_case import FusedCase
+from fakempi.mpi.collective.object_arrays import ChoiceForObjects
+from fakempi.mpi.point.handle import CommState
 
-Work = Callable[..., Any]
+CallBody = Callable[..., object]
 
 
 class Recipe:
-    """What was found out about a call that does not hang on who makes it, nor on when: to make it again (`again`)."""
+    """The results of preparing a call that do not depend on the rank or the time (see `cached_calls`)."""
 
     __slots__ = (
-        "call", "choice", "facts", "kinds", "named", "nbytes", "op", "operation", "root", "seen", "sheet", "site", "sizes",
-        "traffic",
+        "call", "choice", "facts", "keepalive", "nbytes", "op", "operation", "program", "root", "site", "sizes",
+        "trace_call", "traffic", "types",
     )  # fmt: skip
 
     def __init__(
-        self, call: str, facts: dict[str, Any], kinds: Kinds | None, choice: Any, op: Any, root: int | None,
-        traffic: Traffic | None, operation: str, nbytes: int,
+        self, call: str, facts: Mapping[str, object], types: TypeSignatures | None, choice: Any, op: Any, root: int | None,
+        traffic: Traffic | None, operation: str, nbytes: int, program: object | None,
     ) -> None:  # fmt: skip
-        self.call, self.facts, self.kinds, self.traffic = call, facts, kinds, traffic  # what the roll is told
-        self.choice, self.op, self.root = choice, op, root  # the algorithm, and what it combines by, and where
-        self.operation, self.nbytes = operation, nbytes  # for a trace,
-        self.seen = 0  # and the number that the call has there, once it is known
+        self.call, self.facts, self.types, self.traffic = call, facts, types, traffic  # for call matching
+        self.choice, self.op, self.root = choice, op, root  # the algorithm, its operation and its root
+        self.operation, self.nbytes = operation, nbytes  # for the trace
+        self.trace_call = 0  # number of the call in the trace; 0 until it is known
         self.site = ""
-        self.sizes: tuple[Any, ...] = ()  # of blocks, that it wants besides the buffers
-        self.sheet: Any = None  # what is known of that on paper, if it may be used
-        self.named: Any = None  # what its key names by address
+        self.sizes: tuple[object, ...] = ()  # block sizes, passed to the algorithm after the buffers
+        self.program = program  # for fused calls
+        self.keepalive: object = None  # objects whose addresses are in the key
 
     @property
-    def together(self) -> bool:
-        """Whether it may be on paper: with a root some leave before others come; traffic and parcels are each rank's own."""
-        return self.root is None and self.traffic is None and type(self.choice) is not OnParcels
+    def is_uniform(self) -> bool:
+        """Whether the call has no root, no objects, and no traffic that differs by rank."""
+        return self.root is None and self.traffic is None and type(self.choice) is not ChoiceForObjects
 
 
-def with_recipe(
-    comm: Any, run: Work, entry: Any, recipe: Recipe | None, operation: str, nbytes: int, count: int, sizes: Any
-) -> Work:
-    """The work of a call that has such a recipe, or that has none because it is unusual."""
+class Start:
+    """One start of a persistent call, in place of a `CallEntry`: the n-th starts of all ranks are one call.
+
+    A start refers to the next one, not to earlier ones, so that their data are freed.
+    """
+
+    __slots__ = ("call", "fused", "next")
+
+    def __init__(self, call: str) -> None:
+        self.call = call
+        self.fused: object = None  # as in a `CallEntry`
+        self.next: Start | None = None
+
+
+def with_recipe(comm: CommState, run: CallBody, entry: CallEntry | None, recipe: Recipe | None) -> CallBody:
+    """Return the body of a call, with its recipe attached if the call may be cached."""
     universe = comm._process.universe
-    paper = universe.paper
-    if universe.recorder is not None:
-        if paper is not None:
-            paper.refuse("the run is traced")
-            paper = None
-        if recipe is not None and not recipe.together:
-            recipe = None  # a trace names roots and sizes
-    if universe.alone:
+    if universe.recorder is not None and recipe is not None and not recipe.is_uniform:
+        recipe = None  # the trace records roots and sizes of each call
+    if universe.is_singleton or (universe.choices is not None and universe.choices.mode.synchronizing):
         recipe = None
-    if entry is not None and paper is not None and (recipe is None or not recipe.together):
-        paper.refuse("it is between two groups" if comm._between else f"{operation} is not made for it here")
     if recipe is None:
         return run
     if entry is not None:
-        recipe.site = entry.places[comm._rank]
-        if len(entry.places) == 1 and recipe.traffic is None:  # whoever has the same recipe need not be compared
+        recipe.site = entry.sites[comm._rank]
+        if len(entry.sites) == 1 and recipe.traffic is None:  # equal recipes need no comparison
             entry.recipe = recipe
-        if paper is not None and recipe.together:
-            size = comm._reach, nbytes, nbytes // count if count else 1, None if sizes is None else tuple(sizes)
-            recipe.sheet = paper.sheet(recipe.choice, size)
-            run = _on_paper(comm, run, entry, recipe, nbytes)
-    run.recipe = recipe  # type: ignore[attr-defined]
+    run.recipe = recipe  # type: ignore[attr-defined]  # an attribute of a function
     return run
 
 
-def _on_paper(comm: Any, run: Work, entry: Any, recipe: Recipe, nbytes: int) -> Work:
-    """The work of a call, in one piece for all ranks if that is possible."""
-    paper, sheet = comm._process.universe.paper, recipe.sheet
+def fused_or_emulated(
+    comms: tuple[Any, ...], run: CallBody, entry: CallEntry | None, case: FusedCase, op: object, tag: int
+) -> tuple[CallBody, object | None]:
+    """Return a body that simulates the call from the schedule of its algorithm if possible, and the call's program."""
+    fused = comms[0]._process.universe.fused
+    if fused is None or entry is None:
+        return run, None
+    program = fused.program(case)
+    return fused_work(comms, run, entry, program, op, tag), program
 
-    def work(*arrays: Any) -> None:
-        if sheet is None:
-            paper.refuse(f"nothing is known of {recipe.choice.algorithm!r} on {comm._reach} ranks with {nbytes} bytes")
-        elif paper.carry_out(comm, entry, sheet, recipe.op, arrays):
-            return
-        run(*arrays)
+
+def fused_work(comms: tuple[Any, ...], run: CallBody, entry: CallEntry, program: object, op: object, tag: int) -> CallBody:
+    """Return a body that simulates the call by its program if possible; that of a persistent call runs at each start."""
+    fused = comms[0]._process.universe.fused
+    assert fused is not None
+    current: Any = entry
+    if tag >= PERSISTENT:
+        current = entry.fused = entry.fused or Start(entry.call)
+
+    def work(*arrays: object) -> object:
+        nonlocal current
+        entered = current
+        if tag >= PERSISTENT:
+            current = entered.next = entered.next or Start(entered.call)
+        return None if fused.enter(comms, entered, program, op, tag, arrays) else run(*arrays)
 
     return work

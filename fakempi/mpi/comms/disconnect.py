@@ -1,97 +1,111 @@
-"""Disconnect: ranks meet for the last time on a communicator, and wait for what they have under way on it.
+"""Disconnect: wait for all ranks of a communicator, and for the pending operations on it.
 
-A process that has ended has parted by that, as MPI libraries have it: they disconnect what is left in Finalize.
+A process that has ended counts as disconnected, because MPI libraries disconnect all communicators in Finalize.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from fakempi.mpi.base.child import Child
-from fakempi.mpi.base.meeting import Meeting
-from fakempi.mpi.base.waiting import wait_all, wait_one
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.network.matching import Mailbox
+from fakempi.mpi.base.call_matching import OpenCalls
+from fakempi.mpi.base.child import ChildTask
+from fakempi.mpi.base.process import RunState, Universe
+from fakempi.mpi.base.rendezvous import Conclude, Rendezvous
+from fakempi.mpi.base.waiting import Completion, wait_all, wait_one
+from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.handle import CommState
-from fakempi.wire.matching import Mailbox
 
 
-def part(comm: Any) -> None:
-    """Meet all ranks but those that have ended, and wait until nothing is under way."""
+class Disconnects(RunState):
+    """The pending disconnects of a run."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.pending: dict[Rendezvous, tuple[OpenCalls, int]] = {}  # rendezvous -> its table and key
+
+
+def disconnect(comm: CommState, arrive: Callable[[str, object, Conclude], Completion]) -> None:
+    """Wait until every rank has called Disconnect or ended, and until no operation on the communicator is pending."""
     universe, loop = comm._process.universe, comm._loop
-    arrival = comm._arrive("Disconnect", None, lambda values: _quiet_at(comm))
-    meeting: Meeting = arrival.why
-    if arrival.end is None and meeting not in universe.partings:  # the first to come
-        universe.partings[meeting] = comm._context.meetings, comm._side.calls[comm._rank]
-        for number in meeting.missing():
+    disconnects = universe.state(Disconnects).pending
+    arrival = arrive("Disconnect", None, lambda values: _quiet_at(comm))
+    rendezvous = arrival.why
+    assert isinstance(rendezvous, Rendezvous)
+    if arrival.end is None and rendezvous not in disconnects:  # the first rank
+        disconnects[rendezvous] = comm._context.open_calls, comm._side.calls[comm._rank]
+        for number in rendezvous.missing():
             if universe.processes[number].task.number not in loop.tasks:
-                excuse(universe, number)
+                forget_process(universe, number)
     if arrival.end is not None:
-        universe.partings.pop(meeting, None)
+        disconnects.pop(rendezvous, None)
     wait_one(loop, arrival)
     _wait_until_quiet(comm, arrival.result)
 
 
-def excuse(universe: Any, number: int) -> None:
-    """A process has ended: nobody waits for it to part."""
-    for meeting, (table, key) in list(universe.partings.items()):
-        place = next((place for place, other in enumerate(meeting.awaits) if other == number), None)
-        if place is not None and place not in meeting.values:
-            meeting.join(place, None, universe.loop.now)
-            if not meeting.came:
-                del table[key], universe.partings[meeting]
+def forget_process(universe: Universe, number: int) -> None:
+    """Remove a process that has ended from all pending disconnects."""
+    disconnects = universe.state(Disconnects).pending
+    for rendezvous, (table, key) in list(disconnects.items()):
+        slot = next((slot for slot, other in enumerate(rendezvous.expected) if other == number), None)
+        if slot is not None and slot not in rendezvous.values:
+            rendezvous.join(slot, None, universe.loop.now)
+            if not rendezvous.arrivals:
+                del table[key], disconnects[rendezvous]
 
 
-def _quiet_at(comm: CommState) -> Any:
-    """When all that travels on it is there; None if something has not begun to travel. Once for all ranks, who have met."""
+def _quiet_at(comm: CommState) -> Time | None:
+    """Return the time at which all messages have arrived; None if an operation is unfinished. Computed once per call."""
     if next(_unfinished(comm), None) is not None:
         return None
-    return max((comm._wire.clear_at(box) for box in _boxes(comm)), default=0)
+    return max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
 
 
-def _wait_until_quiet(comm: CommState, at: Any) -> None:
-    """Wait until then or, if that is not known, until my own sends and receives have ended.
+def _wait_until_quiet(comm: CommState, at: Time | None) -> None:
+    """Wait until the time `at` or, if it is None, until this rank's sends and receives have completed.
 
-    All ranks are here, so what nobody has matched by now nobody will: a receive that is still posted, or a send that waits
-    for one, is a deadlock. But nonblocking collectives go on in the background, and what they wait for is theirs.
+    All ranks have called Disconnect, so operations that are unmatched now stay unmatched: a posted receive, or a send that
+    waits for a receive, is a deadlock. Nonblocking collectives continue in the background, and wait for their own messages.
     """
     loop = comm._loop
     while at is None:
         mine = [operation for operation in _unfinished(comm, comm._process.number) if operation.waiter is None]
         wait_all(loop, mine)
         if not mine:
-            at = max((comm._wire.clear_at(box) for box in _boxes(comm)), default=0)
+            at = max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
     if at > loop.now:
         loop.sleep_until(at)
 
 
-def _unfinished(comm: CommState, whose: int | None = None) -> Iterator[Any]:
-    """Collectives in the background, receives that are posted, sends that wait for a receive, and what queues for a port.
+def _unfinished(comm: CommState, process: int | None = None) -> Iterator[Operation]:
+    """Yield background collectives, posted receives, sends that wait for a receive, and messages queued for a port.
 
-    Of one process, or of all.
+    Yield only the operations of `process`, or those of all processes if it is None.
     """
     for task in comm._loop.tasks.values():
         child = task.body
-        if isinstance(child, Child) and child.context is comm._context and whose in (None, child.process.number):
+        if isinstance(child, ChildTask) and child.context is comm._context and process in (None, child.process.number):
             yield child.completion
     boxes = _boxes(comm)
     for box in boxes:
-        if whose in (None, box.owner):
+        if process in (None, box.owner):
             yield from box.patterns()
         for envelope in box.envelopes():
-            if whose in (None, envelope.out.number) and envelope.end is None:
+            if process in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
     known = set(boxes)
-    for envelope in comm._wire.ports.waiting(comm._local().context.everybody()):
+    for envelope in comm._network.ports.waiting(comm._local().context.process_numbers()):
         if envelope.box in known:
-            if whose in (None, envelope.out.number):
+            if process in (None, envelope.out.number):
                 yield envelope
-            if whose == envelope.box.owner and envelope.pattern is not None:
+            if process == envelope.box.owner and envelope.pattern is not None:
                 yield envelope.pattern
 
 
 def _boxes(comm: CommState) -> list[Mailbox]:
-    """All mailboxes of the communicator, of its hidden twin, and of its groups' own."""
+    """Return all mailboxes of the communicator and of its collective contexts."""
     context = comm._local().context
-    sides = [*context.sides, *(context.twin.sides if context.twin is not None else ())]
-    sides += [side.alone for side in context.sides if side.alone is not None]
+    sides = [*context.sides, *(context.collective_context.sides if context.collective_context is not None else ())]
+    sides += [side.local for side in context.sides if side.local is not None]
     return [box for side in sides for box in side.boxes if box is not None]

@@ -1,26 +1,29 @@
-"""Communicators of groups alone, without one around them: who calls with the same groups and the same tag, meets."""
+"""Communicators from groups, without a parent communicator: calls with the same groups and the same tag match."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import TypeVar
 
-from fakempi.error_classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.errors import MPIError, MPITypeError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import Info
-from fakempi.mpi.base.meeting import meet
 from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.rendezvous import GroupRendezvous, join_rendezvous
 from fakempi.mpi.base.waiting import wait_one
+from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.group import Group, members_of
-from fakempi.mpi.failures.death import check_groups
+from fakempi.mpi.failures.kill import check_groups
+
+C = TypeVar("C", bound=Comm)
 
 
-class Together:
+class JoinedMembers:
     """The members of one group after those of another."""
 
     __slots__ = ("sides",)
@@ -35,23 +38,24 @@ class Together:
         return chain(*self.sides)
 
 
-def meet_as_groups(plan: str, stringtag: Any, *groups: Group) -> Context:
-    """The context of a group, or of two, of which this rank is in the first: all of them meet."""
+def group_rendezvous(call_name: str, stringtag: object, *groups: Group) -> Context:
+    """Return the context of one or two groups, after a rendezvous of all members; this rank is in the first group."""
     if not isinstance(stringtag, str):
-        raise complaint(ERR_ARG, f"stringtag is {stringtag!r}, not a string.", MPITypeError)
+        raise mpi_error(ERR_ARG, f"stringtag is {stringtag!r}, not a string.", MPITypeError)
     process = running_process()
     members = [members_of(group) for group in groups]
     if process.number not in members[0]:
-        raise complaint(ERR_GROUP, "this rank is not in the group.")
+        raise mpi_error(ERR_GROUP, "this rank is not in the group.")
     if len(members) == 2 and (common := members[0].intersection(members[1])):
-        raise complaint(ERR_GROUP, f"the two groups overlap: {process.universe.names.words(common, 6)} in both.")
+        overlap = f"{process.universe.names.text(common, 6)} {'is' if len(common) == 1 else 'are'} in both"
+        raise mpi_error(ERR_GROUP, f"the two groups overlap: {overlap}.")
     check_groups(process.universe, *members)
-    sides = sorted(members, key=lambda one: one[0])
-    mine: Any = members[0].index(process.number)
-    place = mine if sides[0] is members[0] else mine + len(sides[0])
-    arrival = meet(
-        process.universe.meetings, (plan, *sides, stringtag), plan, Together(sides),
-        lambda values: Context(process.universe, *sides), place, None, process.loop.now,
+    sides = sorted(members, key=lambda side: side[0])
+    own_rank: int = members[0].index(process.number)  # type: ignore[assignment]  # this process is a member
+    slot = own_rank if sides[0] is members[0] else own_rank + len(sides[0])
+    arrival = join_rendezvous(
+        process.universe.state(GroupRendezvous).table, (call_name, *sides, stringtag), call_name, JoinedMembers(sides),
+        lambda values: Context(process.universe, *sides), slot, None, process.loop.now,
     )  # fmt: skip
     wait_one(process.loop, arrival)
     if arrival.error is not None:
@@ -60,15 +64,15 @@ def meet_as_groups(plan: str, stringtag: Any, *groups: Group) -> Context:
     return context
 
 
-def check_leader(what: str, leader: int, group: Group) -> None:
-    """Complain unless a leader is one of its group."""
+def check_leader(side: str, leader: int, group: Group) -> None:
+    """Raise an error unless a leader is in its group."""
     members: Members = members_of(group)
     if not 0 <= leader < len(members):
-        raise complaint(ERR_RANK, f"{what} leader {leader} is not in 0..{len(members) - 1}.", MPIError)
+        raise mpi_error(ERR_RANK, f"{side} leader {leader} is not in 0..{len(members) - 1}.", MPIError)
 
 
-def furnish(comm: Any, info: Info, errhandler: Errhandler | None) -> Any:
-    """A new communicator, with what it was to have from the beginning."""
+def set_properties(comm: C, info: Info, errhandler: Errhandler | None) -> C:
+    """Set the initial info and error handler of a new communicator; return it."""
     if info:
         comm.Set_info(info)
     if errhandler is not None:

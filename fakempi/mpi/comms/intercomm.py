@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_COMM, ERR_NOT_SAME
 from fakempi.errors import MPIError, MPITypeError
-from fakempi.mpi.base.agreement import TAGS
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_COMM, ERR_NOT_SAME
+from fakempi.mpi.base.call_matching import TAGS
 from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.region import recorded
-from fakempi.mpi.comms.colours import by_colour, check_alike
-from fakempi.mpi.comms.comm import Comm, check_made
-from fakempi.mpi.comms.from_groups import check_leader, furnish, meet_as_groups
+from fakempi.mpi.collective.selection import Selection
+from fakempi.mpi.comms.colors import by_color, check_comparable
+from fakempi.mpi.comms.comm import Comm, check_result
+from fakempi.mpi.comms.from_groups import check_leader, group_rendezvous, set_properties
 from fakempi.mpi.comms.group import Group
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from fakempi.mpi.comms.intracomm import Intracomm
 
 
 class Intercomm(Comm):
@@ -27,81 +33,90 @@ class Intercomm(Comm):
     __slots__ = ()
     __module__ = "fakempi.MPI"
 
-    def __new__(cls, comm: Comm | None = None) -> Any:
+    def __new__(cls, comm: Comm | None = None) -> Self:
         self = super().__new__(cls, comm)
         if self and self.Is_intra():
-            raise complaint(ERR_COMM, "expecting an intercommunicator, not an intracommunicator.", MPITypeError)
+            raise mpi_error(ERR_COMM, "expecting an intercommunicator, not an intracommunicator.", MPITypeError)
         return self
 
     @classmethod
     def Create_from_groups(
         cls, local_group: Group, local_leader: int, remote_group: Group, remote_leader: int,
         stringtag: str = "org.mpi4py", info: Info = INFO_NULL, errhandler: Errhandler | None = None,
-    ) -> Any:  # fmt: skip
-        """An intercommunicator between two groups, all of whose ranks call this with the same tag. Free in modelled time."""
+    ) -> Intercomm:  # fmt: skip
+        """Return an intercommunicator between two groups, all of whose ranks pass the same tag. Takes no modeled time."""
         check_leader("local", local_leader, local_group)
         check_leader("remote", remote_leader, remote_group)
-        context = meet_as_groups("Create_from_groups", stringtag, local_group, remote_group)
+        context = group_rendezvous("Create_from_groups", stringtag, local_group, remote_group)
         process = running_process()
         mine = int(process.number in context.sides[1].members)
-        here, there = context.sides[mine], context.sides[1 - mine]
-        rank: Any = here.members.index(process.number)
-        return furnish(cls._make(process, here, there, rank), info, errhandler)
+        side, peer_side = context.sides[mine], context.sides[1 - mine]
+        rank: int = side.members.index(process.number)  # type: ignore[assignment]  # this process is a member
+        return set_properties(cls._make(process, side, peer_side, rank), info, errhandler)
 
     def Get_remote_group(self) -> Group:
-        """The other group."""
+        """Return the remote group."""
         return Group._make(self._remote().members, self._process.number)
 
     def Get_remote_size(self) -> int:
-        """The number of ranks in the other group."""
+        """Return the number of ranks in the remote group."""
         return len(self._remote().members)
 
-    remote_group = property(Get_remote_group)
-    remote_size = property(Get_remote_size)
+    @property
+    def remote_group(self) -> Group:
+        """The remote group."""
+        return self.Get_remote_group()
 
-    def Create(self, group: Group) -> Any:
-        """An intercommunicator between subgroups; each side names its own, and all of a side the same."""
+    @property
+    def remote_size(self) -> int:
+        """The number of ranks in the remote group."""
+        return self.Get_remote_size()
+
+    def Create(self, group: Group) -> Comm:
+        """Return an intercommunicator between subgroups; all ranks of a side pass the same subgroup of that side."""
         members = self._check_group(group, self._local().members)
-        context = self._meet("Create", members, self._conclude_create)
-        return self._take_place(context)
+        context = self._rendezvous("Create", members, self._conclude_create)
+        return self._handle_in(context)
 
-    def Merge(self, high: bool = False) -> Any:
-        """An intracommunicator of both groups; the group that says `high` gets the higher ranks.
+    def Merge(self, high: bool = False) -> Intracomm:
+        """Return an intracommunicator of both groups; the group that passes `high` gets the higher ranks.
 
-        Free, unless an algorithm is asked for (`algorithms={"merge": "chain"}`), which begins when all have come.
+        Takes no modeled time, unless an algorithm is specified (`algorithms={"merge": "chain"}`), which starts when all
+        ranks have called.
         """
         here = self._local()
-        choice = self._process.universe.choose_making("merge", len(here.members))
-        context = self._meet("Merge", bool(high), self._conclude_merge)
+        choice = self._process.universe.state(Selection).choose_comm_creation("merge", len(here.members))
+        context = self._rendezvous("Merge", bool(high), self._conclude_merge)
         if choice is not None:
             make = recorded(self, choice.make, "merge", algorithm=choice.algorithm.name)
-            number, _ = make(*self._twins(), bool(high), context.number, tag=here.calls[self._rank] % TAGS)
-            check_made(number, context.number)
+            number, _ = make(*self._collective_comms(), bool(high), context.number, tag=here.calls[self._rank] % TAGS)
+            check_result(number, context.number)
         side = context.sides[0]
         rank = side.members.index(self._process.number)
-        return self._kinds[False]._make(self._process, side, side, rank)
+        merged: Intracomm = self._kinds[False]._make(self._process, side, side, rank)
+        return merged
 
-    def _split(self, plan: str, color: Any, key: Any) -> Any:
-        check = partial(check_alike, color=color, key=key, asked=False)
-        contexts = self._meet(plan, (color, key), self._conclude_split, check)
+    def _split(self, call_name: str, color: object, key: object) -> Comm:
+        check = partial(check_comparable, color=color, key=key, by_algorithm=False)
+        contexts = self._rendezvous(call_name, (color, key), self._conclude_split, check)
         here = self._local()
-        return self._take_place(contexts.get(here.context.place(here, self._rank)))
+        return self._handle_in(contexts.get(here.context.slot(here, self._rank)))
 
-    # -- conclusions ----------------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------------
 
     def _by_side(self, values: dict[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
-        """What the ranks of each side brought, by rank."""
+        """Return the values of each side, {rank: value}."""
         first = len(self._local().context.sides[0].members)
         return (
-            {place: values[place] for place in range(first)},
-            {place - first: values[place] for place in range(first, len(values))},
+            {slot: values[slot] for slot in range(first)},
+            {slot - first: values[slot] for slot in range(first, len(values))},
         )
 
     def _conclude_create(self, values: dict[int, Members]) -> Context | None:
         groups = []
         for side in self._by_side(values):
             if len(set(side.values())) != 1:
-                raise MPIError(ERR_NOT_SAME, "Create: the ranks of one side of an intercommunicator name different groups.")
+                raise MPIError(ERR_NOT_SAME, "Create: the ranks of one side of an intercommunicator pass different groups.")
             groups.append(side[0])
         return Context(self._local().context.universe, *groups) if all(len(group) for group in groups) else None
 
@@ -116,28 +131,28 @@ class Intercomm(Comm):
         return Context(old.universe, Members.of([number for i in order for number in old.sides[i].members]))
 
     def _conclude_split(self, values: dict[int, tuple[Any, Any]]) -> dict[int, Context]:
-        """One context for each colour that both sides have, by place."""
+        """Return {slot: context}, with one context for each color that both sides have."""
         old = self._local().context
-        one, two = old.sides
-        first, second = (by_colour(side) for side in self._by_side(values))
-        found = {}
+        side_a, side_b = old.sides
+        first, second = (by_color(side) for side in self._by_side(values))
+        contexts = {}
         for color in first:
             if color not in second:
                 continue
-            context = Context(old.universe, one.members.take(first[color]), two.members.take(second[color]))
-            places = [*first[color], *(old.place(two, rank) for rank in second[color])]
-            found.update(dict.fromkeys(places, context))
-        return found
+            context = Context(old.universe, side_a.members.take(first[color]), side_b.members.take(second[color]))
+            slots = [*first[color], *(old.slot(side_b, rank) for rank in second[color])]
+            contexts.update(dict.fromkeys(slots, context))
+        return contexts
 
-    # -- inside ---------------------------------------------------------------------------------------------------
+    # -- internal -------------------------------------------------------------------------------------------------
 
     def _remote(self) -> Side:
         self._check_alive()
-        assert self._there is not None
-        return self._there
+        assert self._peer_side is not None
+        return self._peer_side
 
-    def _take_place(self, context: Context | None) -> Any:
-        """This process's handle in a new context with the sides in the same order; null if it is not in it."""
+    def _handle_in(self, context: Context | None) -> Comm:
+        """Return this process's handle in a new context with the sides in the same order; null if it is not a member."""
         if context is None:
             return Intercomm()
         mine = self._local().context.sides.index(self._local())

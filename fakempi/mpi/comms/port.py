@@ -1,4 +1,4 @@
-"""A port: where two groups wait for each other. So is a socket, whose two ends a process each has."""
+"""Ports, at which two groups wait for each other, and sockets, at which two processes wait for each other (Join)."""
 
 from __future__ import annotations
 
@@ -6,116 +6,134 @@ import os
 from collections import deque
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG, ERR_PORT
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG, ERR_PORT
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.process import Process, RunState, Universe
 from fakempi.mpi.base.waiting import Completion, wait_one
 
 
-class Visit:
-    """A group's root at a port: what the others of the group wait for, and what a report says of it."""
+class PortWait:
+    """The wait of a group's root at a port, as deadlock reports describe it."""
 
     __slots__ = ("accepts", "completion", "members", "port")
 
-    def __init__(self, port: Port, accepts: bool, members: Members) -> None:
+    def __init__(self, port: NamedPort, accepts: bool, members: Members) -> None:
         self.port, self.accepts, self.members = port, accepts, members
         self.completion = Completion(self)
 
-    def in_words(self) -> str:
-        """What it waits for."""
+    def describe(self) -> str:
+        """Return a description of the awaited event."""
         return f"waits for {'a Connect to' if self.accepts else 'an Accept on'} port {self.port.name!r}"
 
 
-class Port:
-    """Where groups wait for each other. Those who wait are all of one kind: they accept, or they connect."""
+class OpenPorts(RunState):
+    """The ports of a run."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.open: dict[str, NamedPort] = {}  # by name
+        self.opened = 0  # number of ports opened so far
+        self.services: dict[str, str] = {}  # service name -> port name
+
+
+class NamedPort:
+    """A port. The groups that wait at it all accept or all connect, because two groups with different calls are joined."""
 
     __slots__ = ("name", "owner", "waiting")
 
-    def __init__(self, name: str, owner: Any) -> None:
+    def __init__(self, name: str, owner: Process) -> None:
         self.name, self.owner = name, owner
-        self.waiting: deque[Visit] = deque()
+        self.waiting: deque[PortWait] = deque()
 
-    def visit(self, accepts: bool, members: Members) -> Completion:
-        """A group comes; its result is a context whose first side are those who accept."""
-        mine = Visit(self, accepts, members)
+    def wait_for_peer(self, accepts: bool, members: Members) -> Completion:
+        """Join a group with the first waiting group, or let it wait; the accepting group is the first in the new context."""
+        arriving = PortWait(self, accepts, members)
         if not self.waiting or self.waiting[0].accepts == accepts:
-            self.waiting.append(mine)
-            return mine.completion
+            self.waiting.append(arriving)
+            return arriving.completion
         other = self.waiting.popleft()
-        first, second = (mine, other) if accepts else (other, mine)
+        first, second = (arriving, other) if accepts else (other, arriving)
         context = Context(self.owner.universe, first.members, second.members)
-        for one in (other, mine):
-            one.completion.result = context
-            one.completion.complete(self.owner.loop.now)
-        return mine.completion
+        for waiting in (other, arriving):
+            waiting.completion.result = context
+            waiting.completion.complete(self.owner.loop.now)
+        return arriving.completion
 
-    def meet(self, accepts: bool, members: Members) -> Context:
-        """The same, for whoever waits for it now."""
-        arrival = self.visit(accepts, members)
+    def rendezvous(self, accepts: bool, members: Members) -> Context:
+        """Wait for a group that makes the other call, and return the context of both groups."""
+        arrival = self.wait_for_peer(accepts, members)
         wait_one(self.owner.loop, arrival)
         if arrival.error is not None:
-            raise complaint(arrival.error.ierr, arrival.error.message)
-        return arrival.result  # type: ignore[no-any-return]
+            raise mpi_error(arrival.error.ierr, str(arrival.error.message))
+        return arrival.result  # type: ignore[no-any-return]  # results of a rendezvous are Any
 
     def close(self) -> None:
-        """Nobody will come any more: tell those who wait."""
-        for one in self.waiting:
-            one.completion.error = MPIError(ERR_PORT, f"port {self.name!r} was closed.")
-            one.completion.complete(self.owner.loop.now)
+        """Close the port: waiting groups get an error."""
+        for waiter in self.waiting:
+            waiter.completion.error = MPIError(ERR_PORT, f"port {self.name!r} was closed.")
+            waiter.completion.complete(self.owner.loop.now)
         self.waiting.clear()
 
 
-def meet_at_socket(process: Any, fd: int) -> tuple[Context, int]:
-    """The process at the other end of a socket, which makes the same call: their context, and which side is this one's.
+def rendezvous_at_socket(process: Process, fd: int) -> tuple[Context, int]:
+    """Wait for the process at the other end of a socket to call Join; return their context and this process's side.
 
-    The two are known by the addresses of the socket, which both see; nothing is sent through it.
+    The addresses of the socket, which both processes see, identify the pair. Nothing is sent through the socket.
     """
     number = integer("fd", fd)
     try:
-        here, there = _ends(number)
+        here, there = socket_ends(number)
     except OSError as error:
-        raise complaint(ERR_ARG, f"file descriptor {number} is no connected socket: {error}.") from None
+        raise mpi_error(ERR_ARG, f"file descriptor {number} is not a connected socket: {error}.") from None
     if there is None:
-        raise complaint(ERR_ARG, f"file descriptor {number} is no connected socket: it waits for somebody to connect.")
+        raise mpi_error(ERR_ARG, f"file descriptor {number} is not a connected socket: it is listening.")
     ends = {here, there}
     if len(ends) < 2:
-        raise complaint(ERR_ARG, f"the two ends of socket {number} have no addresses by which they could be told apart.")
+        raise mpi_error(ERR_ARG, f"the two ends of socket {number} have no addresses that distinguish them.")
     if not _is_ours(here, there):
-        words = f"the other end of socket {number}, {there}, is no rank of this run: only these can be joined."
-        raise complaint(ERR_ARG, words)
-    name, ports = f"socket {sorted(ends)}", process.universe.ports
-    port: Port | None = ports.pop(name, None)
-    mine = 0 if port is None else 1
+        sentence = (
+            f"the other end of socket {number}, {there}, is not a rank of this run; Join connects ranks of one run only."
+        )
+        raise mpi_error(ERR_ARG, sentence)
+    return rendezvous_at_addresses(process, here, there)
+
+
+def rendezvous_at_addresses(process: Process, here: Any, there: Any) -> tuple[Context, int]:
+    """Wait for the process that passes the same two addresses in reverse; return their context and this process's side."""
+    name, ports = f"socket {sorted({here, there})}", process.universe.state(OpenPorts).open
+    port = ports.pop(name, None)
+    own_side = 0 if port is None else 1
     if port is None:
-        port = ports[name] = Port(name, process)
-    return port.meet(not mine, Members.of([process.number])), mine
+        port = ports[name] = NamedPort(name, process)
+    return port.rendezvous(not own_side, Members.of([process.number])), own_side
 
 
 def _is_ours(here: Any, there: Any) -> bool:
-    """Whether the other end of a socket is in this process, as all ranks are; or will be, once somebody accepts it."""
+    """Return whether the other end of a socket is in this OS process, as all ranks are, or may be in it after an accept."""
     try:
         numbers = [int(name) for name in os.listdir("/dev/fd")]
     except OSError:
-        return True  # nobody knows
+        return True  # unknown
     for number in numbers:
         try:
-            name, other = _ends(number)
+            name, other = socket_ends(number)
         except OSError:
-            continue  # no socket, or one that does nothing
-        if (name, other) == (there, here) or (other is None and name[1:2] == there[1:2]):  # the number of the port
+            continue  # not a socket, or not connected
+        if (name, other) == (there, here) or (other is None and name[1:2] == there[1:2]):  # the port number
             return True
     return False
 
 
-def _ends(number: int) -> tuple[Any, Any]:
-    """The addresses of a socket's two ends, the own one first; None for the other one if it waits for one to connect."""
-    import socket  # here, since it takes 5 ms and few programs join
+def socket_ends(number: int) -> tuple[Any, Any]:
+    """Return the local and the remote address of a socket; the remote address of a listening socket is None."""
+    import socket  # imported here: it takes 5 ms, and few programs call Join
 
-    line = socket.socket(fileno=number)
+    view = socket.socket(fileno=number)
     try:
-        listens = line.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-        return line.getsockname(), None if listens else line.getpeername()
+        listens = view.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        return view.getsockname(), None if listens else view.getpeername()
     finally:
-        line.detach()
+        view.detach()

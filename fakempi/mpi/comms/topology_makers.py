@@ -1,6 +1,6 @@
-"""How intracommunicators make communicators with a topology: grids, graphs, distributed graphs.
+"""Creation of communicators with a topology: grids, graphs, distributed graphs.
 
-Ranks are never reordered: the first ranks take the positions in order, and those for whom none is left get a null handle.
+Ranks are never reordered: the first ranks take the positions in order, and remaining ranks get a null handle.
 """
 
 from __future__ import annotations
@@ -8,42 +8,48 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fakempi.error_classes import ERR_ARG, ERR_DIMS, ERR_NOT_SAME, ERR_TOPOLOGY
 from fakempi.errors import MPIError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_DIMS, ERR_NOT_SAME, ERR_TOPOLOGY
+from fakempi.errors.plurals import counted
 from fakempi.mpi.base.constants import CART, DIST_GRAPH, GRAPH, PROC_NULL, UNDEFINED, UNWEIGHTED, WEIGHTS_EMPTY
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.info import INFO_NULL, Info
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.topologies.topology import CartTopology, DistGraphTopology, GraphTopology, difference, integers
+
+if TYPE_CHECKING:
+    from fakempi.mpi.comms.topocomm import Cartcomm, Distgraphcomm, Graphcomm
 
 Edge = tuple[int, int, int]
 """Source, destination, weight."""
 
 
 class TopologyMakers(Comm):
-    """The part of an intracommunicator that makes communicators with a topology."""
+    """The methods of an intracommunicator that create communicators with a topology."""
 
     __slots__ = ()
 
     _topocomms: ClassVar[dict[int, type[Comm]]] = {}
-    """The class for each kind of topology; filled where they are, since they are intracommunicators themselves."""
+    """The communicator class for each kind of topology; set by the module of the classes, which imports this module."""
 
-    def Create_cart(self, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = False) -> Any:
-        """A communicator whose ranks stand in a grid; in dimensions with a period, the last is next to the first."""
+    def Create_cart(self, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = False) -> Cartcomm:
+        """Return a communicator with a Cartesian grid; periodic dimensions wrap around."""
         grid = self._grid(dims, periods, ERR_ARG)
-        return self._enter(CART, self._meet("Create_cart", grid, self._conclude_same), grid)
+        new: Cartcomm = self._enter(CART, self._rendezvous("Create_cart", grid, self._conclude_same), grid)
+        return new
 
-    def Create_graph(self, index: Sequence[int], edges: Sequence[int], reorder: bool = False) -> Any:
-        """A communicator whose ranks are the nodes of a graph that every rank knows.
+    def Create_graph(self, index: Sequence[int], edges: Sequence[int], reorder: bool = False) -> Graphcomm:
+        """Return a communicator whose ranks are the nodes of a graph; every rank passes the whole graph.
 
-        `edges[index[i - 1] : index[i]]` are the neighbours of node i. The index may begin with a 0 of its own, if it
+        `edges[index[i - 1] : index[i]]` are the neighbors of node i. The index may have a leading 0 if it
         ends with the number of edges.
         """
         graph = self._graph(index, edges)
-        return self._enter(GRAPH, self._meet("Create_graph", graph, self._conclude_same), graph)
+        new: Graphcomm = self._enter(GRAPH, self._rendezvous("Create_graph", graph, self._conclude_same), graph)
+        return new
 
     def Create_dist_graph_adjacent(
         self,
@@ -53,20 +59,22 @@ class TopologyMakers(Comm):
         destweights: Sequence[int] | None = None,
         info: Info = INFO_NULL,
         reorder: bool = False,
-    ) -> Any:
-        """A communicator with a graph of which every rank says its own edges, in and out."""
+    ) -> Distgraphcomm:
+        """Return a communicator with a graph; every rank passes its own incoming and outgoing edges."""
         self._check_alive()
         incoming = integers("sources", () if sources is None else sources)
         outgoing = integers("destinations", () if destinations is None else destinations)
-        into = _weights("sourceweights", sourceweights, len(incoming))
-        out = _weights("destweights", destweights, len(outgoing))
+        in_weights = _weights("sourceweights", sourceweights, len(incoming))
+        out_weights = _weights("destweights", destweights, len(outgoing))
         self._check_ranks("source", [rank for rank in incoming if rank != PROC_NULL])
         self._check_ranks("destination", [rank for rank in outgoing if rank != PROC_NULL])
-        if outgoing and (into is None) != (out is None):
-            lack, have = ("source", "dest") if into is None else ("dest", "source")
-            self._raise(complaint(ERR_TOPOLOGY, f"there are {have}weights, but {lack}weights is UNWEIGHTED."))
-        mine = DistGraphTopology(incoming, outgoing, None if into is None else (into, out or ()))
-        return self._enter(DIST_GRAPH, self._meet("Create_dist_graph_adjacent", mine, self._conclude_adjacent), mine)
+        if outgoing and (in_weights is None) != (out_weights is None):
+            lack, have = ("source", "dest") if in_weights is None else ("dest", "source")
+            self._raise(mpi_error(ERR_TOPOLOGY, f"there are {have}weights, but {lack}weights is UNWEIGHTED."))
+        part = DistGraphTopology(incoming, outgoing, None if in_weights is None else (in_weights, out_weights or ()))
+        context = self._rendezvous("Create_dist_graph_adjacent", part, self._conclude_adjacent)
+        new: Distgraphcomm = self._enter(DIST_GRAPH, context, part)
+        return new
 
     def Create_dist_graph(
         self,
@@ -76,150 +84,161 @@ class TopologyMakers(Comm):
         weights: Sequence[int] | None = None,
         info: Info = INFO_NULL,
         reorder: bool = False,
-    ) -> Any:
-        """A communicator with a graph of which every rank says any edges.
+    ) -> Distgraphcomm:
+        """Return a communicator with a graph; each rank may pass any edges of it.
 
-        The first `degrees[0]` destinations are those of `sources[0]`, and so on. Every rank has its edges in the order
-        of the ranks that said them, and of each in the order in which it did.
+        The first `degrees[0]` destinations are those of `sources[0]`, and so on. The neighbors of a rank are sorted by the
+        rank that passed the edge; edges that one rank passed keep their order.
         """
         self._check_alive()
         nodes = integers("sources", sources)
         counts = integers("degrees", degrees, len(nodes))
         for i, count in enumerate(counts):
             if count < 0:
-                raise complaint(ERR_ARG, f"degrees[{i}] is {count}, which is negative.", MPIValueError)
+                raise mpi_error(ERR_ARG, f"degrees[{i}] is {count}, which is negative.", MPIValueError)
         ends = integers("destinations", destinations, sum(counts))
-        loads = _weights("weights", weights, len(ends))
+        edge_weights = _weights("weights", weights, len(ends))
         self._check_ranks("source", nodes)
         self._check_ranks("destination", ends)
         starts = [node for node, count in zip(nodes, counts, strict=True) for _ in range(count)]
-        edges = list(zip(starts, ends, repeat(0) if loads is None else loads, strict=False))
-        said = edges, loads is not None
-        context, parts = self._meet("Create_dist_graph", said, self._conclude_dist_graph)
-        return self._enter(DIST_GRAPH, context, parts[self._rank])
+        edges = list(zip(starts, ends, repeat(0) if edge_weights is None else edge_weights, strict=False))
+        passed = edges, edge_weights is not None
+        context, parts = self._rendezvous("Create_dist_graph", passed, self._conclude_dist_graph)
+        new: Distgraphcomm = self._enter(DIST_GRAPH, context, parts[self._rank])
+        return new
 
     def Cart_map(self, dims: Sequence[int], periods: Sequence[bool] | None = None) -> int:
-        """The rank that this rank should have in a grid, which is the one it has; UNDEFINED if there is no place."""
+        """Return this rank, as ranks are never reordered; UNDEFINED if the grid is too small for it."""
         return self._rank if self._rank < self._grid(dims, periods, ERR_DIMS).size else UNDEFINED
 
     def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
-        """The rank that this rank should have in a graph, which is the one it has; UNDEFINED if there is no node."""
+        """Return this rank, as ranks are never reordered; UNDEFINED if the graph is too small for it."""
         return self._rank if self._rank < self._graph(index, edges).size else UNDEFINED
 
-    # -- what is asked for ----------------------------------------------------------------------------------------
+    # -- arguments ------------------------------------------------------------------------------------------------
 
-    def _grid(self, dims: Any, periods: Any, too_large: int) -> CartTopology:
-        """The grid that a program describes, which must fit into this communicator."""
+    def _grid(self, dims: Sequence[int], periods: Sequence[bool] | None, error_class: int) -> CartTopology:
+        """Return a grid. If it has more positions than this communicator has ranks, raise an error of `error_class`."""
         ranks = len(self._local().members)
         extents = integers("dims", dims)
         if periods is None or isinstance(periods, bool):
             periods = [bool(periods)] * len(extents)
-        rings = integers("periods", periods, len(extents))
+        periodic = integers("periods", periods, len(extents))
         for i, extent in enumerate(extents):
             if extent < 1:
-                self._raise(complaint(ERR_DIMS, f"dims[{i}] is {extent}; a dimension has at least 1 position."))
-        grid = CartTopology.of(extents, rings)
+                self._raise(mpi_error(ERR_DIMS, f"dims[{i}] is {extent}; a dimension has at least 1 position."))
+        grid = CartTopology.of(extents, periodic)
         if grid.size > ranks:
-            words = f"a grid of {list(extents)} has {grid.size} positions, but the communicator has {ranks} ranks."
-            self._raise(complaint(too_large, words))
+            number = counted(ranks, "rank")
+            sentence = f"a grid of {list(extents)} has {grid.size} positions, but the communicator has {number}."
+            self._raise(mpi_error(error_class, sentence))
         return grid
 
-    def _graph(self, index: Any, edges: Any) -> GraphTopology:
-        """The graph that a program describes, which must fit into this communicator."""
+    def _graph(self, index: Sequence[int], edges: Sequence[int]) -> GraphTopology:
+        """Return a graph, or raise an error if it is invalid or has more nodes than this communicator has ranks."""
         ranks = len(self._local().members)
         ends, targets = integers("index", index), integers("edges", edges)
         note = ""
         if ends and ends[0] == 0 and ends[-1] == len(targets):
-            ends, note = ends[1:], " (the first 0 of the index counts as no node, since it ends with the number of edges)"
+            ends, note = ends[1:], " (a leading 0 of the index is skipped if the index ends with the number of edges)"
         if len(ends) > ranks:
-            self._raise(complaint(ERR_ARG, f"the graph has {len(ends)} nodes, but the communicator has {ranks} ranks."))
+            number = counted(ranks, "rank")
+            self._raise(mpi_error(ERR_ARG, f"the graph has {len(ends)} nodes, but the communicator has {number}."))
         for i, end in enumerate(ends):
             if end < (ends[i - 1] if i else 0):
-                words = f"{end} after {ends[i - 1]}: the index must not decrease" if i else f"{end}, which is negative"
-                self._raise(complaint(ERR_ARG, f"index[{i}] is {words}."))
+                problem = f"{end} after {ends[i - 1]}: the index must not decrease" if i else f"{end}, which is negative"
+                self._raise(mpi_error(ERR_ARG, f"index[{i}] is {problem}."))
         if ends and ends[-1] > len(targets):
-            words = f"the index ends with {ends[-1]}, but there are {len(targets)} edges."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            problem = f"the index ends with {ends[-1]}, but there are {len(targets)} edges."
+            raise mpi_error(ERR_ARG, problem, MPIValueError)
         targets = targets[: ends[-1] if ends else 0]
         for i, target in enumerate(targets):
             if not 0 <= target < len(ends):
-                self._raise(complaint(ERR_ARG, f"edges[{i}] is {target}, not a node in 0..{len(ends) - 1}{note}."))
+                self._raise(mpi_error(ERR_ARG, f"edges[{i}] is {target}, not a node in 0..{len(ends) - 1}{note}."))
         return GraphTopology.of(ends, targets)
 
     def _check_ranks(self, what: str, ranks: Sequence[int]) -> None:
         for rank in ranks:
             self._check_rank(rank, what)
 
-    # -- what comes of it -----------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------------
 
     def _conclude_same(self, values: dict[int, Any]) -> Context | None:
-        """A context for the first ranks, of a topology that all name alike."""
+        """Return a context for the ranks that have a position, or None. All ranks must pass the same topology."""
         first = values[0]
         for rank in range(1, len(values)):
             if values[rank] is not first:
                 where, here, there = difference(first, values[rank])
                 call = "Create_cart" if first.kind == CART else "Create_graph"
-                words = f"{call}: {where} is {here} on rank 0 and {there} on rank {rank}, but all must say the same."
-                raise MPIError(ERR_NOT_SAME, words)
+                sentence = (
+                    f"{call}: {where} is {here} on rank 0 and {there} on rank {rank}, but all ranks must pass the same."
+                )
+                raise MPIError(ERR_NOT_SAME, sentence)
         old = self._local()
         return Context(old.context.universe, old.members.take(range(first.size))) if first.size else None
 
     def _conclude_adjacent(self, values: dict[int, DistGraphTopology]) -> Context:
-        """A context for all. What ranks say of their edges may differ, as in real libraries, unless the run is strict."""
+        """Return a context for all ranks. Only strict runs check that edges are consistent; MPI libraries do not."""
         old = self._local().context
         if old.universe.strict:
             out = Counter((rank, to) for rank in values for to in values[rank].outgoing if to != PROC_NULL)
             into = Counter((by, rank) for rank in values for by in values[rank].incoming if by != PROC_NULL)
             for source, target in sorted({*out, *into}):
-                if (said := out[source, target]) != (heard := into[source, target]):
+                if (sent := out[source, target]) != (expected := into[source, target]):
                     raise MPIError(
                         ERR_TOPOLOGY,
-                        f"Create_dist_graph_adjacent: rank {source} has rank {target} among its destinations {said} times, "
-                        f"but rank {target} has rank {source} among its sources {heard} times.",
+                        f"Create_dist_graph_adjacent: rank {source} has rank {target} among its destinations {sent} times, "
+                        f"but rank {target} has rank {source} among its sources {expected} times.",
                     )
-        return old.new_twin()
+        return old.duplicate()
 
     def _conclude_dist_graph(
         self, values: dict[int, tuple[list[Edge], bool]]
     ) -> tuple[Context, dict[int, DistGraphTopology]]:
-        """A context for all, and each rank's part of the graph. Those who say no edges do not decide about weights."""
-        speakers = [rank for rank in sorted(values) if values[rank][0]]
-        weighted = values[speakers[0]][1] if speakers else any(flag for _, flag in values.values())
+        """Return a context for all ranks, and each rank's part of the graph.
+
+        All ranks that pass edges must pass weights, or none of them. Ranks that pass no edges may do either.
+        """
+        with_edges = [rank for rank in sorted(values) if values[rank][0]]
+        weighted = values[with_edges[0]][1] if with_edges else any(flag for _, flag in values.values())
         parts: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {rank: ([], []) for rank in values}
-        for rank in speakers:
+        for rank in with_edges:
             edges, flag = values[rank]
             if flag != weighted:
-                one, other = (speakers[0], rank) if weighted else (rank, speakers[0])
-                words = f"Create_dist_graph: the edges of rank {one} have weights and those of rank {other} have none."
-                raise MPIError(ERR_TOPOLOGY, words)
+                with_weights, without = (with_edges[0], rank) if weighted else (rank, with_edges[0])
+                sentence = (
+                    f"Create_dist_graph: the edges of rank {with_weights} have weights "
+                    f"and those of rank {without} have none."
+                )
+                raise MPIError(ERR_TOPOLOGY, sentence)
             for source, target, weight in edges:
                 parts[source][1].append((target, weight))
                 parts[target][0].append((source, weight))
-        return self._local().context.new_twin(), {rank: _part(*parts[rank], weighted) for rank in parts}
+        return self._local().context.duplicate(), {rank: _part(*parts[rank], weighted) for rank in parts}
 
-    def _enter(self, kind: int, context: Context | None, topology: Any) -> Any:
-        """This process's handle in a context with a topology; null if it has no place there."""
+    def _enter(self, kind: int, context: Context | None, topology: object) -> Any:
+        """Return this process's handle in a context with a topology; a null handle if the process is not a member."""
         rank = None if context is None else context.sides[0].members.index(self._process.number)
-        made = self._topocomms[kind]
+        comm_class = self._topocomms[kind]
         if context is None or rank is None:
-            return made()
-        new = made._make(self._process, context.sides[0], context.sides[0], rank)
-        new._belongings().topology = topology
+            return comm_class()
+        new = comm_class._make(self._process, context.sides[0], context.sides[0], rank)
+        new._properties().topology = topology
         return new
 
 
-def _weights(what: str, weights: Any, number: int) -> tuple[int, ...] | None:
-    """The weights of so many edges, or None if they have none."""
+def _weights(what: str, weights: Sequence[int] | None, number: int) -> tuple[int, ...] | None:
+    """Return the weights of `number` edges, or None if the edges are unweighted."""
     if weights is None or (isinstance(weights, int) and weights == UNWEIGHTED):
         return None
     if isinstance(weights, int) and weights == WEIGHTS_EMPTY:
         if number:
-            raise complaint(ERR_ARG, f"{what} is WEIGHTS_EMPTY, but there are {number} edges.", MPIValueError)
+            raise mpi_error(ERR_ARG, f"{what} is WEIGHTS_EMPTY, but there are {number} edges.", MPIValueError)
         return ()
     return integers(what, weights, number)
 
 
 def _part(into: list[tuple[int, int]], out: list[tuple[int, int]], weighted: bool) -> DistGraphTopology:
-    """A rank's part of a graph, of (neighbour, weight) for its edges in and out."""
-    (sources, before), (targets, after) = (tuple(zip(*edges, strict=True)) or ((), ()) for edges in (into, out))
-    return DistGraphTopology(sources, targets, (before, after) if weighted else None)
+    """Return a rank's part of a graph, from (neighbor, weight) of its incoming and outgoing edges."""
+    (sources, in_weights), (targets, out_weights) = (tuple(zip(*edges, strict=True)) or ((), ()) for edges in (into, out))
+    return DistGraphTopology(sources, targets, (in_weights, out_weights) if weighted else None)

@@ -1,8 +1,18 @@
-"""Datatypes: how the elements of a message lie in memory.
+"""Datatypes: the layout of a message's elements in memory.
 
-typemap, layout         a type map as a few regular pieces; copying between memory and packed bytes
-definition, handle      what stands behind a datatype handle, and what every handle knows
-basic, derived, darray  C's and Fortran's types; types made of types; shares of a distributed array
-datatype, predefined    the class that programs hold, and its instances that MPI names
-packing, quadruple      Pack and Unpack, native and external32; long doubles there
+typemap            a type map as a few regular pieces
+layout             the pieces, size and bounds of one element; packing and unpacking
+copying            copies between memory and packed bytes
+definition         the definition behind a datatype handle
+handle             the base class of Datatype: sizes, bounds, attributes
+datatype           the class Datatype
+basic              C's and Fortran's types
+predefined         the predefined datatypes under MPI's names
+derived            the constructors of derived types
+derived_layouts    the layouts of derived types
+darray             the share of one process in a distributed array
+signature          type signatures, and their comparison
+long_doubles       formats of long double
+padding            bytes of elements that hold no part of a value
+packing            Pack and Unpack, native and external32
 """

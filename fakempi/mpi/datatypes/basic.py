@@ -1,18 +1,18 @@
-"""The basic datatypes: MPI's names for C's and Fortran's types, what numpy calls them, and lookups among them."""
+"""The basic datatypes: MPI's names for the types of C and Fortran, numpy's names for them, and lookups."""
 
 from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 import numpy as np
 
-from fakempi.error_classes import ERR_ARG, ERR_OTHER, ERR_TYPE
 from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_OTHER, ERR_TYPE
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.datatypes.definition import NULL, Definition, basic_type, pair_type
+from fakempi.mpi.interfaces.arrays import Dtype
 
 # Name in the MPI module, mpi4py's type code; with a numpy type if the code is not one, an MPI name if it differs.
 _TABLE = """
@@ -40,29 +40,29 @@ _ALIASES = """
     F_FLOAT REAL                F_DOUBLE DOUBLE_PRECISION F_COMPLEX COMPLEX             F_FLOAT_COMPLEX COMPLEX
     F_DOUBLE_COMPLEX DOUBLE_COMPLEX
 """
-# Types that MPI makes optional and nobody here can calculate with: their names stand for DATATYPE_NULL, as in mpi4py.
+# Optional types of MPI without a numpy type: their names are DATATYPE_NULL, as in mpi4py.
 ABSENT = ["BFLOAT16_T", "LOGICAL1", "LOGICAL2", "LOGICAL4", "LOGICAL8", "LOGICAL16", "INTEGER16", "REAL2", "COMPLEX4"]
 
 
 def _basics() -> dict[str, Definition]:
-    found: dict[str, Definition] = {}
+    named: dict[str, Definition] = {}
     words = iter(_TABLE.split())
     for label, column in zip(words, words, strict=True):
         code, numpy_code, name = [*column.split(":"), "", ""][:3]
         try:
             dtype = np.dtype(numpy_code or code)
         except TypeError:  # REAL16 and COMPLEX32 where C's long double is shorter
-            found[label] = NULL
+            named[label] = NULL
             continue
-        found[label] = basic_type(label, "MPI_" + (name or label), code, dtype)
+        named[label] = basic_type(label, "MPI_" + (name or label), code, dtype)
     words = iter(_PAIRS.split())
     for label, value in zip(words, words, strict=True):
         name = "MPI_" + label.replace("INT_INT", "2INT")
-        found[label] = pair_type(label, name, found[value], found["INT"])
+        named[label] = pair_type(label, name, named[value], named["INT"])
     words = iter(_ALIASES.split())
-    found.update((alias, found[label]) for alias, label in zip(words, words, strict=True))
-    found.update((label, NULL) for label in ABSENT)
-    return found
+    named.update((alias, named[label]) for alias, label in zip(words, words, strict=True))
+    named.update((label, NULL) for label in ABSENT)
+    return named
 
 
 NAMED: dict[str, Definition] = _basics()
@@ -82,31 +82,31 @@ def _codes() -> dict[str, Definition]:
     letters += " n COUNT p AINT c CHAR a CHAR S CHAR S1 CHAR s CHAR 1s CHAR U WCHAR U1 WCHAR w WCHAR 1w WCHAR"
     letters += " u UINT16_T 1u UINT16_T M INT64_T M8 INT64_T m INT64_T m8 INT64_T"
     words = iter(letters.split())
-    found = {code: NAMED[label] for code, label in zip(words, words, strict=True)}
+    by_code = {code: NAMED[label] for code, label in zip(words, words, strict=True)}
     for code in "NP":
-        found[code] = NAMED["UNSIGNED_LONG" if np.dtype("L").itemsize == np.dtype("P").itemsize else _unsigned("P")]
+        by_code[code] = NAMED["UNSIGNED_LONG" if np.dtype("L").itemsize == np.dtype("P").itemsize else _unsigned("P")]
     for kind, letters in (("f", "efdg"), ("c", "FDG")):
-        for letter in letters:  # shorter ones win where two are alike
-            found.setdefault(f"{kind}{np.dtype(letter).itemsize}", found[letter])
-    return found
+        for letter in letters:  # of two types with the same size, the first one is used
+            by_code.setdefault(f"{kind}{np.dtype(letter).itemsize}", by_code[letter])
+    return by_code
 
 
 CODES: dict[str, Definition] = _codes()
 
 
 def by_code(code: str) -> Definition:
-    """The type with that code of mpi4py's: `i`, `d`, `f8` ..."""
-    found = CODES.get(code) if isinstance(code, str) else None
-    if found is None:
-        raise complaint(ERR_TYPE, f"no datatype has the type code {code!r}.", MPIValueError)
-    return found
+    """Return the type with an mpi4py type code: `i`, `d`, `f8` ..."""
+    definition = CODES.get(code) if isinstance(code, str) else None
+    if definition is None:
+        raise mpi_error(ERR_TYPE, f"no datatype has the type code {code!r}.", MPIValueError)
+    return definition
 
 
 NATIVE = "@=|" + ("<" if sys.byteorder == "little" else ">!")
 
 
 def by_class(typeclass: int, size: int) -> Definition:
-    """Fortran's type of that class and size in bytes."""
+    """Return Fortran's type of a class and size in bytes."""
     classes = {
         c.TYPECLASS_INTEGER: ("INTEGER", (1, 2, 4, 8)),
         c.TYPECLASS_REAL: ("REAL", (4, 8, 16)),
@@ -114,16 +114,16 @@ def by_class(typeclass: int, size: int) -> Definition:
         c.TYPECLASS_LOGICAL: ("LOGICAL", (4,)),
     }
     if typeclass not in classes:
-        raise complaint(ERR_ARG, f"{typeclass} is not a type class.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"type class {typeclass} is not one of MPI.TYPECLASS_...", MPIValueError)
     kind, sizes = classes[typeclass]
-    found = NAMED["LOGICAL" if kind == "LOGICAL" else f"{kind}{size}"] if size in sizes else NULL
-    if found is NULL:
-        raise complaint(ERR_ARG, f"there is no {kind} type of {size} bytes.", MPIValueError)
-    return found
+    definition = NAMED["LOGICAL" if kind == "LOGICAL" else f"{kind}{size}"] if size in sizes else NULL
+    if definition is NULL:
+        raise mpi_error(ERR_ARG, f"there is no {kind} type of {size} bytes.", MPIValueError)
+    return definition
 
 
 def by_pair(value: Definition, index: Definition) -> Definition:
-    """The predefined pair of these two types, or that of DATATYPE_NULL."""
+    """Return the predefined pair of two types, or NULL."""
     wanted = ((1, value), (1, index))
     return next((pair for pair in NAMED.values() if pair.parts == wanted), NULL)
 
@@ -132,22 +132,22 @@ _fortran: dict[tuple[int, int, int], Definition] = {}
 
 
 def by_precision(combiner: int, digits: int, exponent: int = c.UNDEFINED) -> Definition:
-    """Fortran's selected_int_kind and selected_real_kind: the smallest type with so many digits and such exponents."""
+    """Return the smallest type with given digits and exponents, as Fortran's selected_int_kind and selected_real_kind."""
     key = (combiner, digits, exponent)
     if key not in _fortran:
         kind = {c.COMBINER_F90_INTEGER: "integer", c.COMBINER_F90_REAL: "real"}.get(combiner, "complex")
         models = {"integer": _INTEGERS, "real": _reals("efdg"), "complex": _reals("FDG")}[kind]
-        fitting = [code for most, range_, code in models if digits <= most and exponent <= range_]
+        fitting = [code for max_digits, range_, code in models if digits <= max_digits and exponent <= range_]
         if not fitting:
             wanted = f"{digits} digits" + ("" if kind == "integer" else f" and exponents up to {exponent}")
-            raise complaint(ERR_OTHER, f"there is no {kind} type with {wanted}.", MPIValueError)
+            raise mpi_error(ERR_OTHER, f"there is no {kind} type with {wanted}.", MPIValueError)
         base = CODES[fitting[0]]
-        made = Definition(combiner, base.layout, params={"r": digits}, align=base.align)
+        definition = Definition(combiner, base.layout, params={"r": digits}, align=base.align)
         if kind != "integer":
-            made.params = {"p": digits, "r": exponent}
-        made.dtype, made.code, made.basic = base.dtype, f"{_kind(base.dtype)}{base.layout.size}", base
-        made.committed = made.permanent = True
-        _fortran[key] = made
+            definition.params = {"p": digits, "r": exponent}
+        definition.dtype, definition.code, definition.basic = base.dtype, f"{_kind(base.dtype)}{base.layout.size}", base
+        definition.committed = definition.permanent = True
+        _fortran[key] = definition
     return _fortran[key]
 
 
@@ -155,33 +155,33 @@ _INTEGERS: list[tuple[int, int, str]] = [(2, 0, "i1"), (4, 0, "i2"), (9, 0, "i4"
 
 
 def _reals(codes: str) -> list[tuple[int, int, str]]:
-    """Decimal digits and decimal exponents that numpy's floating-point types have, smallest first."""
-    found: list[tuple[int, int, str]] = []
+    """Return decimal digits and decimal exponents of numpy's floating-point types, smallest first."""
+    reals: list[tuple[int, int, str]] = []
     for code in codes:
         about = np.finfo(np.dtype(code))
         # Fortran's `range`: the power of ten that both the largest number and the smallest normal one reach.
         exponents = int(min(about.maxexp, -about.minexp) * math.log10(2))
-        found.append((int(about.precision), exponents, code))
-    return found
+        reals.append((int(about.precision), exponents, code))
+    return reals
 
 
-def _kind(dtype: np.dtype[Any] | None) -> str:
+def _kind(dtype: Dtype | None) -> str:
     return "" if dtype is None else dtype.kind
 
 
-def undoubled(made: Definition) -> Definition:
-    """What a duplicate is a duplicate of."""
-    while made.combiner == c.COMBINER_DUP:
-        made = made.parts[0][1]
-    return made
+def undo_duplicate(definition: Definition) -> Definition:
+    """Return the type that a duplicate was made from."""
+    while definition.combiner == c.COMBINER_DUP:
+        definition = definition.parts[0][1]
+    return definition
 
 
-def type_string(made: Definition) -> tuple[str, str]:
-    """mpi4py's `typechar` and `typestr`: numpy's letter and type string, or V and the extent for anything else."""
-    made = undoubled(made)
-    if made is NULL:
+def type_string(definition: Definition) -> tuple[str, str]:
+    """Return mpi4py's `typechar` and `typestr`: numpy's letter and type string, or V and the extent."""
+    definition = undo_duplicate(definition)
+    if definition is NULL:
         return "", ""
-    if made.dtype is None or not made.code:
-        return "V", f"V{max(0, made.layout.extent)}"
-    letter = made.code if len(made.code) == 1 else made.dtype.char
-    return letter, "U1" if letter == "U" else f"{made.dtype.kind}{made.dtype.itemsize}"
+    if definition.dtype is None or not definition.code:
+        return "V", f"V{max(0, definition.layout.extent)}"
+    letter = definition.code if len(definition.code) == 1 else definition.dtype.char
+    return letter, "U1" if letter == "U" else f"{definition.dtype.kind}{definition.dtype.itemsize}"

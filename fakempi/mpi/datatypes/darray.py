@@ -1,17 +1,17 @@
-"""The datatype of one process's share of an array that is dealt out over a grid of processes."""
+"""The datatype of one process's share of an array that is distributed over a grid of processes."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG, ERR_RANK
 from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_RANK
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.datatypes.definition import Definition
-from fakempi.mpi.datatypes.derived import Numbers, array, checked_order, counted, number, numbers
-from fakempi.mpi.datatypes.placing import Stretch
+from fakempi.mpi.datatypes.derived import Numbers, array, checked_order, nonnegative, number, numbers
+from fakempi.mpi.datatypes.derived_layouts import AxisBlocks
 
 
 def darray(
@@ -24,11 +24,11 @@ def darray(
     psizes: Numbers,
     order: int,
 ) -> Definition:
-    """The share of process `rank` of `size`, which form a grid of `psizes` in row-major order."""
+    """Return the share of process `rank` of `size`, which form a grid of `psizes` in row-major order."""
     full = numbers("gsizes", gsizes, least=1)
     grid = numbers("psizes", psizes, like=full, least=1)
     params: dict[str, Any] = {
-        "size": counted("size", size),
+        "size": nonnegative("size", size),
         "rank": number("rank", rank),
         "gsizes": full,
         "distribs": numbers("distribs", distribs, like=full),
@@ -37,38 +37,38 @@ def darray(
         "order": checked_order(order),
     }
     if math.prod(grid) != params["size"]:
-        words = f"a grid of {' x '.join(map(str, grid))} has {math.prod(grid)} processes, size is {params['size']}."
-        raise complaint(ERR_ARG, words, MPIValueError)
+        sentence = f"a grid of {' x '.join(map(str, grid))} has {math.prod(grid)} processes, size is {params['size']}."
+        raise mpi_error(ERR_ARG, sentence, MPIValueError)
     if not 0 <= params["rank"] < params["size"]:
-        raise complaint(ERR_RANK, f"rank {params['rank']} is not among {params['size']}.", MPIValueError)
-    left, coordinates = params["rank"], []
+        raise mpi_error(ERR_RANK, f"rank {params['rank']} is not in 0..{params['size'] - 1}.", MPIValueError)
+    quotient, coordinates = params["rank"], []
     for extent in reversed(grid):
-        left, coordinate = divmod(left, extent)
+        quotient, coordinate = divmod(quotient, extent)
         coordinates.append(coordinate)
     axes = zip(full, params["distribs"], params["dargs"], grid, reversed(coordinates), strict=True)
     chosen = tuple([_share(axis, *about) for axis, about in enumerate(axes)])
     return array(c.COMBINER_DARRAY, old, full, chosen, params)
 
 
-def _share(axis: int, indices: int, distribution: int, block: int, processes: int, me: int) -> tuple[Stretch, ...]:
-    """The indices of one axis that process `me` along it gets: whole blocks, and a last one that may be shorter."""
+def _share(axis: int, indices: int, distribution: int, block: int, processes: int, me: int) -> tuple[AxisBlocks, ...]:
+    """Return the share of process `me` along one axis, as indices: full blocks, and a last one that may be shorter."""
     default = block == c.DISTRIBUTE_DFLT_DARG
     if distribution == c.DISTRIBUTE_NONE:
         if processes != 1:
-            words = f"dimension {axis} is not dealt out (DISTRIBUTE_NONE) but psizes[{axis}] is {processes}."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            sentence = f"dimension {axis} is not distributed (DISTRIBUTE_NONE): psizes[{axis}] is {processes}, not 1."
+            raise mpi_error(ERR_ARG, sentence, MPIValueError)
         block = indices
     elif distribution == c.DISTRIBUTE_BLOCK:
         block = -(-indices // processes) if default else block
         if block * processes < indices:
-            words = f"{processes} blocks of {block} do not hold the {indices} indices of dimension {axis}."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            sentence = f"{processes} blocks of {block} do not hold the {indices} indices of dimension {axis}."
+            raise mpi_error(ERR_ARG, sentence, MPIValueError)
     elif distribution == c.DISTRIBUTE_CYCLIC:
         block = 1 if default else block
     else:
-        raise complaint(ERR_ARG, f"distribs[{axis}] is {distribution}, not a distribution.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"distribs[{axis}] is {distribution}, not one of MPI.DISTRIBUTE_...", MPIValueError)
     if block < 1:
-        raise complaint(ERR_ARG, f"dargs[{axis}] is {block}, less than 1.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"dargs[{axis}] is {block}, less than 1.", MPIValueError)
     round_of_blocks = block * processes
     whole, rest = divmod(indices, round_of_blocks)
     rest = min(block, max(0, rest - me * block))

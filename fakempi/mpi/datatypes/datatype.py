@@ -1,68 +1,80 @@
-"""Datatype: the handle programs hold. What it stands for is a `Definition`; the making is in `derived`."""
+"""Datatype: the handle that programs use. Its state is a `Definition`; `derived` has the constructors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_ARG, ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_TYPE
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.attributes import object_name
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.datatypes import basic, derived, packing
 from fakempi.mpi.datatypes.darray import darray
 from fakempi.mpi.datatypes.definition import COMBINERS, NULL, Definition
 from fakempi.mpi.datatypes.handle import TypeHandle
+from fakempi.mpi.interfaces.buffers import Buffer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class Datatype(TypeHandle):
-    """Which bytes of memory make up an element of a message, and in which order."""
+    """A datatype: the bytes of memory that form an element of a message, and their order."""
 
-    __module__ = "fakempi.MPI"  # where programs find it, and pickles look for it
+    __module__ = "fakempi.MPI"  # the module in which programs find the class, and from which pickles import it
     __slots__ = ()
 
     @property
     def _basic(self) -> Datatype | None:
-        """The predefined type it consists of, if that is one only; reductions work on that."""
+        """The only predefined type that this type consists of, or None if there are several; reductions use it."""
         only = self._definition.basic
         return None if only is None else _canonical(only)
 
-    # -- what Python asks ----------------------------------------------------------------------------------------------
+    if TYPE_CHECKING:  # the base class cannot name this class
+
+        @classmethod
+        def Create_keyval(
+            cls,
+            copy_fn: Callable[[Datatype, int, Any], Any] | None = None,
+            delete_fn: Callable[[Datatype, int, Any], None] | None = None,
+            nopython: bool = False,
+        ) -> int: ...
+
+    # -- pickling ------------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         definition = self._definition
         if definition.label:
-            return definition.label if definition.home is self else (type(self), (definition.home,))
-        made = _datatype_create, self.decode()
-        return made if type(self) is Datatype else (_of_class, (type(self), *made))
+            return definition.label if definition.canonical_handle is self else (type(self), (definition.canonical_handle,))
+        reduced = _datatype_create, self.decode()
+        return reduced if type(self) is Datatype else (_of_class, (type(self), *reduced))
 
-    # -- asking --------------------------------------------------------------------------------------------------------
+    # -- construction arguments ----------------------------------------------------------------------------------------
 
     def Get_envelope(self) -> tuple[int, int, int, int, int]:
-        """How many integers, addresses, counts and datatypes `Get_contents` returns; and the combiner."""
+        """Return the numbers of integers, addresses, counts and datatypes of `Get_contents`, and the combiner."""
         definition = self._alive()
         integers, counts = derived.contents(definition)
         return len(integers), 0, len(counts), len(definition.parts) if self._is_derived() else 0, definition.combiner
 
     def Get_contents(self) -> tuple[list[int], list[int], list[int], list[Datatype]]:
-        """The arguments the type was made with: integers, addresses, counts, datatypes."""
+        """Return the constructor's arguments: integers, addresses, counts, datatypes."""
         definition = self._alive()
         if definition.combiner == c.COMBINER_NAMED:
-            raise complaint(ERR_TYPE, f"{definition.describe()} is predefined and has no contents.", MPIValueError)
+            raise mpi_error(ERR_TYPE, f"{definition.describe()} is predefined and has no contents.", MPIValueError)
         integers, counts = derived.contents(definition)
-        return integers, [], counts, [_handle(part) for _, part in definition.parts]
+        return integers, [], counts, [new_handle(part) for _, part in definition.parts]
 
     def decode(self) -> tuple[Datatype, str, dict[str, Any]]:
-        """The old type (or DATATYPE_NULL), the combiner's name, and the arguments by name."""
+        """Return the old type (or DATATYPE_NULL), the combiner's name, and the arguments by name."""
         definition = self._alive()
         params = {name: list(v) if isinstance(v, list) else v for name, v in definition.params.items()}
         if definition.combiner == c.COMBINER_NAMED:
             return self, "NAMED", params
-        olds = [_handle(part) for _, part in definition.parts]
+        olds = [new_handle(part) for _, part in definition.parts]
         if definition.combiner == c.COMBINER_STRUCT:
             return _canonical(NULL), "STRUCT", {**params, "datatypes": olds}
         return olds[0] if olds else _canonical(NULL), COMBINERS[definition.combiner], params
@@ -70,54 +82,56 @@ class Datatype(TypeHandle):
     def _is_derived(self) -> bool:
         return self._definition.combiner != c.COMBINER_NAMED
 
-    # -- making --------------------------------------------------------------------------------------------------------
+    # -- constructors --------------------------------------------------------------------------------------------------
 
     def Dup(self) -> Self:
-        """A duplicate, with the attributes that want to be copied."""
-        made = self._made(derived.duplicate(self._alive()))
-        self._copy_attributes_to(made)
-        return made
+        """Return a duplicate, with the attributes whose copy functions allow it."""
+        new = self._from_definition(derived.duplicate(self._alive()))
+        try:
+            self._copy_attributes_to(new)
+        except Exception:  # of a copy function: the program gets no handle, so it cannot free the duplicate
+            new.Free()
+            raise
+        return new
 
     def Create_contiguous(self, count: int) -> Self:
-        """`count` elements in a row."""
-        return self._made(derived.contiguous(self._alive(), count))
+        """Return the type of `count` contiguous elements."""
+        return self._from_definition(derived.contiguous(self._alive(), count))
 
     def Create_vector(self, count: int, blocklength: int, stride: int) -> Self:
         """Blocks of `blocklength` elements, every `stride` elements."""
-        return self._made(derived.vector(self._alive(), count, blocklength, stride))
+        return self._from_definition(derived.vector(self._alive(), count, blocklength, stride))
 
     def Create_hvector(self, count: int, blocklength: int, stride: int) -> Self:
         """Blocks of `blocklength` elements, every `stride` bytes."""
-        return self._made(derived.vector(self._alive(), count, blocklength, stride, bytewise=True))
+        return self._from_definition(derived.vector(self._alive(), count, blocklength, stride, bytewise=True))
 
     def Create_indexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Self:
-        """Blocks of different lengths, displaced by elements."""
-        return self._made(derived.indexed(self._alive(), blocklengths, displacements))
+        """Blocks of different lengths; displacements are in elements."""
+        return self._from_definition(derived.indexed(self._alive(), blocklengths, displacements))
 
     def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Self:
-        """Blocks of different lengths, displaced by bytes."""
-        return self._made(derived.indexed(self._alive(), blocklengths, displacements, bytewise=True))
+        """Blocks of different lengths; displacements are in bytes."""
+        return self._from_definition(derived.indexed(self._alive(), blocklengths, displacements, bytewise=True))
 
     def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> Self:
-        """Blocks of one length, displaced by elements."""
-        return self._made(derived.indexed_block(self._alive(), blocklength, displacements))
+        """Blocks of one length; displacements are in elements."""
+        return self._from_definition(derived.indexed_block(self._alive(), blocklength, displacements))
 
     def Create_hindexed_block(self, blocklength: int, displacements: Sequence[int]) -> Self:
-        """Blocks of one length, displaced by bytes."""
-        return self._made(derived.indexed_block(self._alive(), blocklength, displacements, bytewise=True))
+        """Blocks of one length; displacements are in bytes."""
+        return self._from_definition(derived.indexed_block(self._alive(), blocklength, displacements, bytewise=True))
 
     @classmethod
-    def Create_struct(
-        cls, blocklengths: Sequence[int], displacements: Sequence[int], datatypes: Sequence[Datatype]
-    ) -> Self:
-        """Blocks of different types, displaced by bytes."""
-        return cls._made(derived.struct(blocklengths, displacements, _definitions(datatypes)))
+    def Create_struct(cls, blocklengths: Sequence[int], displacements: Sequence[int], datatypes: Sequence[Datatype]) -> Self:
+        """Blocks of different types; displacements are in bytes."""
+        return cls._from_definition(derived.struct(blocklengths, displacements, _definitions(datatypes)))
 
     def Create_subarray(
         self, sizes: Sequence[int], subsizes: Sequence[int], starts: Sequence[int], order: int = c.ORDER_C
     ) -> Self:
-        """A rectangle out of an array."""
-        return self._made(derived.subarray(self._alive(), sizes, subsizes, starts, order))
+        """Return the type of a rectangular part of an array."""
+        return self._from_definition(derived.subarray(self._alive(), sizes, subsizes, starts, order))
 
     def Create_darray(
         self,
@@ -129,30 +143,30 @@ class Datatype(TypeHandle):
         psizes: Sequence[int],
         order: int = c.ORDER_C,
     ) -> Self:
-        """One process's share of an array that is dealt out over a grid of processes."""
-        return self._made(darray(self._alive(), size, rank, gsizes, distribs, dargs, psizes, order))
+        """Return the type of one process's share of an array that is distributed over a grid of processes."""
+        return self._from_definition(darray(self._alive(), size, rank, gsizes, distribs, dargs, psizes, order))
 
     def Create_resized(self, lb: int, extent: int) -> Self:
-        """The same bytes with other bounds."""
-        return self._made(derived.resized(self._alive(), lb, extent))
+        """Return a type with the same bytes and another lower bound and extent."""
+        return self._from_definition(derived.resized(self._alive(), lb, extent))
 
     Create_dup = Dup
     Resized = Create_resized
 
     @classmethod
     def Create_f90_integer(cls, r: int) -> Self:
-        """Fortran's integer type with `r` digits."""
+        """Fortran's integer type with `r` decimal digits."""
         return cls._permanent(basic.by_precision(c.COMBINER_F90_INTEGER, derived.number("r", r)))
 
     @classmethod
     def Create_f90_real(cls, p: int, r: int) -> Self:
-        """Fortran's real type with `p` digits and exponents up to `r`; either may be UNDEFINED."""
+        """Fortran's real type with `p` decimal digits and decimal exponents up to `r`; either may be UNDEFINED."""
         digits, exponent = derived.number("p", p), derived.number("r", r)
         return cls._permanent(basic.by_precision(c.COMBINER_F90_REAL, digits, exponent))
 
     @classmethod
     def Create_f90_complex(cls, p: int, r: int) -> Self:
-        """Fortran's complex type with `p` digits and exponents up to `r`; either may be UNDEFINED."""
+        """Fortran's complex type with `p` decimal digits and decimal exponents up to `r`; either may be UNDEFINED."""
         digits, exponent = derived.number("p", p), derived.number("r", r)
         return cls._permanent(basic.by_precision(c.COMBINER_F90_COMPLEX, digits, exponent))
 
@@ -168,121 +182,119 @@ class Datatype(TypeHandle):
         return cls._permanent(basic.by_class(typeclass, size))
 
     @classmethod
-    def _made(cls, definition: Definition) -> Self:
-        """A handle for a new type, which the program has to free."""
-        owes("datatype-leak", definition)
+    def _from_definition(cls, definition: Definition) -> Self:
+        """Return a handle for a new type, which the program has to free."""
+        track("datatype-leak", definition)
         return cls._wrap(definition)
 
     @classmethod
     def _permanent(cls, definition: Definition) -> Self:
-        """A handle for a type that exists once."""
-        home: Any = _canonical(definition)
-        return home if cls is Datatype else cls._wrap(definition)
+        """Return a handle for a predefined type."""
+        handle: Any = _canonical(definition)
+        return handle if cls is Datatype else cls._wrap(definition)
 
-    # -- keeping -------------------------------------------------------------------------------------------------------
+    # -- commit and free -----------------------------------------------------------------------------------------------
 
     def Commit(self) -> Self:
-        """Make the type fit for messages."""
+        """Commit the type, so that messages may use it; return the type."""
         self._alive().committed = True
         return self
 
     def Free(self) -> None:
-        """Give the type up; types made from it live on."""
+        """Free the type; types derived from it stay valid."""
         definition = self._alive()
         if definition.permanent:
-            raise complaint(ERR_TYPE, f"{definition.describe()} is predefined and cannot be freed.", MPIValueError)
+            raise mpi_error(ERR_TYPE, f"{definition.describe()} is predefined and cannot be freed.", MPIValueError)
         if definition.handles == 1:
             self._delete_attributes()
         definition.handles -= 1
-        done("datatype-leak", definition)
+        untrack("datatype-leak", definition)
         self._adopt(NULL)
 
     def free(self) -> None:
-        """Free the type if there is anything to free; a copy of one of MPI's own becomes null."""
+        """Free a derived type; a copy of the handle of a predefined type becomes DATATYPE_NULL."""
         definition = self._definition
         if definition.permanent:
-            if definition.home is not self:
+            if definition.canonical_handle is not self:
                 self._adopt(NULL)
         elif definition.handles:
             self.Free()
 
     # -- packing -------------------------------------------------------------------------------------------------------
 
-    def Pack(self, inbuf: Any, outbuf: Any, position: int, comm: Any) -> int:
-        """Pack all of `inbuf` to `outbuf` from `position` on; the position after it."""
+    def Pack(self, inbuf: Buffer, outbuf: Buffer, position: int, comm: object) -> int:
+        """Pack `inbuf` into `outbuf` from `position` on; return the position after it."""
         self._usable()
         packing.check_comm(comm)
         return packing.pack(self._definition, inbuf, outbuf, derived.number("position", position), external=False)
 
-    def Unpack(self, inbuf: Any, position: int, outbuf: Any, comm: Any) -> int:
-        """Fill `outbuf` with what is packed in `inbuf` from `position` on; the position after it."""
+    def Unpack(self, inbuf: Buffer, position: int, outbuf: Buffer, comm: object) -> int:
+        """Unpack `inbuf` from `position` on into `outbuf`; return the position after it."""
         self._usable()
         packing.check_comm(comm)
         return packing.unpack(self._definition, inbuf, derived.number("position", position), outbuf, external=False)
 
-    def Pack_size(self, count: int, comm: Any) -> int:
-        """Bytes that `count` packed elements take."""
+    def Pack_size(self, count: int, comm: object) -> int:
+        """Return the size of `count` packed elements in bytes."""
         self._usable()
         packing.check_comm(comm)
-        return derived.counted("count", count) * self._size
+        return derived.nonnegative("count", count) * self._size
 
-    def Pack_external(self, datarep: str, inbuf: Any, outbuf: Any, position: int) -> int:
+    def Pack_external(self, datarep: str, inbuf: Buffer, outbuf: Buffer, position: int) -> int:
         """Pack in the portable form "external32"."""
         self._usable()
         packing.check_representation(datarep)
         return packing.pack(self._definition, inbuf, outbuf, derived.number("position", position), external=True)
 
-    def Unpack_external(self, datarep: str, inbuf: Any, position: int, outbuf: Any) -> int:
-        """Unpack what is in the portable form "external32"."""
+    def Unpack_external(self, datarep: str, inbuf: Buffer, position: int, outbuf: Buffer) -> int:
+        """Unpack data in the portable form "external32"."""
         self._usable()
         packing.check_representation(datarep)
         return packing.unpack(self._definition, inbuf, derived.number("position", position), outbuf, external=True)
 
     def Pack_external_size(self, datarep: str, count: int) -> int:
-        """Bytes that `count` elements take in the portable form "external32"."""
+        """Return the size of `count` elements in bytes in the portable form "external32"."""
         self._usable()
         packing.check_representation(datarep)
-        return derived.counted("count", count) * packing.external_size(self._definition)
+        return derived.nonnegative("count", count) * packing.external_size(self._definition)
 
     # -- names and codes -----------------------------------------------------------------------------------------------
 
     def Get_name(self) -> str:
-        """The type's name: MPI's for a predefined one, or what the program gave it."""
+        """Return the type's name: MPI's for a predefined one, or the name set by the program."""
         definition = self._definition
         given = self.Get_attr(_NAME) if definition.permanent and definition is not NULL else None
         return definition.name if given is None else str(given)
 
     def Set_name(self, name: str) -> None:
-        """Give the type a name; a predefined one is renamed for this rank only."""
+        """Set the type's name; for a predefined type, on this rank only."""
         definition = self._alive()
-        if not isinstance(name, str):
-            raise complaint(ERR_ARG, f"the name is {name!r}, not a string.", MPITypeError)
-        name = name[: c.MAX_OBJECT_NAME - 1]
+        name = object_name(name)
         if definition.permanent:
             self.Set_attr(_NAME, name)
         else:
             definition.name = name
 
     def tocode(self) -> str:
-        """mpi4py's type code, where there is one."""
-        definition = basic.undoubled(self._definition)
+        """Return mpi4py's type code; raise an error if there is none."""
+        definition = basic.undo_duplicate(self._definition)
         if not definition.code:
-            raise complaint(ERR_TYPE, f"{definition.describe()} has no type code.", MPIValueError)
+            raise mpi_error(ERR_TYPE, f"{definition.describe()} has no type code.", MPIValueError)
         return definition.code
 
     @classmethod
     def fromcode(cls, code: str) -> Datatype:
-        """The predefined type with that type code."""
+        """Return the predefined type with a type code."""
         return _canonical(basic.by_code(code))
 
     @property
     def envelope(self) -> tuple[int, int, int, int, int]:
-        """As `Get_envelope`."""
+        """The result of `Get_envelope`."""
         return self.Get_envelope()
 
     @property
     def contents(self) -> tuple[list[int], list[int], list[int], list[Datatype]]:
-        """As `Get_contents`."""
+        """The result of `Get_contents`."""
         return self.Get_contents()
 
     @property
@@ -295,20 +307,20 @@ class Datatype(TypeHandle):
         self.Set_name(value)
 
 
-# Names given to predefined types are attributes of theirs, because attributes are kept per rank.
+# Names that programs give to predefined types are attributes, because attributes are per rank.
 _NAME = Datatype.Create_keyval()
 
 
 def _canonical(definition: Definition) -> Datatype:
-    """The handle that a type which exists once is known by."""
-    if definition.home is None:
-        definition.home = Datatype._wrap(definition)
-    home: Datatype = definition.home
-    return home
+    """Return the unique handle of a predefined type."""
+    if definition.canonical_handle is None:
+        definition.canonical_handle = Datatype._wrap(definition)
+    handle: Datatype = definition.canonical_handle
+    return handle
 
 
-def _handle(definition: Definition) -> Datatype:
-    """A new handle for a type, which lives until it is freed, too."""
+def new_handle(definition: Definition) -> Datatype:
+    """Return a new handle for a type; the type lives until all handles are freed."""
     if definition.permanent:
         return _canonical(definition)
     definition.handles += 1
@@ -316,28 +328,28 @@ def _handle(definition: Definition) -> Datatype:
 
 
 def _definitions(datatypes: Any) -> list[Definition]:
-    """What stands behind a sequence of handles."""
+    """Return the definitions of a sequence of handles."""
     try:
-        found = [datatypes[i] for i in range(len(datatypes))]
+        items = [datatypes[i] for i in range(len(datatypes))]
     except TypeError:
-        raise complaint(ERR_ARG, f"{datatypes!r} is not a sequence of datatypes.", MPITypeError) from None
-    for datatype in found:
+        raise mpi_error(ERR_ARG, f"{datatypes!r} is not a sequence of datatypes.", MPITypeError) from None
+    for datatype in items:
         if not isinstance(datatype, Datatype):
-            raise complaint(ERR_TYPE, f"{datatype!r} is not a datatype.", MPITypeError)
-    return [datatype._alive() for datatype in found]
+            raise mpi_error(ERR_TYPE, f"{datatype!r} is not a datatype.", MPITypeError)
+    return [datatype._alive() for datatype in items]
 
 
 def _datatype_create(old: Datatype, combiner: str, params: dict[str, Any]) -> Datatype:
-    """Make, and commit, what `Datatype.decode` has taken apart. Pickles call it."""
+    """Create and commit a type from the result of `Datatype.decode`. Pickles call it."""
     if combiner.startswith("F90_"):
-        made: Datatype = getattr(Datatype, f"Create_{combiner.lower()}")(**params)
+        new: Datatype = getattr(Datatype, f"Create_{combiner.lower()}")(**params)
     elif combiner == "STRUCT":
-        made = Datatype.Create_struct(**params)
+        new = Datatype.Create_struct(**params)
     else:
-        made = getattr(old, f"Create_{combiner.lower()}")(**params)
-    return made.Commit()
+        new = getattr(old, f"Create_{combiner.lower()}")(**params)
+    return new.Commit()
 
 
 def _of_class(cls: Any, create: Any, parts: tuple[Any, ...]) -> Any:
-    """What pickles of a subclass's objects call."""
+    """Create an object of a subclass. Pickles call it."""
     return cls(create(*parts))

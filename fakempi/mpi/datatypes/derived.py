@@ -1,8 +1,8 @@
-"""Making datatypes from datatypes: the constructors of MPI, from checked arguments to a layout.
+"""The constructors of derived datatypes: argument checks, layout and definition.
 
-Bounds follow MPI's rules as MPICH reads them: `lb` and `ub` are the least and greatest of the old types' bounds where
-they are put (blocks of length 0 do not count), and a struct's extent is rounded up to its strictest alignment unless
-it has but one member or one basic type.
+Bounds follow MPI's rules as MPICH interprets them: `lb` and `ub` are the minimum and maximum of the displaced bounds of the
+old types (blocks of length 0 do not count), and a struct's extent is rounded up to its strictest alignment unless it has
+only one member or one basic type.
 """
 
 from __future__ import annotations
@@ -10,38 +10,41 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex, TypeAlias
 
-from fakempi.error_classes import ERR_ARG, ERR_COUNT, ERR_DIMS
 from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_DIMS
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.datatypes import placing
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.datatypes import derived_layouts
 from fakempi.mpi.datatypes.definition import Definition
-from fakempi.mpi.datatypes.placing import Stretch
+from fakempi.mpi.datatypes.derived_layouts import AxisBlocks
 
 Numbers = Sequence[int]
-_FAR = 2**62  # offsets are computed in 64 bits
+_MAX_OFFSET = 2**62  # offsets are computed in 64 bits
+
+Params: TypeAlias = dict[str, Any]
+"""The arguments of a constructor, by name, as `Datatype.decode` returns them."""
 
 
 def duplicate(old: Definition) -> Definition:
-    """The same type over again; committed if the old one is."""
-    made = Definition(c.COMBINER_DUP, old.layout, ((1, old),))
-    made.committed = old.committed
-    return made
+    """Return a duplicate of a type; committed if the old type is."""
+    definition = Definition(c.COMBINER_DUP, old.layout, ((1, old),))
+    definition.committed = old.committed
+    return definition
 
 
 def contiguous(old: Definition, count: int) -> Definition:
     """`count` elements, one extent apart."""
-    count = counted("count", count)
+    count = nonnegative("count", count)
     return _rows(c.COMBINER_CONTIGUOUS, old, 1, count, 0, {"count": count})
 
 
 def vector(old: Definition, count: int, blocklength: int, stride: int, *, bytewise: bool = False) -> Definition:
     """`count` blocks of `blocklength` elements; the stride is in extents, or in bytes."""
     params = {
-        "count": counted("count", count),
-        "blocklength": counted("blocklength", blocklength),
+        "count": nonnegative("count", count),
+        "blocklength": nonnegative("blocklength", blocklength),
         "stride": number("stride", stride),
     }
     step = params["stride"] * (1 if bytewise else old.layout.extent)
@@ -59,7 +62,7 @@ def indexed(old: Definition, blocklengths: Numbers, displacements: Numbers, *, b
 
 def indexed_block(old: Definition, blocklength: int, displacements: Numbers, *, bytewise: bool = False) -> Definition:
     """A block of the same length at every displacement; these are in extents, or in bytes."""
-    length = counted("blocklength", blocklength)
+    length = nonnegative("blocklength", blocklength)
     where = numbers("displacements", displacements)
     combiner = c.COMBINER_HINDEXED_BLOCK if bytewise else c.COMBINER_INDEXED_BLOCK
     params = {"blocklength": length, "displacements": where}
@@ -67,20 +70,20 @@ def indexed_block(old: Definition, blocklength: int, displacements: Numbers, *, 
 
 
 def struct(blocklengths: Numbers, displacements: Numbers, olds: Sequence[Definition]) -> Definition:
-    """A block of every one of some types, displaced by bytes."""
+    """Return blocks of several types, displaced by bytes."""
     lengths = numbers("blocklengths", blocklengths, least=0)
     where = numbers("displacements", displacements, like=lengths)
     if len(olds) != len(lengths):
-        raise complaint(ERR_ARG, f"{len(lengths)} blocklengths but {len(olds)} datatypes.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"{len(lengths)} blocklengths but {len(olds)} datatypes.", MPIValueError)
     return members(lengths, where, olds)
 
 
 def members(lengths: list[int], where: list[int], olds: Sequence[Definition]) -> Definition:
-    """As `struct`, of arguments that need no check."""
+    """Return the same as `struct`, for valid arguments."""
     used = [old for n, old in zip(lengths, olds, strict=True) if n]
     mixed = len(used) > 1 and any([old.basic is not old or old is not used[0] for old in used])
     align = max([old.align for old in used]) if mixed else 1
-    layout = placing.members([old.layout for old in olds], lengths, where, align)
+    layout = derived_layouts.members([old.layout for old in olds], lengths, where, align)
     parts = tuple(zip(lengths, olds, strict=True))
     return Definition(c.COMBINER_STRUCT, layout, parts, {"blocklengths": lengths, "displacements": where})
 
@@ -88,79 +91,79 @@ def members(lengths: list[int], where: list[int], olds: Sequence[Definition]) ->
 def resized(old: Definition, lb: int, extent: int) -> Definition:
     """The same bytes with other bounds."""
     params = {"lb": number("lb", lb), "extent": number("extent", extent)}
-    layout = placing.bounded(old.layout, params["lb"], params["extent"])
+    layout = derived_layouts.bounded(old.layout, params["lb"], params["extent"])
     return Definition(c.COMBINER_RESIZED, layout, ((1, old),), params)
 
 
 def subarray(old: Definition, sizes: Numbers, subsizes: Numbers, starts: Numbers, order: int) -> Definition:
-    """A rectangle out of an array."""
+    """Return a rectangular part of an array."""
     full = numbers("sizes", sizes, least=1)
     part = numbers("subsizes", subsizes, like=full, least=0)
     first = numbers("starts", starts, like=full, least=0)
     if not full:
-        raise complaint(ERR_DIMS, "an array needs at least one dimension, sizes is empty.", MPIValueError)
+        raise mpi_error(ERR_DIMS, "an array needs at least one dimension, sizes is empty.", MPIValueError)
     for axis, (size, subsize, start) in enumerate(zip(full, part, first, strict=True)):
         if start + subsize > size:
-            words = f"dimension {axis} has {size} elements, {subsize} from {start} on go beyond."
-            raise complaint(ERR_ARG, words, MPIValueError)
+            sentence = f"dimension {axis} has {size} elements: {subsize} from {start} on exceed it."
+            raise mpi_error(ERR_ARG, sentence, MPIValueError)
     chosen = tuple([((start, 1, 0, subsize),) for start, subsize in zip(first, part, strict=True)])
     params = {"sizes": full, "subsizes": part, "starts": first, "order": checked_order(order)}
     return array(c.COMBINER_SUBARRAY, old, full, chosen, params)
 
 
 def array(
-    combiner: int, old: Definition, sizes: list[int], chosen: tuple[tuple[Stretch, ...], ...], params: dict[str, Any]
+    combiner: int, old: Definition, sizes: list[int], chosen: tuple[tuple[AxisBlocks, ...], ...], params: Params
 ) -> Definition:
-    """What is chosen of every axis of an array, as a type as large as the whole array."""
+    """Return the type of the chosen indices of every axis, with the extent of the whole array."""
     elements = math.prod([sum([times * length for _, times, _, length in stretches]) for stretches in chosen])
-    layout = placing.array(old.layout, tuple(sizes), chosen, params["order"])
+    layout = derived_layouts.array(old.layout, tuple(sizes), chosen, params["order"])
     return Definition(combiner, layout, ((elements, old),), params, align=old.align)
 
 
-def _rows(combiner: int, old: Definition, times: int, length: int, step: int, params: dict[str, Any]) -> Definition:
+def _rows(combiner: int, old: Definition, times: int, length: int, step: int, params: Params) -> Definition:
     """`times` blocks of `length` elements, `step` bytes apart."""
-    return Definition(combiner, placing.rows(old.layout, times, length, step), ((times * length, old),), params)
+    return Definition(combiner, derived_layouts.rows(old.layout, times, length, step), ((times * length, old),), params)
 
 
 def _blocks(
-    combiner: int, old: Definition, lengths: list[int], where: list[int], bytewise: bool, params: dict[str, Any]
+    combiner: int, old: Definition, lengths: list[int], where: list[int], bytewise: bool, params: Params
 ) -> Definition:
     """A block of `lengths[i]` elements at `where[i]`."""
     layout = old.layout
     reach = (max(map(abs, where), default=0) + max(lengths, default=0)) * max(abs(layout.extent), layout.size, 1)
-    if reach >= _FAR:
-        raise complaint(ERR_ARG, f"displacements and blocks reach {reach} bytes, beyond any memory.", MPIValueError)
-    made = placing.blocks(layout, lengths, where, 1 if bytewise else layout.extent)
-    return Definition(combiner, made, ((sum(lengths), old),), params)
+    if reach >= _MAX_OFFSET:
+        raise mpi_error(ERR_ARG, f"displacements and blocks extend over {reach} bytes: too many.", MPIValueError)
+    new_layout = derived_layouts.blocks(layout, lengths, where, 1 if bytewise else layout.extent)
+    return Definition(combiner, new_layout, ((sum(lengths), old),), params)
 
 
-Told = tuple[list[int], list[int]]
+Contents = tuple[list[int], list[int]]
 
 
-def contents(made: Definition) -> Told:
-    """What MPI tells about how a type was made: the integers, and the counts and displacements."""
-    tell = _CONTENTS.get(made.combiner)
-    return ([], list(made.params.values())) if tell is None else tell(made.params)
+def contents(definition: Definition) -> Contents:
+    """Return the arguments of a type's constructor as in Get_contents: integers, and counts with displacements."""
+    listed = _CONTENTS.get(definition.combiner)
+    return ([], list(definition.params.values())) if listed is None else listed(definition.params)
 
 
-def _of_blocks(given: dict[str, Any]) -> Told:
+def _of_blocks(given: Params) -> Contents:
     return [], [len(given["blocklengths"]), *given["blocklengths"], *given["displacements"]]
 
 
-def _of_equal_blocks(given: dict[str, Any]) -> Told:
+def _of_equal_blocks(given: Params) -> Contents:
     return [], [len(given["displacements"]), given["blocklength"], *given["displacements"]]
 
 
-def _of_subarray(given: dict[str, Any]) -> Told:
+def _of_subarray(given: Params) -> Contents:
     return [len(given["sizes"]), given["order"]], [*given["sizes"], *given["subsizes"], *given["starts"]]
 
 
-def _of_darray(given: dict[str, Any]) -> Told:
+def _of_darray(given: Params) -> Contents:
     lists = [*given["distribs"], *given["dargs"], *given["psizes"]]
     return [given["size"], given["rank"], len(given["gsizes"]), *lists, given["order"]], list(given["gsizes"])
 
 
-def _of_precision(given: dict[str, Any]) -> Told:
+def _of_precision(given: Params) -> Contents:
     return list(given.values()), []
 
 
@@ -181,41 +184,41 @@ _CONTENTS = {
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def number(what: str, value: Any) -> int:
-    """The argument as an integer. Floats that are whole will do: mpi4py takes them."""
+def number(what: str, value: SupportsIndex) -> int:
+    """Return an argument as an integer. Floats with integral values are accepted, as by mpi4py."""
     try:
         return index(value)
     except TypeError:
         if isinstance(value, float) and value.is_integer():
             return int(value)
-        raise complaint(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
+        raise mpi_error(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
 
 
-def counted(what: str, value: Any) -> int:
-    """The argument as a number of things."""
+def nonnegative(what: str, value: SupportsIndex) -> int:
+    """Return an argument as a nonnegative integer."""
     count = number(what, value)
     if count < 0:
-        raise complaint(ERR_COUNT, f"{what} is {count}, less than 0.", MPIValueError)
+        raise mpi_error(ERR_COUNT, f"{what} is {count}, less than 0.", MPIValueError)
     return count
 
 
 def numbers(what: str, values: Any, *, like: list[int] | None = None, least: int | None = None) -> list[int]:
-    """The argument as a list of integers, as long as another, none too small."""
+    """Return an argument as a list of integers, with the length of `like` and values of at least `least`."""
     try:
         plain = type(values) is list or type(values) is tuple
-        found = list(map(index, values)) if plain else [index(values[i]) for i in range(len(values))]
+        result = list(map(index, values)) if plain else [index(values[i]) for i in range(len(values))]
     except TypeError:
-        raise complaint(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
-    if like is not None and len(found) != len(like):
-        raise complaint(ERR_ARG, f"{what} has {len(found)} items where {len(like)} are expected.", MPIValueError)
-    if least is not None and found and min(found) < least:
-        where = found.index(min(found))
-        raise complaint(ERR_COUNT, f"{what}[{where}] is {found[where]}, less than {least}.", MPIValueError)
-    return found
+        raise mpi_error(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
+    if like is not None and len(result) != len(like):
+        raise mpi_error(ERR_ARG, f"{what} has {len(result)} items where {len(like)} are expected.", MPIValueError)
+    if least is not None and result and min(result) < least:
+        where = result.index(min(result))
+        raise mpi_error(ERR_COUNT, f"{what}[{where}] is {result[where]}, less than {least}.", MPIValueError)
+    return result
 
 
-def checked_order(order: Any) -> int:
-    """ORDER_C or ORDER_FORTRAN."""
+def checked_order(order: object) -> int:
+    """Return ORDER_C or ORDER_FORTRAN; raise an error for other values."""
     if order not in (c.ORDER_C, c.ORDER_FORTRAN):
-        raise complaint(ERR_ARG, f"order is {order!r}, neither ORDER_C nor ORDER_FORTRAN.", MPIValueError)
+        raise mpi_error(ERR_ARG, f"order is {order!r}: expecting ORDER_C or ORDER_FORTRAN.", MPIValueError)
     return int(order)

@@ -1,15 +1,15 @@
-"""What every datatype handle knows: the definition it stands for, its sizes, and how fakempi asks for them."""
+"""The base class of Datatype: its definition, sizes and bounds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_TYPE
 from fakempi.errors import MPITypeError
+from fakempi.errors.classes import ERR_TYPE
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.attributes import Attributed, Values
-from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.identity import Handled
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.datatypes.basic import type_string
 from fakempi.mpi.datatypes.definition import NULL, Definition
 from fakempi.mpi.datatypes.layout import Bytes
@@ -17,25 +17,29 @@ from fakempi.mpi.datatypes.layout import Bytes
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from fakempi.mpi.datatypes.datatype import Datatype
 
-class TypeHandle(Handled, Attributed):
-    """The half of `Datatype` that makes nothing.
+
+class TypeHandle(Handled["Datatype"], Attributed):
+    """The part of `Datatype` without constructors.
 
     Inside fakempi: `_size`, `_lb`, `_extent`, `_true_lb`, `_true_extent` in bytes; `_dense` if elements follow each
     other without holes; `_dtype`, numpy's type for a predefined one (of `_extent` bytes; pairs are structured). They
-    are copied from the definition into slots because messages ask all the time.
+    are copied from the definition into slots for speed, because every message reads them.
     """
 
     __slots__ = (
-        "__weakref__", "_definition", "_dense", "_dtype", "_extent", "_lb", "_size", "_true_extent", "_true_lb",
+        "__weakref__", "_definition", "_dense", "_dtype", "_extent", "_lb", "_pinned", "_size", "_true_extent",
+        "_true_lb",
     )  # fmt: skip
 
     _attribute_kind = "Datatype"
     _definition: Definition
+    _pinned: Self | None  # the handle that operations keep; the handle itself if it is that one
 
-    def __new__(cls, datatype: TypeHandle | None = None) -> Self:
+    def __new__(cls, datatype: Datatype | None = None) -> Self:
         if datatype is not None and not isinstance(datatype, TypeHandle):
-            raise complaint(ERR_TYPE, f"{datatype!r} is not a datatype.", MPITypeError)
+            raise mpi_error(ERR_TYPE, f"{datatype!r} is not a datatype.", MPITypeError)
         return cls._wrap(NULL if datatype is None else datatype._definition)
 
     @classmethod
@@ -49,38 +53,49 @@ class TypeHandle(Handled, Attributed):
         self._definition, self._dtype = definition, definition.dtype
         self._size, self._lb, self._extent, self._dense = layout.size, layout.lb, layout.extent, layout.dense
         self._true_lb, self._true_extent = layout.true_lb, layout.true_extent
+        self._pinned = None
 
     # -- inside fakempi ----------------------------------------------------------------------------------------------
 
+    def _pin(self) -> Self:
+        """Return a handle for an operation, which stays valid after the program has freed this one."""
+        definition = self._definition
+        if definition.permanent or not definition.handles:
+            return self
+        if self._pinned is None:
+            pinned = self._pinned = self._wrap(definition)
+            pinned._pinned = pinned
+        return self._pinned
+
     def _usable(self) -> None:
-        """Complain unless messages may consist of it: null, freed and uncommitted types may not."""
+        """Raise an error if the type is null, freed or not committed."""
         if not self._alive().committed:
-            words = f"the datatype ({self._definition.describe()}) is not committed: call Commit() before using it."
-            raise complaint(ERR_TYPE, words)
+            sentence = f"the datatype ({self._definition.describe()}) is not committed: call Commit() before using it."
+            raise mpi_error(ERR_TYPE, sentence)
 
     def _pack(self, memory: Bytes, offset: int, count: int) -> Bytes:
-        """The bytes of `count` elements from `offset` on, in packed order, as a fresh array."""
+        """Return the bytes of `count` elements from `offset` on, in packed order, as a new array."""
         return self._definition.layout.pack(memory, offset, count)
 
     def _unpack(self, data: Bytes, memory: Bytes, offset: int, count: int) -> None:
-        """Put packed bytes, at most `count` elements, in their places from `offset` on; leave all others alone."""
+        """Unpack at most `count` elements to memory from `offset` on; other bytes stay unchanged."""
         self._definition.layout.unpack(data, memory, offset, count)
 
     def _span(self, count: int) -> tuple[int, int]:
-        """The lowest byte that `count` elements touch, and the one after the highest, relative to their origin."""
+        """Return the lowest byte of `count` elements, and the one after the highest, relative to their origin."""
         return self._definition.layout.span(count)
 
     def _elements(self, nbytes: int) -> int:
-        """How many basic elements `nbytes` of packed data hold; UNDEFINED if they end within one."""
+        """Return the number of basic elements in `nbytes` of packed data; UNDEFINED if the last one is partial."""
         return self._definition.count_elements(nbytes)
 
     def _alive(self) -> Definition:
-        """The definition, which must be neither null nor freed through another handle."""
+        """Return the definition; raise an error if it is null or was freed through another handle."""
         definition = self._definition
         if definition is NULL:
-            raise complaint(ERR_TYPE, "the datatype is DATATYPE_NULL: it was never made, or was freed.")
-        if not definition.handles:
-            raise complaint(ERR_TYPE, f"the datatype ({definition.describe()}) was freed through another handle.")
+            raise mpi_error(ERR_TYPE, "the datatype is DATATYPE_NULL: it was never created, or was freed.")
+        if not definition.handles and self._pinned is not self:
+            raise mpi_error(ERR_TYPE, f"the datatype ({definition.describe()}) was freed through another handle.")
         return definition
 
     # Attributes belong to the type, not to the handle; those of predefined types to the rank.
@@ -99,31 +114,31 @@ class TypeHandle(Handled, Attributed):
         return self._definition.permanent
 
     def _values(self, make: bool = False) -> Any:
-        home = self._definition.home
-        return super()._values(make) if home is None or home is self else home._values(make)
+        handle = self._definition.canonical_handle
+        return super()._values(make) if handle is None or handle is self else handle._values(make)
 
     def _check_attributes(self) -> None:
         self._alive()
 
-    def _stands_for(self) -> object | None:
+    def _mpi_object(self) -> object | None:
         return None if self._definition is NULL else self._definition
 
     def __repr__(self) -> str:
         return f"<Datatype: {self._definition.describe()}>"
 
-    # -- asking --------------------------------------------------------------------------------------------------------
+    # -- sizes and bounds ----------------------------------------------------------------------------------------------
 
     def Get_size(self) -> int:
         """Bytes of one element in a message."""
         return self._alive().layout.size
 
     def Get_extent(self) -> tuple[int, int]:
-        """Lower bound and extent: an element of an array starts one extent after the one before."""
+        """Return lower bound and extent; the extent is the distance of consecutive elements of an array."""
         layout = self._alive().layout
         return layout.lb, layout.extent
 
     def Get_true_extent(self) -> tuple[int, int]:
-        """Lower bound and extent of the bytes that are really there."""
+        """Return lower bound and extent of the bytes that contain data."""
         layout = self._alive().layout
         return layout.true_lb, layout.true_extent
 
@@ -149,37 +164,37 @@ class TypeHandle(Handled, Attributed):
 
     @property
     def true_extent(self) -> int:
-        """Bytes from the lowest to the highest that is really there."""
+        """Bytes from the lowest to the highest byte that contains data."""
         return self.Get_true_extent()[1]
 
     @property
     def true_lb(self) -> int:
-        """The lowest byte that is really there."""
+        """The lowest byte that contains data."""
         return self.Get_true_extent()[0]
 
     @property
     def true_ub(self) -> int:
-        """The byte after the highest that is really there."""
+        """The byte after the highest one that contains data."""
         return sum(self.Get_true_extent())
 
     @property
     def combiner(self) -> int:
-        """Which call made the type: COMBINER_VECTOR, ..."""
+        """The constructor of the type: COMBINER_VECTOR, ..."""
         return self._alive().combiner
 
     @property
     def is_named(self) -> bool:
-        """Has MPI a name for it?"""
+        """Whether it is one of MPI's named types."""
         return self.combiner == c.COMBINER_NAMED
 
     @property
     def is_predefined(self) -> bool:
-        """Does it exist without anybody making it?"""
+        """Whether it is predefined."""
         return self._definition.permanent
 
     @property
     def typechar(self) -> str:
-        """numpy's letter for the type, V if there is none."""
+        """numpy's letter for the type; V if there is none."""
         return type_string(self._definition)[0]
 
     @property

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from fakempi.error_classes import ERR_TYPE
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.duties import done
+from fakempi.errors.classes import ERR_TYPE
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.resource_tracker import untrack
 from fakempi.mpi.datatypes.basic import CODES, NAMED, NATIVE
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.definition import NULL
+from fakempi.mpi.interfaces.arrays import Dtype
 
 
-def _known(label: str) -> Datatype:
-    """The one handle that everybody uses for the type; absent types get a null handle each."""
+def _predefined(label: str) -> Datatype:
+    """Return the unique handle of a type; for a type that this system does not have, a new null handle."""
     definition = NAMED[label]
     if definition is NULL:
         return Datatype()
@@ -24,105 +21,105 @@ def _known(label: str) -> Datatype:
 
 
 DATATYPE_NULL = Datatype._permanent(NULL)
-PACKED = _known("PACKED")
-BYTE = _known("BYTE")
-AINT = _known("AINT")
-OFFSET = _known("OFFSET")
-COUNT = _known("COUNT")
-CHAR = _known("CHAR")
-WCHAR = _known("WCHAR")
-SIGNED_CHAR = _known("SIGNED_CHAR")
-SHORT = _known("SHORT")
-INT = _known("INT")
-LONG = _known("LONG")
-LONG_LONG = _known("LONG_LONG")
-UNSIGNED_CHAR = _known("UNSIGNED_CHAR")
-UNSIGNED_SHORT = _known("UNSIGNED_SHORT")
-UNSIGNED = _known("UNSIGNED")
-UNSIGNED_LONG = _known("UNSIGNED_LONG")
-UNSIGNED_LONG_LONG = _known("UNSIGNED_LONG_LONG")
-FLOAT = _known("FLOAT")
-DOUBLE = _known("DOUBLE")
-LONG_DOUBLE = _known("LONG_DOUBLE")
-C_BOOL = _known("C_BOOL")
-INT8_T = _known("INT8_T")
-INT16_T = _known("INT16_T")
-INT32_T = _known("INT32_T")
-INT64_T = _known("INT64_T")
-UINT8_T = _known("UINT8_T")
-UINT16_T = _known("UINT16_T")
-UINT32_T = _known("UINT32_T")
-UINT64_T = _known("UINT64_T")
-FLOAT16_T = _known("FLOAT16_T")
-FLOAT32_T = _known("FLOAT32_T")
-FLOAT64_T = _known("FLOAT64_T")
-BFLOAT16_T = _known("BFLOAT16_T")
-C_COMPLEX = _known("C_COMPLEX")
-C_FLOAT_COMPLEX = _known("C_FLOAT_COMPLEX")
-C_DOUBLE_COMPLEX = _known("C_DOUBLE_COMPLEX")
-C_LONG_DOUBLE_COMPLEX = _known("C_LONG_DOUBLE_COMPLEX")
-CXX_BOOL = _known("CXX_BOOL")
-CXX_FLOAT_COMPLEX = _known("CXX_FLOAT_COMPLEX")
-CXX_DOUBLE_COMPLEX = _known("CXX_DOUBLE_COMPLEX")
-CXX_LONG_DOUBLE_COMPLEX = _known("CXX_LONG_DOUBLE_COMPLEX")
-SHORT_INT = _known("SHORT_INT")
-INT_INT = _known("INT_INT")
-TWOINT = _known("TWOINT")
-LONG_INT = _known("LONG_INT")
-FLOAT_INT = _known("FLOAT_INT")
-DOUBLE_INT = _known("DOUBLE_INT")
-LONG_DOUBLE_INT = _known("LONG_DOUBLE_INT")
-CHARACTER = _known("CHARACTER")
-LOGICAL = _known("LOGICAL")
-INTEGER = _known("INTEGER")
-REAL = _known("REAL")
-DOUBLE_PRECISION = _known("DOUBLE_PRECISION")
-COMPLEX = _known("COMPLEX")
-DOUBLE_COMPLEX = _known("DOUBLE_COMPLEX")
-LOGICAL1 = _known("LOGICAL1")
-LOGICAL2 = _known("LOGICAL2")
-LOGICAL4 = _known("LOGICAL4")
-LOGICAL8 = _known("LOGICAL8")
-LOGICAL16 = _known("LOGICAL16")
-INTEGER1 = _known("INTEGER1")
-INTEGER2 = _known("INTEGER2")
-INTEGER4 = _known("INTEGER4")
-INTEGER8 = _known("INTEGER8")
-INTEGER16 = _known("INTEGER16")
-REAL2 = _known("REAL2")
-REAL4 = _known("REAL4")
-REAL8 = _known("REAL8")
-REAL16 = _known("REAL16")
-COMPLEX4 = _known("COMPLEX4")
-COMPLEX8 = _known("COMPLEX8")
-COMPLEX16 = _known("COMPLEX16")
-COMPLEX32 = _known("COMPLEX32")
-UNSIGNED_INT = _known("UNSIGNED_INT")
-SIGNED_SHORT = _known("SIGNED_SHORT")
-SIGNED_INT = _known("SIGNED_INT")
-SIGNED_LONG = _known("SIGNED_LONG")
-SIGNED_LONG_LONG = _known("SIGNED_LONG_LONG")
-BOOL = _known("BOOL")
-SINT8_T = _known("SINT8_T")
-SINT16_T = _known("SINT16_T")
-SINT32_T = _known("SINT32_T")
-SINT64_T = _known("SINT64_T")
-F_BOOL = _known("F_BOOL")
-F_INT = _known("F_INT")
-F_FLOAT = _known("F_FLOAT")
-F_DOUBLE = _known("F_DOUBLE")
-F_COMPLEX = _known("F_COMPLEX")
-F_FLOAT_COMPLEX = _known("F_FLOAT_COMPLEX")
-F_DOUBLE_COMPLEX = _known("F_DOUBLE_COMPLEX")
+PACKED = _predefined("PACKED")
+BYTE = _predefined("BYTE")
+AINT = _predefined("AINT")
+OFFSET = _predefined("OFFSET")
+COUNT = _predefined("COUNT")
+CHAR = _predefined("CHAR")
+WCHAR = _predefined("WCHAR")
+SIGNED_CHAR = _predefined("SIGNED_CHAR")
+SHORT = _predefined("SHORT")
+INT = _predefined("INT")
+LONG = _predefined("LONG")
+LONG_LONG = _predefined("LONG_LONG")
+UNSIGNED_CHAR = _predefined("UNSIGNED_CHAR")
+UNSIGNED_SHORT = _predefined("UNSIGNED_SHORT")
+UNSIGNED = _predefined("UNSIGNED")
+UNSIGNED_LONG = _predefined("UNSIGNED_LONG")
+UNSIGNED_LONG_LONG = _predefined("UNSIGNED_LONG_LONG")
+FLOAT = _predefined("FLOAT")
+DOUBLE = _predefined("DOUBLE")
+LONG_DOUBLE = _predefined("LONG_DOUBLE")
+C_BOOL = _predefined("C_BOOL")
+INT8_T = _predefined("INT8_T")
+INT16_T = _predefined("INT16_T")
+INT32_T = _predefined("INT32_T")
+INT64_T = _predefined("INT64_T")
+UINT8_T = _predefined("UINT8_T")
+UINT16_T = _predefined("UINT16_T")
+UINT32_T = _predefined("UINT32_T")
+UINT64_T = _predefined("UINT64_T")
+FLOAT16_T = _predefined("FLOAT16_T")
+FLOAT32_T = _predefined("FLOAT32_T")
+FLOAT64_T = _predefined("FLOAT64_T")
+BFLOAT16_T = _predefined("BFLOAT16_T")
+C_COMPLEX = _predefined("C_COMPLEX")
+C_FLOAT_COMPLEX = _predefined("C_FLOAT_COMPLEX")
+C_DOUBLE_COMPLEX = _predefined("C_DOUBLE_COMPLEX")
+C_LONG_DOUBLE_COMPLEX = _predefined("C_LONG_DOUBLE_COMPLEX")
+CXX_BOOL = _predefined("CXX_BOOL")
+CXX_FLOAT_COMPLEX = _predefined("CXX_FLOAT_COMPLEX")
+CXX_DOUBLE_COMPLEX = _predefined("CXX_DOUBLE_COMPLEX")
+CXX_LONG_DOUBLE_COMPLEX = _predefined("CXX_LONG_DOUBLE_COMPLEX")
+SHORT_INT = _predefined("SHORT_INT")
+INT_INT = _predefined("INT_INT")
+TWOINT = _predefined("TWOINT")
+LONG_INT = _predefined("LONG_INT")
+FLOAT_INT = _predefined("FLOAT_INT")
+DOUBLE_INT = _predefined("DOUBLE_INT")
+LONG_DOUBLE_INT = _predefined("LONG_DOUBLE_INT")
+CHARACTER = _predefined("CHARACTER")
+LOGICAL = _predefined("LOGICAL")
+INTEGER = _predefined("INTEGER")
+REAL = _predefined("REAL")
+DOUBLE_PRECISION = _predefined("DOUBLE_PRECISION")
+COMPLEX = _predefined("COMPLEX")
+DOUBLE_COMPLEX = _predefined("DOUBLE_COMPLEX")
+LOGICAL1 = _predefined("LOGICAL1")
+LOGICAL2 = _predefined("LOGICAL2")
+LOGICAL4 = _predefined("LOGICAL4")
+LOGICAL8 = _predefined("LOGICAL8")
+LOGICAL16 = _predefined("LOGICAL16")
+INTEGER1 = _predefined("INTEGER1")
+INTEGER2 = _predefined("INTEGER2")
+INTEGER4 = _predefined("INTEGER4")
+INTEGER8 = _predefined("INTEGER8")
+INTEGER16 = _predefined("INTEGER16")
+REAL2 = _predefined("REAL2")
+REAL4 = _predefined("REAL4")
+REAL8 = _predefined("REAL8")
+REAL16 = _predefined("REAL16")
+COMPLEX4 = _predefined("COMPLEX4")
+COMPLEX8 = _predefined("COMPLEX8")
+COMPLEX16 = _predefined("COMPLEX16")
+COMPLEX32 = _predefined("COMPLEX32")
+UNSIGNED_INT = _predefined("UNSIGNED_INT")
+SIGNED_SHORT = _predefined("SIGNED_SHORT")
+SIGNED_INT = _predefined("SIGNED_INT")
+SIGNED_LONG = _predefined("SIGNED_LONG")
+SIGNED_LONG_LONG = _predefined("SIGNED_LONG_LONG")
+BOOL = _predefined("BOOL")
+SINT8_T = _predefined("SINT8_T")
+SINT16_T = _predefined("SINT16_T")
+SINT32_T = _predefined("SINT32_T")
+SINT64_T = _predefined("SINT64_T")
+F_BOOL = _predefined("F_BOOL")
+F_INT = _predefined("F_INT")
+F_FLOAT = _predefined("F_FLOAT")
+F_DOUBLE = _predefined("F_DOUBLE")
+F_COMPLEX = _predefined("F_COMPLEX")
+F_FLOAT_COMPLEX = _predefined("F_FLOAT_COMPLEX")
+F_DOUBLE_COMPLEX = _predefined("F_DOUBLE_COMPLEX")
 
-BY_NAME: dict[str, Datatype] = {name: thing for name, thing in globals().items() if isinstance(thing, Datatype)}
+BY_NAME: dict[str, Datatype] = {name: value for name, value in globals().items() if isinstance(value, Datatype)}
 
 
 def from_code(code: str) -> Datatype:
-    """The predefined type with that type code; numpy's mark of the byte order may stand before it if it is ours."""
+    """Return the predefined type with a type code, which may have numpy's prefix for the native byte order."""
     bare = code[1:] if isinstance(code, str) and code[:1] in NATIVE else code
     if bare not in CODES:
-        raise complaint(ERR_TYPE, f"no datatype has the type code {code!r}.", MPIValueError)
+        raise mpi_error(ERR_TYPE, f"no datatype has the type code {code!r}.", MPIValueError)
     return Datatype._permanent(CODES[bare])
 
 
@@ -130,28 +127,28 @@ _numbers = {letter: Datatype._permanent(CODES[letter]) for letter in "?bBhHiIlLq
 _opaque: dict[int, Datatype] = {}
 
 
-def number_of(dtype: np.dtype[Any]) -> Datatype | None:
-    """The datatype for numbers as this machine has them."""
-    # By letter and not by dtype: numpy holds C's long and long long for equal where they have the same size.
+def number_of(dtype: Dtype) -> Datatype | None:
+    """Return the datatype for a dtype of numbers in native byte order; None for any other dtype."""
+    # By letter and not by dtype: numpy's long and long long compare equal where they have the same size.
     return _numbers.get(dtype.char) if dtype.isnative else None
 
 
-def from_dtype(dtype: np.dtype[Any]) -> Datatype:
-    """The datatype for elements of a numpy array; what MPI does not know travels as so many bytes."""
-    found = number_of(dtype)
-    if found is not None:
-        return found
+def from_dtype(dtype: Dtype) -> Datatype:
+    """Return the datatype for elements of a numpy array; types unknown to MPI are sent as bytes."""
+    datatype = number_of(dtype)
+    if datatype is not None:
+        return datatype
     if dtype.hasobject:
-        raise complaint(ERR_TYPE, f"arrays of {dtype} hold Python objects; send those in lower case.", MPITypeError)
+        raise mpi_error(ERR_TYPE, f"arrays of {dtype} hold Python objects: send them with lower-case methods.", MPITypeError)
     if dtype.isnative and dtype.str[1:] in ("S1", "U1"):
-        return CHAR if dtype.char == "S" else WCHAR
+        return CHAR if dtype.kind == "S" else WCHAR
     return _opaque_bytes(dtype.itemsize)
 
 
 def _opaque_bytes(size: int) -> Datatype:
-    """A committed type of `size` bytes, one for all arrays with elements of that size."""
+    """Return a committed type of `size` bytes, shared by all arrays with elements of that size."""
     if size not in _opaque:
-        made = _opaque[size] = BYTE.Create_contiguous(size).Commit()
-        done("datatype-leak", made._definition)  # it is ours, and stays
-        made._definition.opaque = True
+        datatype = _opaque[size] = BYTE.Create_contiguous(size).Commit()
+        untrack("datatype-leak", datatype._definition)  # it is fakempi's, and is never freed
+        datatype._definition.opaque = True
     return _opaque[size]

@@ -1,8 +1,9 @@
-"""Processes that die, and what the others learn of it (User Level Failure Mitigation, ULFM).
+"""Failures of processes, and their detection by other processes: User Level Failure Mitigation (ULFM).
 
-death      how a process dies; when the others learn of it, what they were waiting for ends with an error
-trouble    what is wrong with a communicator: who of it has died, and whether it was revoked
-failure    what an operation ends with that cannot be done
-parking    tasks that are left where they stand
-accord     what the living agree on: a flag, or a smaller communicator
+kill          a process dies; after the detection delay, pending operations with it end with an error
+fault_state   the faults of a communicator: members that have died, and revocation
+failure       the content of a message that cannot be delivered
+parking       tasks that no longer run
+agreement     survivors agree on a flag, or on a smaller communicator
+state         the failures of a run
 """

@@ -1,15 +1,15 @@
-"""What an operation ends with that cannot be done, because a process has died or a communicator was revoked."""
+"""The content of a message that cannot be delivered, because a process has died or a communicator was revoked."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint
+from fakempi.mpi.base.mpi_errors import mpi_error
 
 
-class Failure:
-    """Stands in a message for its content; whoever takes it out is told."""
+class FailedPayload:
+    """Replaces the content of a message; reading it raises the error."""
 
     __slots__ = ("code", "sentence")
 
@@ -18,12 +18,12 @@ class Failure:
     def __init__(self, code: int, sentence: str) -> None:
         self.code, self.sentence = code, sentence
 
-    def complaint(self) -> MPIError:
-        """The error to raise, where the program is."""
-        return complaint(self.code, self.sentence)
+    def mpi_error(self) -> MPIError:
+        """Return the error to raise in the program."""
+        return mpi_error(self.code, self.sentence)
 
     def tobytes(self) -> NoReturn:
-        """There are none."""
-        raise self.complaint()
+        """Raise the error."""
+        raise self.mpi_error()
 
-    __iter__ = tobytes  # nor is there an object in it
+    __iter__ = tobytes

@@ -1,14 +1,14 @@
-"""File: opened and closed by all ranks of a communicator; its size, its views and its pointers."""
+"""File: open and close, which are collective; size, views and pointers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
 
-from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_DUP_DATAREP, ERR_FILE, ERR_NOT_SAME, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG, ERR_COMM, ERR_DUP_DATAREP, ERR_FILE, ERR_NOT_SAME, ERR_TYPE
 from fakempi.mpi.base.constants import (
     DISPLACEMENT_CURRENT,
     MODE_DELETE_ON_CLOSE,
@@ -18,165 +18,180 @@ from fakempi.mpi.base.constants import (
     SEEK_END,
     SEEK_SET,
 )
+from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.duties import done, owes
+from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.mpi.base.meeting import Conclude
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.rendezvous import Conclude
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.comms.intracomm import Intracomm
-from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.datatype import Datatype, new_handle
 from fakempi.mpi.datatypes.predefined import BYTE
-from fakempi.mpi.files.accesses import Accesses
+from fakempi.mpi.files.accesses import FileAccesses
 from fakempi.mpi.files.hints import Hints, check_same
-from fakempi.mpi.files.opened import SIZE, Opened, Part, check_mode
+from fakempi.mpi.files.shared_file import SIZE, FilePart, SharedFile, check_mode
+from fakempi.mpi.files.state import OpenFiles
 from fakempi.mpi.files.storage import delete
 from fakempi.mpi.files.views import NATIVE, View, in_file
+from fakempi.mpi.interfaces.buffers import Buffer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _WHENCE = {SEEK_SET: "SEEK_SET", SEEK_CUR: "SEEK_CUR", SEEK_END: "SEEK_END"}
 
+Filename: TypeAlias = PathLike[AnyStr] | str | bytes
 
-class File(Accesses, Handled):
-    """A file that the ranks of a communicator have opened together."""
+
+class File(FileAccesses, Handled["File"]):
+    """A file that the ranks of a communicator have opened collectively."""
 
     __slots__ = ()
     __module__ = "fakempi.MPI"
 
-    def __new__(cls, file: File | None = None) -> Any:
+    def __new__(cls, file: File | None = None) -> Self:
         if file is not None and not isinstance(file, File):
-            raise complaint(ERR_FILE, f"cannot make a {cls.__name__} of {file!r}.", MPITypeError)
+            raise mpi_error(ERR_FILE, f"cannot create a {cls.__name__} from {file!r}.", MPITypeError)
         self = super().__new__(cls)
         self._part = None if file is None else file._part
         return self
 
-    def _stands_for(self) -> object | None:
+    def _mpi_object(self) -> object | None:
         return None if self._part is None or self._part.opened is None else self._part
 
-    def __reduce__(self) -> Any:
-        if self._stands_for() is None:
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._mpi_object() is None:
             return "FILE_NULL" if self is FILE_NULL else (type(self), ())
-        raise complaint(ERR_FILE, "a File cannot be pickled: it means nothing to another process.", MPIValueError)
+        raise mpi_error(ERR_FILE, "a File cannot be pickled: it is only valid in this process.", MPIValueError)
 
     def __repr__(self) -> str:
         part = self._part
         return f"<{type(self).__name__}: {'null' if part is None or part.opened is None else repr(part.opened.path)}>"
 
+    if TYPE_CHECKING:  # the base class cannot name this class
+
+        @classmethod
+        def Create_errhandler(cls, errhandler_fn: Callable[[File, int], None]) -> Errhandler: ...
+
     # -- open and close -------------------------------------------------------------------------------------------
 
     @classmethod
-    def Open(cls, comm: Intracomm, filename: Any, amode: int = MODE_RDONLY, info: Info = INFO_NULL) -> Self:
-        """Open a file, all ranks of a communicator together, in the same mode."""
+    def Open(cls, comm: Intracomm, filename: Filename[AnyStr], amode: int = MODE_RDONLY, info: Info = INFO_NULL) -> Self:
+        """Open a file collectively; all ranks pass the same mode."""
         if not isinstance(comm, Comm):
-            raise complaint(ERR_COMM, f"comm is {comm!r}, not a communicator.", MPITypeError)
+            raise mpi_error(ERR_COMM, f"comm is {comm!r}, not a communicator.", MPITypeError)
         if comm.Is_inter():
-            comm._raise(complaint(ERR_COMM, "an intercommunicator cannot open a file: merge it first."))
-        path, amode, universe = os.fsdecode(filename), integer("amode", amode), comm._process.universe
-        context: Any = comm._context
+            comm._raise(mpi_error(ERR_COMM, "an intercommunicator cannot open a file: merge it first."))
+        path, amode, universe = _path(filename), integer("amode", amode), comm._process.universe
+        context: Context = comm._context
 
         hints = Hints().updated(info)
 
-        def open_it(said: dict[int, tuple[str, int, Hints]]) -> Opened:
-            modes = {mode for _, mode, _ in said.values()}
+        def open_it(given: dict[int, tuple[str, int, Hints]]) -> SharedFile:
+            modes = {mode for _, mode, _ in given.values()}
             if len(modes) > 1:
-                raise complaint(ERR_NOT_SAME, f"amode is {' and '.join(map(str, sorted(modes)))} on different ranks.")
-            names = list(dict.fromkeys(os.path.realpath(said[place][0]) for place in sorted(said)))
+                raise mpi_error(ERR_NOT_SAME, f"amode is {' and '.join(map(str, sorted(modes)))} on different ranks.")
+            names = list(dict.fromkeys(os.path.realpath(given[rank][0]) for rank in sorted(given)))
             if len(names) > 1:
-                raise complaint(ERR_NOT_SAME, f"filename is {names[0]} and {names[1]} on different ranks.")
-            check_same(said[place][2] for place in sorted(said))
+                raise mpi_error(ERR_NOT_SAME, f"filename is {names[0]} and {names[1]} on different ranks.")
+            check_same(given[rank][2] for rank in sorted(given))
             check_mode(amode)
-            return Opened(universe, path, amode, context.new_twin())
+            return SharedFile(universe, path, amode, context.duplicate())
 
         self = cls()
         try:
-            opened = comm._meet("File.Open", (path, amode, hints), open_it)
+            opened = comm._rendezvous("File.Open", (path, amode, hints), open_it)
         except MPIError as error:
-            self._tell(error)
+            self._raise_with_call(error)
         side = opened.context.sides[0]
-        self._part = Part(opened, Comm._make(comm._process, side, side, comm.Get_rank()))
-        done("communicator-leak", opened.context)  # this one is ours: closing the file is all that the rank has to do
+        self._part = FilePart(opened, Comm._make(comm._process, side, side, comm.Get_rank()))
+        untrack("communicator-leak", opened.context)  # fakempi frees this communicator: the rank only has to close the file
         self._part.info, self._part.hints = Info._copy_of(info or None), hints
-        owes("file-leak", self._part)
+        track("file-leak", self._part)
         return self
 
     def Close(self) -> None:
-        """Close it, all ranks together; with MODE_DELETE_ON_CLOSE it is gone then."""
+        """Close the file collectively; MODE_DELETE_ON_CLOSE deletes it."""
         part = self._alive()
         if part.split is not None:
-            self._complain_of_split(f"{part.split[0]}_begin has been called, and not {part.split[0]}_end.")
+            self._split_error(f"{part.split[0]}_begin has been called without {part.split[0]}_end.")
         opened = self._opened
 
-        def close(values: dict[int, Any]) -> None:
+        def close(values: dict[int, object]) -> None:
+            opened.synchronized()
             opened.storage.close()
             if opened.amode & MODE_DELETE_ON_CLOSE:
                 delete(opened.path)
 
-        self._meet("Close", None, close)
-        done("file-leak", part)
+        self._rendezvous("Close", None, close)
+        untrack("file-leak", part)
         part.opened = None
         self._part = None
 
     def free(self) -> None:
-        """Close it if it is open."""
-        if self._stands_for() is not None:
+        """Close the file if it is open."""
+        if self._mpi_object() is not None:
             self.Close()
 
     @classmethod
-    def Delete(cls, filename: Any, info: Info = INFO_NULL) -> None:
-        """Remove a file."""
+    def Delete(cls, filename: Filename[AnyStr], info: Info = INFO_NULL) -> None:
+        """Delete a file."""
+        path = _path(filename)
         try:
-            delete(os.fsdecode(filename))
+            delete(path)
         except MPIError as error:
-            cls()._tell(error)
+            cls()._raise_with_call(error)
 
     # -- size and properties --------------------------------------------------------------------------------------
 
     def Set_size(self, size: int) -> None:
-        """Cut it off there, or let it grow by zeros; all ranks together."""
+        """Truncate the file, or extend it by zeros; collective."""
         self._resize("Set_size", size, grow_only=False)
 
     def Preallocate(self, size: int) -> None:
-        """Have room for so many bytes; all ranks together."""
+        """Extend the file to at least `size` bytes; collective."""
         self._resize("Preallocate", size, grow_only=True)
 
     def Get_size(self) -> int:
-        """Bytes in the file."""
+        """Return the size of the file in bytes."""
         self._note([SIZE], False)
         return self._opened.storage.size
 
     def Get_amode(self) -> int:
-        """The mode in which it was opened."""
+        """Return the access mode of the file."""
         return self._opened.amode
 
     def Get_group(self) -> Group:
-        """The ranks that have opened it."""
-        return self._alive().comm.Get_group()  # type: ignore[no-any-return]
+        """Return the group of ranks that opened the file."""
+        return self._alive().comm.Get_group()
 
     def Get_info(self) -> Info:
-        """A copy of its info."""
+        """Return a copy of the file's info."""
         return Info.Create(self._alive().info)
 
     def Set_info(self, info: Info) -> None:
-        """Give it info, all ranks together: hints at how they access the file together must be the same."""
+        """Set the file's info collectively; hints for collective accesses must be the same on all ranks."""
         part = self._alive()
-        part.hints = self._hinted("Set_info", info)
+        part.hints = self._common_hints("Set_info", info)
         part.info = Info._copy_of(info or None)
 
     def Set_atomicity(self, flag: bool) -> None:
-        """Say whether accesses are to be atomic, all ranks the same; here they are in any case."""
+        """Set the atomic mode collectively; accesses are atomic in both modes."""
         opened = self._opened
-        self._same("Set_atomicity", "flag", bool(flag), lambda same: setattr(opened, "atomic", same))
+        self._require_same("Set_atomicity", "flag", bool(flag), lambda same: setattr(opened, "atomic", same))
 
     def Get_atomicity(self) -> bool:
-        """What was said."""
+        """Return the atomic mode."""
         return self._opened.atomic
 
     def Sync(self) -> None:
-        """Have all that was written in the file, all ranks together. It is there already."""
-        self._meet("Sync", None, lambda values: None)
+        """Synchronize the file collectively. Data are already in the file, so only the race detection uses it."""
+        opened = self._opened
+        self._rendezvous("Sync", None, lambda values: opened.synchronized())
 
     # -- views and pointers ---------------------------------------------------------------------------------------
 
@@ -184,11 +199,11 @@ class File(Accesses, Handled):
         self, disp: int = 0, etype: Datatype = BYTE, filetype: Datatype | None = None, datarep: str = "native",
         info: Info = INFO_NULL,
     ) -> None:  # fmt: skip
-        """Say which bytes are this rank's, all ranks together with the same etype; all pointers go back to the beginning."""
+        """Set this rank's view collectively, with an etype of the same size on all ranks; pointers return to 0."""
         part, opened = self._alive(), self._opened
         for name, datatype in (("etype", etype), ("filetype", filetype or etype)):
             if not isinstance(datatype, Datatype) or not datatype:
-                raise complaint(ERR_TYPE, f"the {name} is {datatype!r}, not a datatype.", MPITypeError)
+                raise mpi_error(ERR_TYPE, f"the {name} is {datatype!r}, not a datatype.", MPITypeError)
         disp = integer("disp", disp)
         if disp == DISPLACEMENT_CURRENT and opened.amode & MODE_SEQUENTIAL:
             disp = part.view.byte(opened.pointer)
@@ -198,83 +213,118 @@ class File(Accesses, Handled):
             self._raise(error)
         hints = part.hints.updated(info)
 
-        def rewind(said: dict[int, tuple[int, Hints]]) -> None:
-            sizes = sorted({size for size, _ in said.values()})
+        def rewind(given: dict[int, tuple[int, Hints]]) -> None:
+            sizes = sorted({size for size, _ in given.values()})
             if len(sizes) > 1:
-                raise complaint(ERR_NOT_SAME, f"the etype's size is {sizes[0]} and {sizes[1]} on different ranks.")
-            check_same(said[place][1] for place in sorted(said))
+                raise mpi_error(ERR_NOT_SAME, f"the etype's size is {sizes[0]} and {sizes[1]} on different ranks.")
+            check_same(given[rank][1] for rank in sorted(given))
             opened.pointer = 0
 
-        self._meet("Set_view", (etype.size, hints), rewind)
+        self._rendezvous("Set_view", (etype.size, hints), rewind)
         part.view, part.pointer, part.hints = view, 0, hints
         if info:
             part.info = Info._copy_of(info)
 
     def Get_view(self) -> tuple[int, Datatype, Datatype, str]:
-        """The displacement, the etype, the filetype and the representation."""
+        """Return displacement, etype, filetype and data representation; the program must free derived types."""
         view = self._alive().view
-        return view.displacement, Datatype(view.etype), Datatype(view.filetype), view.datarep
+        return view.displacement, new_handle(view.etype._definition), new_handle(view.filetype._definition), view.datarep
 
     def Seek(self, offset: int, whence: int = SEEK_SET) -> None:
-        """Move this rank's pointer, by etypes."""
+        """Move this rank's pointer; offsets are in etypes."""
         part = self._check_pointer()
-        part.pointer = self._sought(part.pointer, offset, whence)
+        part.pointer = self._target_offset(part.pointer, offset, whence)
 
     def Get_position(self) -> int:
-        """This rank's pointer, in etypes."""
+        """Return this rank's pointer, in etypes."""
         return self._check_pointer().pointer
 
     def Seek_shared(self, offset: int, whence: int = SEEK_SET) -> None:
-        """Move the shared pointer, all ranks together and to the same place."""
+        """Move the shared pointer collectively, to the same offset on all ranks."""
         opened = self._opened
-        to = self._sought(opened.pointer, offset, whence)
-        self._same("Seek_shared", "the place to go to", to, lambda same: setattr(opened, "pointer", same))
+        to = self._target_offset(opened.pointer, offset, whence)
+        self._require_same("Seek_shared", "the new offset", to, lambda same: setattr(opened, "pointer", same))
 
     def Get_position_shared(self) -> int:
-        """The shared pointer, in etypes."""
+        """Return the shared pointer, in etypes."""
         self._await_turn()
         return self._opened.pointer
 
     def Get_byte_offset(self, offset: int) -> int:
-        """Where in the file an etype begins."""
+        """Return the byte of the file at an offset in etypes."""
         return self._alive().view.byte(self._offset(offset))
 
     def Get_type_extent(self, datatype: Datatype) -> int:
-        """How far apart elements of a datatype are in the file."""
+        """Return the extent of a datatype in the file."""
         view = self._alive().view
         return in_file(datatype).extent if view.external else datatype.extent
 
-    size = property(Get_size)
-    amode = property(Get_amode)
-    group = property(Get_group)
-    group_size = property(lambda self: self._alive().comm.Get_size())
-    group_rank = property(lambda self: self._alive().comm.Get_rank())
-    info = property(Get_info, Set_info)
-    atomicity = property(Get_atomicity, Set_atomicity)
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes."""
+        return self.Get_size()
 
-    # -- together -------------------------------------------------------------------------------------------------
+    @property
+    def amode(self) -> int:
+        """The access mode."""
+        return self.Get_amode()
 
-    def _meet(self, call: str, value: Any, conclude: Conclude) -> Any:
+    @property
+    def group(self) -> Group:
+        """The group of the file's communicator."""
+        return self.Get_group()
+
+    @property
+    def group_size(self) -> int:
+        """The number of ranks in the group."""
+        return self._alive().comm.Get_size()
+
+    @property
+    def group_rank(self) -> int:
+        """This process's rank in the group."""
+        return self._alive().comm.Get_rank()
+
+    @property
+    def info(self) -> Info:
+        """A copy of the info."""
+        return self.Get_info()
+
+    @info.setter
+    def info(self, info: Info) -> None:
+        self.Set_info(info)
+
+    @property
+    def atomicity(self) -> bool:
+        """Whether accesses are atomic."""
+        return self.Get_atomicity()
+
+    @atomicity.setter
+    def atomicity(self, atomicity: bool) -> None:
+        self.Set_atomicity(atomicity)
+
+    # -- collective calls -----------------------------------------------------------------------------------------
+
+    def _rendezvous(self, call: str, value: object, conclude: Conclude) -> Any:
         try:
-            return self._alive().comm._meet(f"File.{call}", value, conclude)
+            return self._alive().comm._rendezvous(f"File.{call}", value, conclude)
         except MPIError as error:
-            self._tell(error)
+            self._raise_with_call(error)
 
-    def _same(self, call: str, what: str, value: Any, do: Callable[[Any], None]) -> None:
-        """Meet all ranks, which must say the same, and do something about it: once, before any of them goes on."""
+    def _require_same(self, call: str, what: str, value: object, do: Callable[[Any], None]) -> None:
+        """Call `do` once after all ranks have called with the same value; raise an error if values differ."""
 
         def conclude(values: dict[int, Any]) -> None:
             if len(set(values.values())) > 1:
                 one, other = sorted(set(values.values()))[:2]
-                raise complaint(ERR_NOT_SAME, f"{what} is {one} and {other} on different ranks.")
+                raise mpi_error(ERR_NOT_SAME, f"{what} is {one} and {other} on different ranks.")
             do(value)
 
-        self._meet(call, value, conclude)
+        self._rendezvous(call, value, conclude)
 
-    def _hinted(self, call: str, info: Info) -> Hints:
-        """What hints say after this info, which all ranks must have alike."""
+    def _common_hints(self, call: str, info: Info) -> Hints:
+        """Return the hints updated by an info; raise an error if ranks differ."""
         hints = self._alive().hints.updated(info)
-        self._meet(call, hints, lambda said: check_same(said[place] for place in sorted(said)))
+        self._rendezvous(call, hints, lambda given: check_same(given[rank] for rank in sorted(given)))
         return hints
 
     def _resize(self, call: str, size: int, *, grow_only: bool) -> None:
@@ -285,34 +335,47 @@ class File(Accesses, Handled):
             if not grow_only or size > storage.size:
                 storage.resize(size)
 
-        self._same(call, "size", self._offset(size), resize)
+        self._require_same(call, "size", self._offset(size), resize)
 
-    def _check_pointer(self) -> Part:
+    def _check_pointer(self) -> FilePart:
         return self._check(write=not self._opened.amode & MODE_RDONLY)
 
-    def _sought(self, pointer: int, offset: int, whence: int) -> int:
+    def _target_offset(self, pointer: int, offset: int, whence: int) -> int:
         if whence not in _WHENCE:
-            words = f"whence is {whence!r}, which is none of {', '.join(_WHENCE.values())}."
-            self._raise(complaint(ERR_ARG, words))
+            sentence = f"whence is {whence!r}: expecting {', '.join(_WHENCE.values())}."
+            self._raise(mpi_error(ERR_ARG, sentence))
         start = {SEEK_SET: 0, SEEK_CUR: pointer}.get(whence)
         if start is None:
             self._note([SIZE], False)
             start = self._alive().view.end(self._opened.storage.size)
         to = start + integer("offset", offset)
         if to < 0:
-            self._raise(complaint(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} leads to {to}."))
+            self._raise(mpi_error(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} results in {to}, which is negative."))
         return to
 
 
 FILE_NULL = File()
 
 
-def Register_datarep(datarep: str, read_fn: Any, write_fn: Any, extent_fn: Any) -> None:
-    """Make a representation of one's own known; not emulated, unless it changes nothing."""
+def Register_datarep(
+    datarep: str,
+    read_fn: Callable[[Buffer, Datatype, int, Buffer, int], None],
+    write_fn: Callable[[Buffer, Datatype, int, Buffer, int], None],
+    extent_fn: Callable[[Datatype], int],
+) -> None:
+    """Register a user-defined data representation; only without conversion functions."""
     process = running_process()
-    known = process.universe.datareps.setdefault(process.number, {*NATIVE, "external32"})
+    known = process.universe.state(OpenFiles).datareps.setdefault(process.number, {*NATIVE, "external32"})
     if datarep in known:
-        raise complaint(ERR_DUP_DATAREP, f"the representation {datarep!r} is known already.")
+        raise mpi_error(ERR_DUP_DATAREP, f"the data representation {datarep!r} is already registered.")
     if read_fn is not None or write_fn is not None:
-        raise NotImplementedError("MPI.Register_datarep is not emulated: fakempi calls no conversion functions.")
+        raise NotImplementedError("MPI.Register_datarep with conversion functions is not supported.")
     known.add(datarep)
+
+
+def _path(filename: Filename[AnyStr]) -> str:
+    """Return a file name as a string."""
+    try:
+        return os.fsdecode(filename)
+    except TypeError:
+        raise mpi_error(ERR_ARG, f"filename is {filename!r}, not a path.", MPITypeError) from None

@@ -1,11 +1,14 @@
-"""What a File handle is made of, and what goes wrong with it."""
+"""The state of a File handle, and its error reporting."""
 
 from __future__ import annotations
 
 from operator import index
-from typing import Any, NoReturn
+from typing import NoReturn, SupportsIndex
 
-from fakempi.error_classes import (
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.network.envelope import new_envelope
+from fakempi.errors import MPIError, MPITypeError
+from fakempi.errors.classes import (
     ERR_ACCESS,
     ERR_ARG,
     ERR_BUFFER,
@@ -14,85 +17,90 @@ from fakempi.error_classes import (
     ERR_READ_ONLY,
     ERR_UNSUPPORTED_OPERATION,
 )
-from fakempi.errors import MPIError, MPITypeError
-from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
-from fakempi.mpi.base.handling import HandlesErrors
-from fakempi.mpi.failures.failure import Failure
-from fakempi.mpi.files.opened import Opened, Part
+from fakempi.mpi.base.errhandler_calls import HandlesErrors
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.failures.failure import FailedPayload
+from fakempi.mpi.files.shared_file import FilePart, SharedFile
+from fakempi.mpi.files.state import OpenFiles
 from fakempi.mpi.files.storage import StorageError
-from fakempi.wire.envelope import new_envelope
+from fakempi.mpi.interfaces.operations import Waiter
+from fakempi.mpi.interfaces.records import CallOrigin
 
 
-class Access:
-    """An access to a file: it ends at a time that is known at once, and a request waits for it as for a message."""
+class FileAccess:
+    """An access to a file. Its end is known when it starts; a request waits for it as for a message."""
 
-    __slots__ = ("capacity", "content", "end", "envelope", "origin", "told", "waiter")
+    __slots__ = ("capacity", "end", "envelope", "observed", "origin", "payload", "waiter")
 
-    def __init__(self, end: Any, nbytes: int) -> None:
-        self.end = end
-        self.envelope = new_envelope(None, ANY_SOURCE, ANY_TAG, nbytes, None, None, True)  # what a status is told
-        self.content = self.waiter = None
+    origin: CallOrigin
+    observed: bool
+
+    def __init__(self, end: Time, nbytes: int) -> None:
+        self.end: Time | None = end
+        self.envelope = new_envelope(None, ANY_SOURCE, ANY_TAG, nbytes, None, None, True)  # for a Status
+        self.payload = None
+        self.waiter: Waiter | None = None
         self.capacity = nbytes
 
     def fail(self, error: MPIError) -> None:
-        """Whoever waits for it is told so, as of a message that does not fit."""
-        self.envelope.content, self.envelope.nbytes, self.capacity = Failure(error.ierr, str(error.message)), 1, 0
+        """Set an error, which is raised as that of a truncated message."""
+        self.envelope.payload, self.envelope.nbytes, self.capacity = FailedPayload(error.ierr, str(error.message)), 1, 0
 
 
 class FileState(HandlesErrors):
-    """The state of a File handle. A null handle has no part in anything."""
+    """The state of a File handle. A null handle has no part."""
 
     __slots__ = ("__weakref__", "_part")
 
-    _part: Part | None
+    _part: FilePart | None
 
-    def _alive(self) -> Part:
-        """This rank's part of the file; complains if there is none."""
+    def _alive(self) -> FilePart:
+        """Return this rank's part of the file; raise an error if the file is null or closed."""
         part = self._part
         if part is None or part.opened is None:
-            raise complaint(ERR_FILE, "the file is null: FILE_NULL, or closed.")
+            raise mpi_error(ERR_FILE, "the file is FILE_NULL or closed.")
         return part
 
     @property
-    def _opened(self) -> Opened:
+    def _opened(self) -> SharedFile:
         opened = self._alive().opened
         assert opened is not None
         return opened
 
-    def _check(self, *, write: bool, shared: bool = False) -> Part:
-        """This rank's part of the file, if it may do this with it."""
+    def _check(self, *, write: bool, shared: bool = False) -> FilePart:
+        """Return this rank's part of the file; raise an error if the access mode forbids the access."""
         part, amode = self._alive(), self._opened.amode
         part.comm._check_caller()
         if write and amode & MODE_RDONLY:
-            self._raise(complaint(ERR_READ_ONLY, f"{self._opened.path} was opened with MODE_RDONLY."))
+            self._raise(mpi_error(ERR_READ_ONLY, f"{self._opened.path} was opened with MODE_RDONLY."))
         if not write and amode & MODE_WRONLY:
-            self._raise(complaint(ERR_ACCESS, f"{self._opened.path} was opened with MODE_WRONLY."))
+            self._raise(mpi_error(ERR_ACCESS, f"{self._opened.path} was opened with MODE_WRONLY."))
         if amode & MODE_SEQUENTIAL and not shared:
-            words = "the file was opened with MODE_SEQUENTIAL: only the shared pointer can be used."
-            self._raise(complaint(ERR_UNSUPPORTED_OPERATION, words))
+            sentence = "the file was opened with MODE_SEQUENTIAL: only the shared pointer can be used."
+            self._raise(mpi_error(ERR_UNSUPPORTED_OPERATION, sentence))
         return part
 
     def _etypes(self, nbytes: int) -> int:
-        """How many etypes so many bytes of memory are."""
+        """Return the number of etypes in `nbytes` bytes of memory."""
         unit = self._alive().view.etype._size
         if nbytes % unit:
-            words = f"{nbytes} bytes are not a whole number of etypes, which have {unit} bytes each."
-            self._raise(complaint(ERR_IO, words))
+            sentence = f"{nbytes} bytes are not a multiple of the etype's {unit} bytes."
+            self._raise(mpi_error(ERR_IO, sentence))
         return nbytes // unit
 
-    def _offset(self, offset: Any) -> int:
+    def _offset(self, offset: SupportsIndex) -> int:
         try:
             number = index(offset)
         except TypeError:
-            raise complaint(ERR_ARG, f"offset is {offset!r}, not an integer.", MPITypeError) from None
+            raise mpi_error(ERR_ARG, f"offset is {offset!r}, not an integer.", MPITypeError) from None
         if number < 0:
-            self._raise(complaint(ERR_ARG, f"offset {number} is negative."))
+            self._raise(mpi_error(ERR_ARG, f"offset {number} is negative."))
         return number
 
-    # -- errors: what is set on FILE_NULL holds for files that are opened from then on ------------------------------------
+    # -- errors: the handler of FILE_NULL is the default of files that are opened later ---------------------------------
 
     def _check_alive(self) -> None:
         if self._part is not None:
@@ -100,22 +108,27 @@ class FileState(HandlesErrors):
 
     def _errhandler(self) -> Errhandler | None:
         process = running_process()
-        default: Errhandler | None = process.universe.file_errhandlers.get(process.number)
+        default = process.universe.state(OpenFiles).errhandlers.get(process.number)
         return default if self._part is None else self._alive().errhandler or default
+
+    def _default_errhandler(self) -> Errhandler | None:
+        options = None if self._part is None else running_process().options
+        chosen: Errhandler | None = options.get("file_handler") if options else None
+        return chosen
 
     def _keep_errhandler(self, errhandler: Errhandler) -> None:
         if self._part is None:
             process = running_process()
-            process.universe.file_errhandlers[process.number] = errhandler
+            process.universe.state(OpenFiles).errhandlers[process.number] = errhandler
         else:
             self._alive().errhandler = errhandler
 
-    def _tell(self, error: MPIError) -> NoReturn:
-        """Raise what somebody found who did not know for which call that was."""
-        self._raise(complaint(error.ierr, str(error.message)) if isinstance(error, StorageError) else error)
+    def _raise_with_call(self, error: MPIError) -> NoReturn:
+        """Raise an error; add the name of the call if the operating system reported it."""
+        self._raise(mpi_error(error.ierr, str(error.message)) if isinstance(error, StorageError) else error)
 
-    def _complain_of_split(self, words: str) -> NoReturn:
-        self._raise(complaint(ERR_IO, words))
+    def _split_error(self, sentence: str) -> NoReturn:
+        self._raise(mpi_error(ERR_IO, sentence))
 
-    def _refuse_phantom(self, nbytes: int) -> NoReturn:
-        self._raise(complaint(ERR_BUFFER, f"a phantom of {nbytes} bytes has no contents to put into a file.", MPITypeError))
+    def _reject_phantom(self, nbytes: int) -> NoReturn:
+        self._raise(mpi_error(ERR_BUFFER, f"a phantom of {nbytes} bytes has no contents to write to a file.", MPITypeError))

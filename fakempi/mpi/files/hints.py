@@ -1,42 +1,43 @@
-"""What a program's info says about accesses of all ranks together: by how many ranks, with how much memory, or not at all.
+"""Info hints for collective accesses: the number of aggregators, their memory, or no aggregation.
 
-The keys are those that MPI reserves, and ROMIO's. What makes no sense is ignored, as MPI wants it.
+The keys are those that MPI reserves, and ROMIO's. Invalid values are ignored, as MPI requires.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fakempi.error_classes import ERR_NOT_SAME
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_NOT_SAME
+from fakempi.mpi.base.info import Info
+from fakempi.mpi.base.mpi_errors import mpi_error
 
 
 class Hints(NamedTuple):
-    """What was said, by key; empty is nothing."""
+    """The hints by key; an empty string if not given."""
 
     cb_nodes: str = ""
     cb_buffer_size: str = ""
     romio_cb_read: str = ""
     romio_cb_write: str = ""
 
-    def updated(self, info: Any) -> Hints:
-        """These, and what the info says anew."""
-        said = {key: value for key, value in (info or {}).items() if key in self._fields and _makes_sense(key, value)}
-        return self._replace(**said)
+    def updated(self, info: Info) -> Hints:
+        """Return the hints updated by an info."""
+        given = {key: value for key, value in (info or {}).items() if key in self._fields and _is_valid(key, value)}
+        return self._replace(**given)
 
 
-def _makes_sense(key: str, value: str) -> bool:
+def _is_valid(key: str, value: str) -> bool:
     if key.startswith("romio"):
         return value in ("enable", "disable", "automatic")
     return value.isdecimal() and int(value) > 0
 
 
-def check_same(said: Iterable[Hints]) -> None:
-    """Complain of ranks that say different things: they would wait for each other in vain."""
-    one, *others = said
+def check_same(given: Iterable[Hints]) -> None:
+    """Raise an error if hints differ between ranks, which would deadlock."""
+    first, *others = given
     for other in others:
-        for key, mine, its in zip(Hints._fields, one, other, strict=True):
-            if mine != its:
-                words = f"the info's {key} is {mine or 'nothing'} and {its or 'nothing'} on different ranks."
-                raise complaint(ERR_NOT_SAME, words)
+        for key, mine, theirs in zip(Hints._fields, first, other, strict=True):
+            if mine != theirs:
+                sentence = f"the info's {key} is {mine or 'nothing'} and {theirs or 'nothing'} on different ranks."
+                raise mpi_error(ERR_NOT_SAME, sentence)

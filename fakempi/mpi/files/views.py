@@ -1,9 +1,9 @@
-"""Views: which bytes of a file a rank sees, and in which order.
+"""Views: the bytes of a file that a rank sees, and their order.
 
-A view is a displacement, after which filetypes follow one another; the bytes of the file that are theirs are a rank's data.
-Offsets in calls count elementary types (etypes) of data. In the representation "external32" what is in the file has the
-portable sizes and order, and a filetype lies there as if its elements had these sizes: what was said in elements is in
-elements of the file, and what was said in bytes stays (MPI 4.1, 14.5.1).
+A view is a displacement followed by a repeated filetype; the bytes that the filetypes select are the rank's data. Offsets in
+calls are in elementary types (etypes) of data. In the representation "external32", elements in the file have the portable
+sizes and byte order, and a filetype is laid out with these sizes: displacements in elements are scaled, displacements in
+bytes are not (MPI 4.1, 14.5.1).
 """
 
 from __future__ import annotations
@@ -12,70 +12,73 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from fakempi.error_classes import ERR_ARG, ERR_TYPE, ERR_UNSUPPORTED_DATAREP
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_TYPE, ERR_UNSUPPORTED_DATAREP
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.packing import external_size
 from fakempi.mpi.datatypes.predefined import BYTE
-from fakempi.mpi.datatypes.typemap import written_out
+from fakempi.mpi.datatypes.typemap import all_runs
 
 Runs = Iterable[tuple[int, int]]
-"""Runs of bytes in a file: where each begins, and its length."""
+"""Runs of bytes in a file: start and length of each."""
 
 NATIVE = ("native", "internal")
-"""Representations in which bytes are as in memory."""
+"""Data representations in which bytes are the same as in memory."""
 
 
 class View:
-    """What a rank sees of a file."""
+    """The view of a rank."""
 
     def __init__(self, displacement: int, etype: Datatype, filetype: Datatype, datarep: str) -> None:
+        etype, filetype = etype._pin(), filetype._pin()
         self.displacement, self.etype, self.filetype, self.datarep = displacement, etype, filetype, datarep
         self.external = datarep == "external32"
         if datarep not in (*NATIVE, "external32"):
-            words = f"{datarep!r} is not a representation; there are native, internal and external32."
-            raise complaint(ERR_UNSUPPORTED_DATAREP, words)
+            sentence = f"{datarep!r} is not a data representation: use native, internal or external32."
+            raise mpi_error(ERR_UNSUPPORTED_DATAREP, sentence)
         if displacement < 0:
-            raise complaint(ERR_ARG, f"displacement {displacement} is negative.")
+            raise mpi_error(ERR_ARG, f"displacement {displacement} is negative.")
         for name, datatype in (("etype", etype), ("filetype", filetype)):
             datatype._usable()
             if not datatype._size:
-                raise complaint(ERR_TYPE, f"the {name} has no bytes.")
+                raise mpi_error(ERR_TYPE, f"the {name} has no bytes.")
         if filetype._size % etype._size:
-            words = f"the filetype has {filetype._size} bytes, which is no multiple of the etype's {etype._size}."
-            raise complaint(ERR_TYPE, words)
+            sentence = f"the filetype has {filetype._size} bytes, which is not a multiple of the etype's {etype._size}."
+            raise mpi_error(ERR_TYPE, sentence)
         self.unit = external_size(etype._definition) if self.external else etype._size  # of an etype, in the file
-        lying = in_file(filetype) if self.external else filetype
-        if lying._size % self.unit:
-            words = f"the filetype has {lying._size} bytes in the file, which is no multiple of the etype's {self.unit}."
-            raise complaint(ERR_TYPE, words)
-        self._tile = lying._extent
-        self.starts, self.lengths = written_out(lying._definition.layout.pieces)
+        file_layout = in_file(filetype) if self.external else filetype
+        if file_layout._size % self.unit:
+            size = f"{file_layout._size} bytes in the file"
+            sentence = f"the filetype has {size}, which is not a multiple of the etype's {self.unit}."
+            raise mpi_error(ERR_TYPE, sentence)
+        self._tile = file_layout._extent
+        self.starts, self.lengths = all_runs(file_layout._definition.layout.pieces)
         ends = self.starts + self.lengths
         if self.starts[0] < 0 or (self.starts[1:] < ends[:-1]).any() or (self._tile < ends[-1] - self.starts[0]):
-            words = "a filetype's bytes must be at increasing places, and must not overlap."
-            raise complaint(ERR_TYPE, words)
-        self._before = np.concatenate(([0], np.cumsum(self.lengths)))  # bytes of data before each run, and in all
+            sentence = "the displacements of a filetype must be nonnegative and increasing, and its blocks must not overlap."
+            raise mpi_error(ERR_TYPE, sentence)
+        self._before = np.concatenate(([0], np.cumsum(self.lengths)))  # bytes of data before each run, and in total
         self._data = int(self._before[-1])
         self.dense = self._data == self._tile and len(self.starts) == 1 and not self.starts[0]
 
     def byte(self, offset: int) -> int:
-        """Where in the file an etype begins."""
+        """Return the byte of the file where an etype begins."""
         tile, rest = divmod(offset * self.unit, self._data)
         run = int(np.searchsorted(self._before, rest, "right")) - 1
         return self.displacement + tile * self._tile + int(self.starts[run]) + rest - int(self._before[run])
 
     def end(self, size: int) -> int:
-        """How many etypes are there in a file of that size: those that begin before its end."""
-        size -= self.displacement
+        """Return the number of etypes that begin within a file of `size` bytes."""
+        first = int(self.starts[0])  # a filetype's last byte may be beyond its extent, if its first is not at 0
+        size -= self.displacement + first
         if size <= 0:
             return 0
         tile, rest = divmod(size, self._tile)
-        there = int(np.clip(rest - self.starts, 0, self.lengths).sum())
-        return -(-(tile * self._data + there) // self.unit)
+        in_last_tile = int(np.clip(rest - (self.starts - first), 0, self.lengths).sum())
+        return -(-(tile * self._data + in_last_tile) // self.unit)
 
     def runs(self, offset: int, nbytes: int) -> Iterator[tuple[int, int]]:
-        """The runs of bytes from an etype on, so many bytes in all."""
+        """Yield the runs of `nbytes` bytes of data, beginning at an etype."""
         if not nbytes:
             return
         if self.dense:
@@ -85,24 +88,24 @@ class View:
         run = int(np.searchsorted(self._before, rest, "right")) - 1
         starts, lengths = self.starts.tolist(), self.lengths.tolist()
         skip = rest - int(self._before[run])
-        begin = length = 0  # neighbours are joined
+        begin = length = 0  # neighbors are joined
         while nbytes:
-            place = self.displacement + tile * self._tile + starts[run] + skip
-            here = min(lengths[run] - skip, nbytes)
-            if place == begin + length and length:
-                length += here
+            start = self.displacement + tile * self._tile + starts[run] + skip
+            piece = min(lengths[run] - skip, nbytes)
+            if start == begin + length and length:
+                length += piece
             else:
                 if length:
                     yield begin, length
-                begin, length = place, here
-            nbytes, skip, run = nbytes - here, 0, run + 1
+                begin, length = start, piece
+            nbytes, skip, run = nbytes - piece, 0, run + 1
             if run == len(starts):
                 tile, run = tile + 1, 0
         yield begin, length
 
 
 def in_file(datatype: Datatype) -> Datatype:
-    """A type as it lies in a file in external32: itself, unless something in it has another size there.
+    """Return the layout of a type in a file in external32: the type itself, unless sizes of elements differ.
 
     >>> in_file(Datatype.fromcode("l").Create_vector(2, 1, 3)).Get_extent()
     (0, 16)
@@ -113,22 +116,22 @@ def in_file(datatype: Datatype) -> Datatype:
     if combiner == "NAMED":
         return BYTE.Create_contiguous(external_size(datatype._definition))
     if combiner == "STRUCT":
-        arguments["datatypes"] = [in_file(each) for each in arguments["datatypes"]]
+        arguments["datatypes"] = [in_file(part) for part in arguments["datatypes"]]
         return Datatype.Create_struct(**arguments)
     if combiner == "DUP":
         return in_file(old)
-    made: Datatype = getattr(in_file(old), f"Create_{combiner.lower()}")(**arguments)
-    return made
+    new: Datatype = getattr(in_file(old), f"Create_{combiner.lower()}")(**arguments)
+    return new
 
 
-def cut_off(runs: Runs, size: int) -> list[tuple[int, int]]:
-    """The runs up to the end of a file of that size.
+def clipped_runs(runs: Runs, size: int) -> list[tuple[int, int]]:
+    """Return the runs up to the end of a file of `size` bytes.
 
-    >>> cut_off([(0, 4), (6, 4), (12, 4)], 8)
+    >>> clipped_runs([(0, 4), (6, 4), (12, 4)], 8)
     [(0, 4), (6, 2)]
     """
     return [(start, min(length, size - start)) for start, length in runs if start < size]
 
 
 PLAIN = View(0, BYTE, BYTE, "native")
-"""What a rank sees of a file that has just been opened."""
+"""The view of a file that has just been opened."""

@@ -1,7 +1,7 @@
-"""Operations of reductions.
+"""Reduction operations.
 
-op          the class that programs hold, and MPI's own: SUM, MAX, MAXLOC ...
-functions   what these do to two objects and to two arrays
-operands    two buffers to be combined, from what a program hands over
-bound       an operation bound to a datatype, as algorithms call it
+op          the class Op, and the predefined operations: SUM, MAX, MAXLOC ...
+functions   the predefined operations on two objects and on two arrays
+operands    the two buffers of Reduce_local, and calls of user-defined functions
+bound       an operation bound to a datatype, as algorithms of collectives call it
 """

@@ -1,4 +1,4 @@
-"""An operation bound to a datatype: what the algorithms of collectives call, which know arrays and not datatypes."""
+"""An operation bound to a datatype, for the algorithms of collectives, which handle arrays without datatypes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from fakempi.error_classes import ERR_COUNT
 from fakempi.errors import MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_COUNT
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.buffers.span import Span
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.interfaces.arrays import Array
 from fakempi.mpi.operations.operands import charge
 
 
 class BoundOp:
-    """Combines contiguous arrays of packed elements, whatever numpy holds the elements for; and phantoms of that size."""
+    """Combines contiguous arrays of packed elements, whatever their numpy type; of phantoms it only checks the sizes."""
 
     __slots__ = ("_datatype", "_op")
 
@@ -25,34 +26,34 @@ class BoundOp:
         self._op, self._datatype = op, datatype
 
     def Is_commutative(self) -> bool:
-        """May the operands change places?"""
+        """Whether the operands may be exchanged."""
         return bool(self._op.Is_commutative())
 
     @property
     def is_commutative(self) -> bool:
-        """May the operands change places?"""
+        """Whether the operands may be exchanged."""
         return self.Is_commutative()
 
     @property
     def is_predefined(self) -> bool:
-        """Does it exist without anybody making it?"""
+        """Whether it is one of MPI's predefined operations."""
         return bool(self._op.is_predefined)
 
-    def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
-        """As `Op.Reduce_local`, for two arrays of as many elements."""
+    def Reduce_local(self, inbuf: Array | Phantom, inoutbuf: Array | Phantom) -> None:
+        """Combine two arrays of equal size, as `Op.Reduce_local`."""
         nbytes = inoutbuf.nbytes
         if inbuf.nbytes != nbytes:
-            words = f"inbuf has {inbuf.nbytes} bytes, inoutbuf {nbytes}: they must be equally long."
-            raise complaint(ERR_COUNT, words, MPIValueError)
+            sentence = f"inbuf has {inbuf.nbytes} bytes, inoutbuf {nbytes}: their sizes must be equal."
+            raise mpi_error(ERR_COUNT, sentence, MPIValueError)
         if nbytes and type(inbuf) is not Phantom and type(inoutbuf) is not Phantom:
-            target = self._spread(inoutbuf)
-            self._op._reduce(self._spread(inbuf), target)
+            target = self._in_layout(inoutbuf)
+            self._op._reduce(self._in_layout(inbuf), target)
             if not self._datatype._dense:
                 flat(inoutbuf)[...] = target.packed()
         charge(nbytes)
 
-    def _spread(self, array: Any) -> Span:
-        """Packed elements as the datatype has them in memory; in their own places if there are no holes in it."""
+    def _in_layout(self, array: Array) -> Span:
+        """Return packed elements in the datatype's layout; without a copy if the layout has no holes."""
         datatype, data = self._datatype, flat(array)
         count = len(data) // datatype._size
         if datatype._dense:

@@ -1,9 +1,9 @@
-"""What the predefined operations do: to two Python objects, and to two numpy arrays, element by element.
+"""The predefined reduction operations on two Python objects, and on two numpy arrays, element by element.
 
-Which elements an operation takes is MPI's table, read as MPICH reads it: C's integers include CHAR (as a signed number)
-and the multi-language types, logical operations take no floating-point numbers and none of Fortran's integers, and the
-operations of one-sided communication, REPLACE and NO_OP, reduce nothing. One thing is numpy's: MAX and MIN of a NaN and
-a number are NaN. MPICH takes the one or the other by their order, so that results depend on the algorithm.
+The accepted types are those of MPI's table, as MPICH interprets it: C's integers include CHAR (signed) and the
+multi-language types, logical operations accept no floating-point numbers and no Fortran integers, and the operations of
+one-sided communication, REPLACE and NO_OP, are not reductions. One difference comes from numpy: MAX and MIN of a NaN and a
+number are NaN. In MPICH the result depends on the order of the operands, and so on the algorithm.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ import operator
 import threading
 from collections.abc import Callable
 from contextvars import Context
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fakempi.mpi.base.constants import COMBINER_F90_INTEGER
 from fakempi.mpi.datatypes.basic import NAMED
 from fakempi.mpi.datatypes.definition import Definition
+from fakempi.mpi.datatypes.padding import clear_padding, padding_of
+from fakempi.mpi.interfaces.arrays import Array, Dtype
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
 """Called with (inbuf, inoutbuf, out=inoutbuf), as ufuncs are."""
+
+Binary: TypeAlias = Callable[[Any, Any], Any]
+"""A function of two operands."""
 
 # -- families of elements ----------------------------------------------------------------------------------------------
 
@@ -31,9 +36,9 @@ _FAMILIES = {"BYTE": "byte", "CHAR": "integer", "LOGICAL": "logical", "PACKED": 
 _FAMILIES.update((label, "Fortran integer") for label in ("INTEGER", "INTEGER1", "INTEGER2", "INTEGER4", "INTEGER8"))
 _PAIRS: dict[str, Any] = {label: pair.dtype for label, pair in NAMED.items() if pair.parts}
 
-# What to calculate with where it is not the type's own dtype: any byte but 0 is true, and the last of several pairs need
-# not have the padding that the others have.
-_CALCULATED: dict[str, np.dtype[Any]] = {
+# The dtypes for arithmetic that differ from the datatype's dtype, for three reasons: CHAR is a signed integer; any nonzero
+# byte of a bool is true; the last of several pairs may lack the padding at its end.
+_CALCULATED: dict[str, Dtype] = {
     "CHAR": np.dtype("i1"),
     "C_BOOL": np.dtype("u1"),
     "CXX_BOOL": np.dtype("u1"),
@@ -49,7 +54,7 @@ _CALCULATED: dict[str, np.dtype[Any]] = {
 
 
 def family(definition: Definition) -> str:
-    """What kind of elements a datatype stands for, as far as operations care; nothing for derived types."""
+    """Return the family of a datatype's elements, which determines the accepted operations; empty if there are none."""
     dtype = definition.dtype
     if dtype is None or not definition.permanent:
         return ""
@@ -57,61 +62,85 @@ def family(definition: Definition) -> str:
         return "Fortran integer"
     if definition.parts:
         return "pair"
-    found = _FAMILIES.get(definition.label)
-    return _KINDS[dtype.kind] if found is None else found
+    name = _FAMILIES.get(definition.label)
+    return _KINDS[dtype.kind] if name is None else name
 
 
-def calculable(definition: Definition) -> np.dtype[Any]:
-    """numpy's type to calculate with, for a datatype that belongs to a family."""
-    assert definition.dtype is not None  # or it would not belong to one
+def arithmetic_dtype(definition: Definition) -> Dtype:
+    """Return numpy's type for arithmetic, for a datatype that belongs to a family."""
+    assert definition.dtype is not None  # true for every family
     return _CALCULATED.get(definition.label, definition.dtype)
 
 
 # -- arrays ------------------------------------------------------------------------------------------------------------
 
 
-class _Calm(threading.local):
-    """A context per OS thread in which numpy does not warn: in MPI, numbers overflow in silence.
+class _NoWarnings(threading.local):
+    """A context per OS thread in which numpy does not warn, because MPI does not report overflow.
 
-    numpy 2 keeps what it warns about in a context variable, so entering a context that was prepared once is enough:
-    0.1 microseconds, where `np.errstate` takes 1.3.
+    numpy 2 keeps its error settings in a context variable, so it suffices to enter a prepared context: 0.1 microseconds,
+    compared with 1.3 of `np.errstate`.
     """
 
     def __init__(self) -> None:
         context = Context()
         context.run(np.seterr, all="ignore")
-        self.run: Callable[..., Any] = context.run
+        self.run: Callable[..., object] = context.run
 
 
-_calm = _Calm() if int(np.__version__.split(".")[0]) >= 2 else None
+_no_warnings = _NoWarnings() if int(np.__version__.split(".")[0]) >= 2 else None
 
 
-def _calmly(kernel: Kernel) -> Kernel:
-    """The same without warnings."""
-    if _calm is None:  # numpy 1, where the setting is the thread's
+def _without_warnings(kernel: Kernel) -> Kernel:
+    """Return a kernel that does not warn."""
+    if _no_warnings is None:  # numpy 1 keeps the setting per thread
 
-        def with_setting(source: Any, target: Any, out: Any) -> None:
+        def with_setting(source: Array, target: Array, out: Array) -> None:
             with np.errstate(all="ignore"):
                 kernel(source, target, out=out)
 
         return with_setting
-    here = _calm
+    context = _no_warnings
 
-    def in_context(source: Any, target: Any, out: Any) -> None:
-        here.run(kernel, source, target, out=out)
+    def in_context(source: Array, target: Array, out: Array) -> None:
+        context.run(kernel, source, target, out=out)
 
     return in_context
 
 
-def _located(better: Callable[[Any, Any], Any]) -> Kernel:
-    """The pair with the better value; of equally good ones that with the smaller index."""
+def _has_long_doubles(dtype: Dtype) -> bool:
+    return any(padding_of(dtype[name]) for name in dtype.names) if dtype.names else bool(padding_of(dtype))
 
-    def kernel(source: Any, _target: Any, out: Any) -> None:
-        value, index, best, at = source["value"], source["index"], out["value"], out["index"]
-        ahead, level = better(value, best), value == best
-        np.copyto(best, value, where=ahead)
-        np.copyto(at, index, where=ahead)
-        np.minimum(at, index, out=at, where=level)
+
+def _clearing_padding(kernel: Kernel) -> Kernel:
+    """Return a kernel that sets the padding of results to zero, instead of keeping the content of the target memory."""
+
+    def and_clear(source: Array, target: Array, out: Array) -> None:
+        kernel(source, target, out=out)
+        clear_results(out)
+
+    return and_clear
+
+
+def clear_results(out: Array) -> None:
+    """Set the padding of long doubles to zero; the padding between the members of a pair is not changed."""
+    dtype = out.dtype
+    if dtype.names is None:
+        clear_padding(out)
+    else:
+        for name in dtype.names:
+            clear_padding(out[name])
+
+
+def _location_kernel(better: Binary) -> Kernel:
+    """Return a kernel that keeps the pair with the better value; of equal values, the pair with the smaller index."""
+
+    def kernel(source: Array, _target: Array, out: Array) -> None:
+        value, index, best, best_index = source["value"], source["index"], out["value"], out["index"]
+        is_better, is_equal = better(value, best), value == best
+        np.copyto(best, value, where=is_better)
+        np.copyto(best_index, index, where=is_better)
+        np.minimum(best_index, index, out=best_index, where=is_equal)
 
     return kernel
 
@@ -119,8 +148,8 @@ def _located(better: Callable[[Any, Any], Any]) -> Kernel:
 # -- objects -----------------------------------------------------------------------------------------------------------
 
 
-def _located_object(better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The same for two pairs that Python objects hold."""
+def _location_of_objects(better: Binary) -> Binary:
+    """Return a function for two pairs of Python objects that chooses a pair as `_location_kernel` does."""
 
     def choose(x: Any, y: Any) -> tuple[Any, Any]:
         (u, i), (v, j) = x, y
@@ -137,23 +166,29 @@ def _located_object(better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
 
 
 class Arithmetic:
-    """What one operation does: `objects` to Python objects; to arrays, by family of elements and by numpy's dtype."""
+    """One operation: the function for Python `objects`, the kernels for arrays, and the accepted types as text (`takes`)."""
 
     __slots__ = ("by_dtype", "by_family", "objects", "takes")
 
-    def __init__(self, objects: Callable[[Any, Any], Any], kernel: Any, takes: str, *families: str) -> None:
+    def __init__(self, objects: Binary, kernel: Any, takes: str, *families: str) -> None:
         self.objects, self.takes = objects, takes
-        self.by_family: dict[str, Kernel] = {one: kernel if one in _EXACT else _calmly(kernel) for one in families}
-        self.by_dtype = {dtype: self.by_family[one] for one in families for dtype in _DTYPES.get(one, ())}
+        self.by_family: dict[str, Kernel] = {
+            name: kernel if name in _EXACT else _without_warnings(kernel) for name in families
+        }
+        self.by_dtype: dict[Dtype, Kernel] = {}
+        for name in families:
+            kernel = self.by_family[name]
+            for dtype in _DTYPES.get(name, ()):
+                self.by_dtype[dtype] = _clearing_padding(kernel) if _has_long_doubles(dtype) else kernel
 
 
-_EXACT = {*_INTEGERS, "logical", "byte"}  # numpy has nothing to warn about
+_EXACT = {*_INTEGERS, "logical", "byte"}  # numpy does not warn for these
 _DTYPES = {_KINDS[np.dtype(letters[0]).kind]: list(map(np.dtype, letters)) for letters in ("?", "bBhHiIlLqQ", "efdg", "FDG")}
 _DTYPES["pair"] = list(_PAIRS.values())
 
 _NUMBERS, _ORDERED = (*_INTEGERS, "real", "complex"), (*_INTEGERS, "real")
 _SUMMED, _COMPARED = "integers, floating-point and complex numbers", "integers and floating-point numbers"
-_LOGICAL, _BITWISE, _PAIRED = "C's integers and truth values", "integers and bytes", "pairs like DOUBLE_INT"
+_LOGICAL, _BITWISE, _PAIRED = "C integers and logical values", "integers and bytes", "pairs like DOUBLE_INT"
 
 ARITHMETIC: dict[str, Arithmetic] = {
     "MAX": Arithmetic(max, np.maximum, _COMPARED, *_ORDERED),
@@ -166,8 +201,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "BOR": Arithmetic(operator.or_, np.bitwise_or, _BITWISE, *_INTEGERS, "byte"),
     "LXOR": Arithmetic(lambda x, y: bool(x) ^ bool(y), np.logical_xor, _LOGICAL, "integer", "logical"),
     "BXOR": Arithmetic(operator.xor, np.bitwise_xor, _BITWISE, *_INTEGERS, "byte"),
-    "MAXLOC": Arithmetic(_located_object(operator.gt), _located(np.greater), _PAIRED, "pair"),
-    "MINLOC": Arithmetic(_located_object(operator.lt), _located(np.less), _PAIRED, "pair"),
+    "MAXLOC": Arithmetic(_location_of_objects(operator.gt), _location_kernel(np.greater), _PAIRED, "pair"),
+    "MINLOC": Arithmetic(_location_of_objects(operator.lt), _location_kernel(np.less), _PAIRED, "pair"),
     "REPLACE": Arithmetic(lambda x, y: y, None, ""),
     "NO_OP": Arithmetic(lambda x, y: x, None, ""),
 }

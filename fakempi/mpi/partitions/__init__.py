@@ -1,5 +1,5 @@
-"""Partitioned communication: a message whose parts travel as they become ready.
+"""Partitioned communication: a message whose partitions are sent as they become ready.
 
-calls      Psend_init and Precv_init, of any communicator
-channel    what a send and a receive share, and each one's own half
+calls      Psend_init and Precv_init
+channel    the state that a send and a receive share, and that of each
 """

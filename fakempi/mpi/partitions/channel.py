@@ -1,157 +1,171 @@
 """A channel: the k-th partitioned send from one process to another with a tag, and the k-th receive.
 
-It has a hidden context of the two alone. A partition is a message there, whose tag is its number: it travels when it is
-ready, as any message of its size does. The two sides may cut the data differently; what the receiver asks is whether all
-messages have come that reach into a partition of its own.
+It has a context with only these two processes. Each partition of the send is a message there whose tag is its number. It is
+sent when it is ready, like any message of its size. The receiver may have another number of partitions: one of its
+partitions has arrived when all messages that overlap it have arrived.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, SupportsIndex
 
-from fakempi.error_classes import ERR_ARG, ERR_REQUEST, ERR_TRUNCATE
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG, ERR_REQUEST, ERR_TRUNCATE
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.waiting import Completion, Reason
 from fakempi.mpi.buffers.payload import payload_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import flat
-from fakempi.mpi.buffers.span import Span, parse
-from fakempi.mpi.failures.failure import Failure
-from fakempi.mpi.point.arrival import secure
+from fakempi.mpi.buffers.span import Payload, Span, span_of
+from fakempi.mpi.buffers.typing import BufSpec
+from fakempi.mpi.failures.failure import FailedPayload
+from fakempi.mpi.interfaces.operations import Operation
+from fakempi.mpi.interfaces.services import PartUses
+from fakempi.mpi.point.arrival import copy_unreceived
 from fakempi.mpi.point.handle import NullOperation
-from fakempi.mpi.point.many import let_others_run
-from fakempi.wire.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.mpi.point.request_lists import let_others_run
 
 NO_PARTITION = 1 << 62
 """A tag that no partition has."""
 
 
-class Channel:
-    """What both halves share. It does not hold them, or each pair were a circle that only the garbage collector can open."""
+class PartitionedChannel:
+    """The state that both sides share. It does not refer to them, which avoids a reference cycle."""
 
     __slots__ = ("early", "parts", "side")
 
-    def __init__(self, universe: Any, source: int, dest: int) -> None:
+    def __init__(self, universe: Universe, source: int, dest: int) -> None:
         members = Members.of((source, dest) if source != dest else (source,))
         self.side = Context(universe, members).sides[0]
-        self.parts: int | None = None  # of the send, once that is known
-        self.early: PartitionedReceive | None = None  # a receive that was started before
+        self.side.context.partitioned = True
+        self.parts: int | None = None  # number of partitions of the send, once known
+        self.early: PartitionedReceive | None = None  # a receive that was started before Psend_init
 
 
-class Half(Reason):
-    """One side of a partitioned operation: its buffer, in so many partitions, and the operation that is under way."""
+class PartitionedSide(Reason):
+    """One side of a partitioned operation: its buffer, its number of partitions, and the operation in progress."""
 
-    __slots__ = ("buffer", "channel", "done", "latest", "open", "partitions", "peer", "pins", "process")
+    __slots__ = ("buffer", "channel", "done", "latest", "open", "partitions", "peer", "process", "uses")
 
-    def __init__(self, process: Any, channel: Channel | None, buffer: Any, partitions: int, peer: int) -> None:
+    def __init__(
+        self, process: Process, channel: PartitionedChannel | None, buffer: BufSpec, partitions: int, peer: int
+    ) -> None:
         self.process, self.channel, self.buffer, self.partitions = process, channel, buffer, partitions
         self.peer = peer  # the number of the other process
-        self.done: Any = None  # what the request waits for
+        self.done: Any = None  # a Completion or NullOperation for which the request waits; None if inactive
         self.open = 0  # messages that have not ended
-        self.latest: Any = 0
-        self.pins: Any = None  # what of the buffer is in use, if that is watched
+        self.latest: Time = 0
+        self.uses: PartUses | None = None  # None if buffers are not checked
 
-    def pinned(self, parts: Any) -> None:
-        """A new round has begun, and its memory is watched."""
-        self.pins = parts
+    def watch_buffer(self, parts: PartUses) -> None:
+        """Use buffer checks for the round that has started."""
+        self.uses = parts
 
-    def begin(self, messages: int) -> Any:
-        """A new round, of so many messages."""
-        self.done, self.open, self.latest = Completion(self), messages, self.process.loop.now
-        return self.done
+    def begin(self, messages: int) -> Completion:
+        """Start a round with that number of messages."""
+        self.done = done = Completion(self)
+        self.open, self.latest = messages, self.process.loop.now
+        return done
 
-    def settled(self, end: Any) -> None:
-        """One of the messages will have ended then."""
+    def settled(self, end: Time) -> None:
+        """Record the end of one of the messages."""
         self.open -= 1
         if end > self.latest:
             self.latest = end
         if not self.open:
             self.done.complete(self.latest)
 
-    def check(self, partition: Any) -> int:
-        """The number of a partition of an operation that is under way."""
+    def check(self, partition: SupportsIndex) -> int:
+        """Return the number of a partition; raise an error if it does not exist or the request is inactive."""
         number = integer("partition", partition)
         if self.done is None:
-            raise complaint(ERR_REQUEST, "the request is inactive: Start comes first.")
+            raise mpi_error(ERR_REQUEST, "the request is inactive: call Start first.")
         if not 0 <= number < self.partitions:
-            raise complaint(ERR_ARG, f"partition {number} is not in 0..{self.partitions - 1}.")
+            raise mpi_error(ERR_ARG, f"partition {number} is not in 0..{self.partitions - 1}.")
         return number
 
     def secure(self) -> None:
-        """The program may use its buffer: nothing is to be done about that."""
+        """Copy data that is still needed, before the program may change its buffer; for a receive, do nothing."""
 
     def retire(self) -> None:
-        """The round is over, and its messages, which know this half, are forgotten."""
-        self.done = self.pins = None
+        """End the round, and drop its messages, which refer to this side."""
+        self.done = self.uses = None
 
-    def ready(self, partition: Any) -> None:
-        """A partition may go."""
-        raise complaint(ERR_REQUEST, "the request is a receive: the sender says what is ready.")
+    def ready(self, partition: SupportsIndex) -> None:
+        """Send a partition."""
+        raise mpi_error(ERR_REQUEST, "the request is a receive: only the sender calls Pready.")
 
-    def has_arrived(self, partition: Any) -> bool:
-        """Whether a partition is there."""
-        raise complaint(ERR_REQUEST, "the request is a send: the receiver sees what arrives.")
+    def has_arrived(self, partition: SupportsIndex) -> bool:
+        """Whether a partition has arrived."""
+        raise mpi_error(ERR_REQUEST, "the request is a send: only the receiver calls Parrived.")
 
     def awaits(self) -> tuple[int, ...]:
-        """The other process."""
+        """Return the number of the other process."""
         return (self.peer,)
 
+    def arrived(self) -> tuple[int, int, int] | None:
+        """Return source, tag and bytes for the status of the round; None for a send, whose status is empty."""
+        return None
 
-class PartitionedSend(Half):
+
+class PartitionedSend(PartitionedSide):
     """Sends partitions as they become ready."""
 
     __slots__ = ("envelopes", "span")
 
-    def start(self) -> Any:
-        """A new round: nothing is ready."""
+    def start(self) -> Operation:
+        """Start a round, in which no partition is ready."""
         if self.channel is None:
-            self.done = NullOperation(self.process.loop.now)
-            return self.done
-        self.span: Any = parse(self.buffer, blocks=self.partitions)
+            self.done = nothing = NullOperation(self.process.loop.now)
+            return nothing
+        self.span: Span = span_of(self.buffer, blocks=self.partitions)
         self.envelopes: dict[int, Envelope] = {}
         return self.begin(self.partitions)
 
-    def ready(self, partition: Any) -> None:
-        """It goes, as a message of its size does."""
+    def ready(self, partition: SupportsIndex) -> None:
+        """Send a partition as a message."""
         number = self.check(partition)
         channel = self.channel
         if channel is None:
             return
         if number in self.envelopes:
-            raise complaint(ERR_ARG, f"partition {number} is ready already.")
+            raise mpi_error(ERR_ARG, f"partition {number} is already ready: call Pready once for each partition.")
         part = _part(self.span, number, self.partitions)
         box = channel.side.box(len(channel.side.members) - 1)
-        eager = part.nbytes <= self.process.eager_limit
+        eager = self.process.is_eager(part.nbytes)
         envelope = new_envelope(self.process.out, 0, number, part.nbytes, box, payload_of(part), eager)
         self.envelopes[number] = envelope
-        if self.pins is not None:
-            self.pins.send(number, envelope.content)
-        self.process.wire.send(envelope)
+        envelope.origin = getattr(self.done, "origin", None)  # for the report of a message that is never received
+        if self.uses is not None:
+            self.uses.send(number, envelope.payload)
+        self.process.network.send(envelope)
         if envelope.end is None:
             envelope.waiter = self
         else:
             self.settled(envelope.end)
 
     def secure(self) -> None:
-        """The program may change its buffer: what nobody has received yet is kept."""
+        """Copy partitions that have not been received, because the program may change its buffer."""
         if self.channel is not None:
             for envelope in self.envelopes.values():
-                secure(envelope)
+                copy_unreceived(envelope)
 
     def retire(self) -> None:
-        """The round is over."""
+        """End the round."""
         super().retire()
         if self.channel is not None:
             for envelope in self.envelopes.values():
                 envelope.waiter = None
-            self.envelopes, self.span = {}, None
+            self.envelopes, self.span = {}, None  # type: ignore[assignment]  # until the next start
 
-    def in_words(self) -> str:
-        """Which partitions have not been ready, or that the receiver has not started."""
+    def describe(self) -> str:
+        """Return a text: the partitions that are not ready, or that the receiver has not started."""
         late = [str(number) for number in range(self.partitions) if number not in self.envelopes]
         name = self.process.universe.names.name(self.peer)
         if not late:
@@ -159,22 +173,36 @@ class PartitionedSend(Half):
         return f"waits for Pready of {_listed(late)}"
 
     def awaits(self) -> tuple[int, ...]:
-        """The receiver, if it is its turn."""
+        """Return the number of the receiver if all partitions are ready."""
         return (self.peer,) if len(self.envelopes) == self.partitions else ()
 
 
-class PartitionedReceive(Half):
-    """Receives partitions, in whatever order they come."""
+class PartitionedReceive(PartitionedSide):
+    """Receives partitions, in any order."""
 
-    __slots__ = ("patterns", "span")
+    __slots__ = ("patterns", "source", "span", "tag")
 
-    def start(self) -> Any:
-        """A new round, which awaits as many messages as the send has partitions, once that is known."""
+    def __init__(
+        self, process: Process, channel: PartitionedChannel | None, buffer: BufSpec, partitions: int, peer: int,
+        source: int, tag: int,
+    ) -> None:  # fmt: skip
+        super().__init__(process, channel, buffer, partitions, peer)
+        self.source, self.tag = source, tag
+
+    def arrived(self) -> tuple[int, int, int] | None:
+        """Return source, tag, and the number of bytes of all partitions."""
+        if self.channel is None:
+            return None
+        envelopes = [item.envelope for item in self.patterns if item.envelope is not None]
+        return self.source, self.tag, sum(item.nbytes for item in envelopes if type(item.payload) is not FailedPayload)
+
+    def start(self) -> Operation:
+        """Start a round, and expect one message for each partition of the send, once their number is known."""
         channel = self.channel
         if channel is None:
-            self.done = NullOperation(self.process.loop.now)
-            return self.done
-        self.span: Any = parse(self.buffer, writable=True, blocks=self.partitions)
+            self.done = nothing = NullOperation(self.process.loop.now)
+            return nothing
+        self.span: Span = span_of(self.buffer, writable=True, blocks=self.partitions)
         self.patterns: list[Pattern] = []
         done = self.begin(1)
         if channel.parts is None:
@@ -184,119 +212,124 @@ class PartitionedReceive(Half):
             self.expect(channel.parts)
         return done
 
-    def pinned(self, parts: Any) -> None:
-        """A new round has begun, and its memory is watched."""
-        super().pinned(parts)
-        if self.channel.parts is not None:  # type: ignore[union-attr]
+    def watch_buffer(self, parts: PartUses) -> None:
+        """Use buffer checks for the round that has started."""
+        super().watch_buffer(parts)
+        if self.channel.parts is not None:  # type: ignore[union-attr]  # not None while the request is active
             self._watch()
 
     def _watch(self) -> None:
         for pattern in self.patterns:
-            self.pins.receive(pattern.tag, pattern)
+            self.uses.receive(pattern.tag, pattern)  # type: ignore[union-attr]  # it was just set
 
     def expect(self, parts: int) -> None:
-        """The send has so many partitions: await them."""
+        """Expect the messages of a send with that number of partitions."""
         for pattern in self.patterns:
             pattern.box.withdraw(pattern)
-        self.patterns.clear()  # who asks for a partition of this round has the list
+        self.patterns.clear()  # the same list: a choice point may refer to it
         self.open = parts
         for number in range(parts):
             place = _piece(self.span, number, parts)
             self._expect(number, place, place.nbytes)
-        if self.pins is not None:
+        if self.uses is not None:
             self._watch()
 
-    def _expect(self, number: int, place: Any, capacity: int) -> None:
-        """Await a message; before it is known how many come, one that never does, which ends if the sender dies."""
-        side = self.channel.side  # type: ignore[union-attr]
+    def _expect(self, number: int, place: Payload | None, capacity: int) -> None:
+        """Post a receive. While the number of messages is unknown, it matches none, and only ends if the sender dies."""
+        side = self.channel.side  # type: ignore[union-attr]  # not None while the request is active
         pattern = new_pattern(0, number, side.box(len(side.members) - 1), place, capacity)
         self.patterns.append(pattern)
-        self.process.wire.expect(pattern)
+        self.process.network.expect(pattern)
         if pattern.end is None:
             pattern.waiter = self
         else:
             self.settled(pattern.end)
 
-    def settled(self, end: Any) -> None:
-        """One of the messages will have come then."""
+    def settled(self, end: Time) -> None:
+        """Record the end of one of the messages; after the last one, record errors."""
         if self.open == 1:  # the last one
-            for one in self.patterns:
-                if type(one.envelope.content) is Failure:
-                    why: Failure = one.envelope.content
+            for pattern in self.patterns:
+                if type(pattern.envelope.payload) is FailedPayload:
+                    why: FailedPayload = pattern.envelope.payload
                     self.done.error = MPIError(why.code, f"Wait on {self.process.name}: {why.sentence}")
                     break
-                if one.envelope.nbytes > one.capacity:
-                    words = f"partition {one.tag} has {one.envelope.nbytes} bytes but the buffer holds {one.capacity}."
-                    self.done.error = complaint(ERR_TRUNCATE, f"message truncated, {words}")
+                if pattern.envelope.nbytes > pattern.capacity:
+                    nbytes = pattern.envelope.nbytes
+                    problem = f"partition {pattern.tag} has {nbytes} bytes but the buffer holds {pattern.capacity}."
+                    self.done.error = mpi_error(ERR_TRUNCATE, f"message truncated, {problem}")
                     break
         super().settled(end)
 
-    def has_arrived(self, partition: Any) -> bool:
-        """Whether all messages are there that reach into a partition; if not, others run before this returns."""
+    def has_arrived(self, partition: SupportsIndex) -> bool:
+        """Whether all messages that overlap a partition have arrived; if not, other ranks run before this returns."""
+        if self.done is None:
+            return True  # MPI 4.1, 4.2.2: true for null and inactive requests
         number = self.check(partition)
         if self.channel is None:
             return True
         choices = self.process.universe.choices
         if choices is not None:
-            arrived = choices.all_there(partial(_reaching, self.patterns, number, self.partitions))
+            arrived = choices.all_complete(partial(_overlapping, self.patterns, number, self.partitions))
         elif not (arrived := self._is_there(number)):
-            let_others_run(self.process.loop, (self.done,), *(one.end for one in self._reaching(number)))
+            let_others_run(self.process.loop, (self.done,), *(waiting.end for waiting in self._overlapping(number)))
             arrived = self._is_there(number)
         if self.done.error is not None:
-            raise complaint(self.done.error.ierr, str(self.done.error).partition(": ")[2])
-        if arrived and self.pins is not None:
-            for pattern in self._reaching(number):
-                self.pins.arrived(pattern.tag)
+            raise mpi_error(self.done.error.ierr, str(self.done.error).partition(": ")[2])
+        if arrived and self.uses is not None:
+            for pattern in self._overlapping(number):
+                self.uses.arrived(pattern.tag)
         return bool(arrived)
 
     def retire(self) -> None:
-        """The round is over."""
+        """End the round."""
         super().retire()
         if self.channel is not None:
             for pattern in self.patterns:
-                pattern.waiter = pattern.place = None
-            self.patterns, self.span = [], None
+                pattern.waiter = pattern.target = None
+            self.patterns, self.span = [], None  # type: ignore[assignment]  # until the next start
 
-    def _reaching(self, number: int) -> list[Pattern]:
-        """The messages that reach into a partition."""
-        return _reaching(self.patterns, number, self.partitions)
+    def _overlapping(self, number: int) -> list[Pattern]:
+        """The messages that overlap a partition."""
+        return _overlapping(self.patterns, number, self.partitions)
 
     def _is_there(self, number: int) -> bool:
         now = self.process.loop.now
-        reaching = self._reaching(number)
-        return bool(reaching) and all(one.end is not None and one.end <= now for one in reaching)
+        overlapping = self._overlapping(number)
+        return bool(overlapping) and all(pattern.end is not None and pattern.end <= now for pattern in overlapping)
 
-    def in_words(self) -> str:
-        """Which partitions have not come."""
+    def describe(self) -> str:
+        """Return a text: the partitions that have not arrived."""
         name = self.process.universe.names.name(self.peer)
-        late = [str(one.tag) for one in self.patterns if one.end is None and one.tag != NO_PARTITION]
+        late = [str(pattern.tag) for pattern in self.patterns if pattern.end is None and pattern.tag != NO_PARTITION]
         return f"waits for {_listed(late) if late else 'Psend_init'} of {name}"
 
 
-def _reaching(patterns: list[Pattern], number: int, partitions: int) -> list[Pattern]:
-    """Of a round's messages, those that reach into one of so many partitions."""
+def _overlapping(patterns: list[Pattern], number: int, partitions: int) -> list[Pattern]:
+    """Return the messages of a round that overlap a partition of the receiver."""
     parts = len(patterns)
     return patterns[number * parts // partitions : -(-(number + 1) * parts // partitions)]
 
 
 def _listed(numbers: list[str]) -> str:
-    """Partitions by their numbers, of which not all need be told."""
+    """Return the numbers of partitions as text, at most six of them."""
     return f"partition{'s' * (len(numbers) > 1)} {', '.join(numbers[:6])}{', ...' * (len(numbers) > 6)}"
 
 
 def _part(span: Span, number: int, parts: int) -> Span:
-    """One of so many equal parts of a span."""
+    """Return one of `parts` equal parts of a span."""
     count = span.count // parts
     return Span(span.memory, span.offset + number * count * span.datatype._extent, count, span.datatype)
 
 
-def _piece(span: Span, number: int, parts: int) -> Any:
-    """The place of one of so many parts, which need not be whole elements where there are no holes between these."""
+def _piece(span: Span, number: int, parts: int) -> Payload:
+    """Return the memory of one of `parts` parts, which need not be whole elements if the elements are contiguous."""
     if span.count % parts == 0:
         return payload_of(_part(span, number, parts))
     whole = payload_of(span)
     if type(whole) is Span:
-        words = f"{span.count} elements of {span.datatype._definition.describe()} cannot be cut in {parts} partitions."
-        raise complaint(ERR_ARG, words)
-    low, high = (span.nbytes * one // parts for one in (number, number + 1))
+        sentence = (
+            f"{span.count} elements of {span.datatype._definition.describe()} cannot be divided into {parts} partitions."
+        )
+        raise mpi_error(ERR_ARG, sentence)
+    low, high = (span.nbytes * index // parts for index in (number, number + 1))
     return Phantom(high - low) if type(whole) is Phantom else flat(whole)[low:high]

@@ -1,9 +1,17 @@
 """Point-to-point communication.
 
-handle               what every communicator is made of: post a message, await one
-buffers, objects     Send, Recv and kin; send, recv and kin
-arrival              where a message's content goes when it is matched
-request, many        operations that have been started: one, and many at once (`lower_case`: what mpi4py has twice)
-persistent, buffered described once and started often; Bsend and the memory it takes
-probes, grequest     looking before receiving; operations that a program completes itself
+handle         the state of a communicator handle; post a send or a receive
+owners         the part of a communicator that a request uses
+buffers        Send, Recv and similar calls
+objects        send, recv and similar calls
+arrival        where the payload of a message goes when it is matched
+mismatch       messages that are received as another datatype
+races          wildcard receives that could have matched another message
+request        requests
+request_lists  lists of requests: Waitany, Testall and similar calls
+lower_case     lower-case names of calls that pass no object
+persistent     persistent requests
+buffered       Bsend and attached buffers
+probes         probes and matched messages
+grequest       generalized requests
 """

@@ -1,92 +1,114 @@
-"""What happens to a message's content: where it goes when an envelope meets its pattern, and who keeps it until then.
+"""The payload of a message: its copies before and after the message is matched.
 
-The content of a message is the sender's own buffer for as long as the send is under way, and is moved at most once: to its
-place, if a receive is there by then. A sender that learns that its send is over while nobody has received it makes a
-copy (`secure`), since the program may change the buffer from then on.
+While the send is in progress, the payload is the sender's buffer. If the receive is matched in that time, the data are
+copied once, to the target. If the send completes first, a copy is made first (`copy_unreceived`), since the program may
+change the buffer from then on.
 """
 
 from __future__ import annotations
 
-from sys import _getframe
-from typing import Any
+from types import FrameType
 
 from numpy import ndarray
 
-from fakempi.error_classes import ERR_TRUNCATE
+from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.origin import Notes, noted
+from fakempi.errors.classes import ERR_TRUNCATE
+from fakempi.mpi.base.call_site import origin_of
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into, snapshot
-from fakempi.mpi.failures.failure import Failure
-from fakempi.mpi.point.mismatch import compare, compare_object
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.mpi.buffers.pickling import PickleSettings
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.failures.failure import FailedPayload
+from fakempi.mpi.interfaces.records import Origins
+from fakempi.mpi.point.mismatch import compare, compare_object, report_not_a_pickle
+
+PICKLE = b"a pickle"
+"""The target of a receive into a buffer that is too short for an object that arrived."""
 
 
 def matched(envelope: Envelope, pattern: Pattern) -> None:
-    """Move the content to its place, if there is room. An object stays in its envelope until it is unpacked.
+    """Copy the payload to its target, if it fits. An object stays in its envelope until it is unpacked.
 
-    Arrays of one dtype have one signature; whatever else meets is compared.
+    Arrays of equal dtype have equal type signatures; the types of other payloads are compared.
     """
-    place, content = pattern.place, envelope.content
-    if place is not None:
-        if envelope.nbytes == pattern.capacity and content.__class__ is ndarray and content.dtype is place.dtype:
-            try:  # `copy_into` for the common case, inlined: as many elements on both sides, so it fits or it fails
-                place[...] = content
+    target, payload = pattern.target, envelope.payload
+    if target is not None:
+        if envelope.nbytes == pattern.capacity and payload.__class__ is ndarray and payload.dtype is target.dtype:
+            try:  # `copy_into` for the common case, inlined: equal numbers of elements, so it fits or raises
+                target[...] = payload
             except ValueError:
-                copy_into(content, place, envelope.nbytes)
+                copy_into(payload, target, envelope.nbytes)
         elif envelope.nbytes <= pattern.capacity:
             compare(envelope, pattern)
-            copy_into(content, place, envelope.nbytes)
-        envelope.content = None
-    elif not isinstance(content, (bytes, tuple)):  # a buffer is received as an object
+            copy_into(payload, target, envelope.nbytes)
+        elif isinstance(payload, (bytes, tuple)):  # too long because an object is received as a buffer
+            compare(envelope, pattern)
+            pattern.target = PICKLE
+        envelope.payload = None
+    elif not isinstance(payload, (bytes, tuple)):  # a buffer is received as an object
         compare_object(envelope, pattern)
-        envelope.content = snapshot(content)
+        envelope.payload = snapshot(payload)
 
 
-def secure(envelope: Envelope) -> None:
-    """The send is over: if nobody has received the content yet, keep a copy of it."""
-    if envelope.content is not None:
-        if type(envelope.content) is Failure:
-            raise envelope.content.complaint()
-        envelope.content = snapshot(envelope.content)
+def copy_unreceived(envelope: Envelope) -> None:
+    """Copy the payload of a send that has completed, if the message has not been received."""
+    if envelope.payload is not None:
+        if type(envelope.payload) is FailedPayload:
+            raise envelope.payload.mpi_error()
+        envelope.payload = snapshot(envelope.payload)
 
 
-def leave(envelope: Envelope, notes: Notes | None, depth: int) -> None:
-    """The same for a sender that goes on with its program; and if the message stays in the mailbox, whose line sent it.
+def complete_send(envelope: Envelope, origins: Origins | None, caller: FrameType | None) -> None:
+    """Copy the payload of a blocking send that has not been received; if the message is in the mailbox, record its origin.
 
-    That is the program's so many calls above this one, in most cases.
+    `caller` is the frame that called the public method; None on a communicator without origins.
     """
-    if type(envelope.content) is Failure:
-        raise envelope.content.complaint()
-    envelope.content = snapshot(envelope.content)
+    if type(envelope.payload) is FailedPayload:
+        raise envelope.payload.mpi_error()
+    envelope.payload = snapshot(envelope.payload)
     box = envelope.box
-    if notes is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
-        frame = _getframe(depth)
-        envelope.origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
+    if origins is not None and caller is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
+        envelope.origin = origins.get((id(caller.f_code), caller.f_lasti)) or origin_of(origins)
 
 
-def taken_out(pattern: Pattern, is_object: bool, place: Any, pickle: Any) -> tuple[Any, MPIError | None]:
-    """What a receive that has ended gives to the program: the object, which may have a place; or what went wrong."""
+def receive_result(
+    pattern: Pattern, is_object: bool, target: Payload | None, pickle: PickleSettings | None
+) -> tuple[object, MPIError | None]:
+    """Return the object that a completed receive has received, or its error. `target` receives the pickle, if given."""
     envelope = pattern.envelope
     if envelope is None or not envelope.nbytes:
         return None, None
     if envelope.nbytes > pattern.capacity:
-        return None, truncation(pattern)
+        return None, truncation_error(pattern)
     if not is_object:
         return None, None
-    if place is not None:
-        copy_into(envelope.content, place, envelope.nbytes)
-    return unpack(envelope.content, envelope.nbytes, pickle, take=True), None
+    if target is not None:
+        copy_into(envelope.payload, target, envelope.nbytes)
+    return unpack_received(pattern, pickle), None
 
 
-def truncation(pattern: Pattern) -> MPIError:
-    """The complaint about a message that is longer than the buffer, or that cannot come any more."""
+def unpack_received(pattern: Pattern, pickle: PickleSettings | None) -> object:
+    """Return the object that a receive has received."""
     envelope = pattern.envelope
-    if type(envelope.content) is Failure:
-        return envelope.content.complaint()
-    return complaint(
+    try:
+        return unpack(envelope.payload, envelope.nbytes, pickle, take=True)
+    except Exception:
+        report_not_a_pickle(pattern)
+        raise
+
+
+def truncation_error(pattern: Pattern) -> MPIError:
+    """Return the error for a message that is longer than the buffer, or whose sender has failed."""
+    envelope = pattern.envelope
+    if type(envelope.payload) is FailedPayload:
+        return envelope.payload.mpi_error()
+    advice = ""
+    if pattern.target is PICKLE:
+        advice = " The message is a pickled Python object (send), and this receive takes a buffer (Recv): use recv."
+    return mpi_error(
         ERR_TRUNCATE,
         f"message truncated, {envelope.nbytes} bytes arrived from rank {envelope.source} (tag {envelope.tag}) but the "
-        f"buffer holds {pattern.capacity}.",
+        f"buffer holds {pattern.capacity}.{advice}",
     )

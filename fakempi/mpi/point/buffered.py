@@ -1,43 +1,47 @@
-"""Buffered sends: memory that the program attaches, per rank or per communicator, and what is in it."""
+"""Buffered sends: memory that the program attaches, per rank or per communicator, and the messages in it."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from fakempi.error_classes import ERR_BUFFER
-from fakempi.mpi.base.complain import complaint
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.network.envelope import Envelope
+from fakempi.errors.classes import ERR_BUFFER
+from fakempi.mpi.base.call_site import origin_here
 from fakempi.mpi.base.constants import BSEND_OVERHEAD
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.duties import done, owes
-from fakempi.mpi.base.origin import here
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.waiting import AllOf, Completion, wait_all
+from fakempi.mpi.buffers.address_constants import BUFFER_AUTOMATIC
 from fakempi.mpi.buffers.memory import buffer
-from fakempi.mpi.buffers.places import BUFFER_AUTOMATIC
+from fakempi.mpi.buffers.payload import MessagePayload
 from fakempi.mpi.buffers.raw import memory_of
+from fakempi.mpi.interfaces.buffers import Buffer
+from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.handle import TAG_LIMIT, CommState
 from fakempi.mpi.point.request import Request
 
 
 class Departure:
-    """A message that leaves a buffer. Any number of flushes may wait for it, where an envelope has one waiter."""
+    """A message in an attached buffer. Several flushes may wait for it, whereas an envelope has one waiter."""
 
     __slots__ = ("end", "followers", "nbytes")
 
-    def __init__(self, envelope: Any) -> None:
+    def __init__(self, envelope: Envelope) -> None:
         self.nbytes = envelope.nbytes
         self.end = envelope.end
         self.followers: list[Completion] = []
         if self.end is None:
             envelope.waiter = self
 
-    def settled(self, end: Any) -> None:
-        """It will have left then."""
+    def settled(self, end: Time) -> None:
+        """Record that the message has left the buffer at `end`."""
         self.end = end
         for follower in self.followers:
             follower.complete(end)
 
     def follow(self) -> Completion:
-        """Something to wait for, which ends with it."""
+        """Return a completion that ends when the message leaves the buffer."""
         follower = Completion("a buffered send")
         follower.end = self.end
         if self.end is None:
@@ -46,19 +50,19 @@ class Departure:
 
 
 class SendBuffer:
-    """Attached memory. Nothing is kept in it here, but it fills and empties as a real one would."""
+    """Attached memory. Messages are not stored in it, but they use its capacity as in a real MPI library."""
 
     __slots__ = ("memory", "nbytes", "pending")
 
-    def __init__(self, memory: Any) -> None:
-        self.memory = BUFFER_AUTOMATIC if memory is None else memory
+    def __init__(self, memory: Buffer | None) -> None:
+        self.memory: Buffer | None = BUFFER_AUTOMATIC if memory is None else memory
         self.nbytes = None if self.memory is BUFFER_AUTOMATIC else memory_of(memory, writable=True)[0].nbytes
-        self.pending: list[Departure] = []  # what may not have left it yet
+        self.pending: list[Departure] = []  # messages that may still be in it
 
-    def shortage(self, nbytes: int, now: Any) -> str:
-        """Why a message does not fit beside those that are still under way; empty if it does."""
-        self.pending = [each for each in self.pending if each.end is None or each.end > now]
-        used = sum(each.nbytes + BSEND_OVERHEAD for each in self.pending)
+    def shortage(self, nbytes: int, now: Time) -> str:
+        """Return why a message does not fit next to those in the buffer; empty if it fits."""
+        self.pending = [send for send in self.pending if send.end is None or send.end > now]
+        used = sum(send.nbytes + BSEND_OVERHEAD for send in self.pending)
         if self.nbytes is None or used + nbytes + BSEND_OVERHEAD <= self.nbytes:
             return ""
         return (
@@ -68,93 +72,93 @@ class SendBuffer:
 
 
 class Buffered(CommState):
-    """Bsend's half of a communicator."""
+    """The calls of a communicator on its attached buffer."""
 
     __slots__ = ()
 
-    def Attach_buffer(self, buf: Any) -> None:
+    def Attach_buffer(self, buf: Buffer | None) -> None:
         """Attach memory for this communicator's buffered sends."""
         self._check_alive()
         attach(self._process, self._context, buf)
 
-    def Detach_buffer(self) -> Any:
-        """Wait until what is in the buffer has been sent, and return the memory."""
+    def Detach_buffer(self) -> Buffer | None:
+        """Wait until all messages in the buffer have been sent, and return the memory."""
         self._check_alive()
         return detach(self._process, self._context)
 
     def Flush_buffer(self) -> None:
-        """Wait until what is in the buffer has been sent."""
+        """Wait until all messages in the buffer have been sent."""
         self._check_alive()
         wait_all(self._loop, pending(self._process, self._context))
 
     def Iflush_buffer(self) -> Request:
-        """Start to wait until what is in the buffer has been sent."""
+        """Start to wait until all messages in the buffer have been sent."""
         self._check_alive()
         return Request._of(self, AllOf(pending(self._process, self._context)))
 
-    def _post_buffered(self, content: Any, nbytes: int, dest: int, tag: int) -> Any:
-        """Send what has been copied: for the sender it is over at once."""
-        if not 0 <= dest < self._reach or not 0 <= tag <= TAG_LIMIT:
-            return self._post_nowhere(dest, tag)
+    def _post_buffered(self, payload: MessagePayload, nbytes: int, dest: int, tag: int) -> Operation:
+        """Post a send of a payload that has been copied. The operation that is returned is complete."""
+        if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
+            return self._null_send(dest, tag)
         process = self._process
         buffers = process.buffers or {}
         attached = buffers.get(self._context) or buffers.get(None)
         if attached is None:
-            self._raise(complaint(ERR_BUFFER, "no buffer is attached; call MPI.Attach_buffer first."))
-        process.universe.leaves_open("how long a message is in an attached buffer")
+            self._raise(mpi_error(ERR_BUFFER, "no buffer is attached; call MPI.Attach_buffer first."))
+        process.universe.note_unexplored("how long a message is in an attached buffer")
         if shortage := attached.shortage(nbytes, process.loop.now):
-            self._raise(complaint(ERR_BUFFER, shortage))
-        envelope = self._post(content, nbytes, dest, tag, eager=True)
-        envelope.origin = here()
+            self._raise(mpi_error(ERR_BUFFER, shortage))
+        envelope = self._post_send(payload, nbytes, dest, tag, eager=True)
+        envelope.origin = origin_here()
         attached.pending.append(Departure(envelope))
-        over = Completion()
-        over.end = process.loop.now
-        return over
+        completion = Completion()
+        completion.end = process.loop.now
+        return completion
 
 
-def pending(process: Any, where: Any) -> list[Completion]:
-    """What is still in an attached buffer; where none is attached, MPI says that one of no bytes is."""
+def pending(process: Process, where: object) -> list[Completion]:
+    """Return completions for the messages in an attached buffer; none if no buffer is attached."""
     attached = (process.buffers or {}).get(where)
-    return [] if attached is None else [each.follow() for each in attached.pending]
+    return [] if attached is None else [send.follow() for send in attached.pending]
 
 
-def attach(process: Any, where: Any, memory: Any) -> None:
+def attach(process: Process, where: object, memory: Buffer | None) -> None:
     """Attach memory to a process (`where` is None) or to one of its communicators."""
     if process.buffers is None:
         process.buffers = {}
     if where in process.buffers:
-        raise complaint(ERR_BUFFER, "a buffer is attached already; detach it first.")
+        raise mpi_error(ERR_BUFFER, "a buffer is attached already; detach it first.")
     attached = process.buffers[where] = SendBuffer(memory)
-    owes("attached-buffer", attached)
+    track("attached-buffer", attached)
 
 
-def detach(process: Any, where: Any) -> Any:
-    """Wait until the buffer is empty, and give it back."""
+def detach(process: Process, where: object) -> Buffer | None:
+    """Wait until the buffer is empty, detach it, and return it; as MPI defines, an empty one if no buffer is attached."""
     wait_all(process.loop, pending(process, where))
-    found = (process.buffers or {}).pop(where, None)
-    if found is None:
+    attached: SendBuffer | None = (process.buffers or {}).pop(where, None)
+    if attached is None:
         return buffer()
-    done("attached-buffer", found)
-    return found.memory
+    untrack("attached-buffer", attached)
+    return attached.memory
 
 
-def Attach_buffer(buf: Any) -> None:
+def Attach_buffer(buf: Buffer | None) -> None:
     """Attach memory for the buffered sends of this rank."""
     attach(running_process(), None, buf)
 
 
-def Detach_buffer() -> Any:
-    """Wait until what is in this rank's buffer has been sent, and return the memory."""
+def Detach_buffer() -> Buffer | None:
+    """Wait until all messages in this rank's buffer have been sent, and return the memory."""
     return detach(running_process(), None)
 
 
 def Flush_buffer() -> None:
-    """Wait until what is in this rank's buffer has been sent."""
+    """Wait until all messages in this rank's buffer have been sent."""
     process = running_process()
     wait_all(process.loop, pending(process, None))
 
 
 def Iflush_buffer() -> Request:
-    """Start to wait until what is in this rank's buffer has been sent."""
+    """Start to wait until all messages in this rank's buffer have been sent."""
     process = running_process()
     return Request._of(process.comm_world, AllOf(pending(process, None)))

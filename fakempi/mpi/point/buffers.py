@@ -1,46 +1,73 @@
-"""Point-to-point communication of buffers: describe the memory, post it, wait."""
+"""Point-to-point communication of buffers: describe the buffer, post a send or a receive, wait."""
 
 from __future__ import annotations
 
-from typing import Any
+from types import FrameType
 
 from fakempi.errors import MPIError
+from fakempi.mpi.base.call_site import frame_at
+from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
+from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import wait_two
-from fakempi.mpi.buffers.overlap import share_bytes, tell_of_overlap
+from fakempi.mpi.base.waiting import wait_one, wait_two
+from fakempi.mpi.buffers.overlap import report_overlap, share_bytes
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
-from fakempi.mpi.buffers.raw import NOTHING as NO_BYTES
-from fakempi.mpi.point.arrival import leave
+from fakempi.mpi.buffers.raw import NO_BYTES
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.buffers.typing import BufSpec
+from fakempi.mpi.interfaces.services import Closable
+from fakempi.mpi.point.arrival import complete_send
 from fakempi.mpi.point.buffered import Buffered
 from fakempi.mpi.point.request import Request
 
-BufSpec = Any
-"""Anything with memory: an array, `[buffer, count]`, `[buffer, datatype]`, `[buffer, count, datatype]`, ..."""
+NULL_PAYLOAD: tuple[Payload, int] = (NO_BYTES, 0)
+"""Payload and size of a message to or from PROC_NULL. As in mpi4py, the buffer is ignored."""
 
-NOTHING: tuple[Any, int] = (NO_BYTES, 0)
-"""What goes to PROC_NULL or comes from there; mpi4py does not look at the buffer then, and neither do we."""
+
+def begin_use(process: Process, payload: Payload | None, target: Payload | None = None) -> list[Closable]:
+    """Check the buffers of a blocking call: the one that it reads, and the one that it writes.
+
+    Returns accesses for `end_use`. The buffers of a child task were checked when its nonblocking call started.
+    """
+    checks, task = process.buffer_checks, process.loop.running
+    if checks is None or not (checks.roots or checks.exposed) or (task is not None and isinstance(task.body, ChildTask)):
+        return []
+    end_use(checks.check_blocking_use(payload, False))
+    return checks.check_blocking_use(target, True)
+
+
+def end_use(accesses: list[Closable]) -> None:
+    """Close the accesses of a blocking call that has written to its buffer."""
+    for access in accesses:
+        access.close()
 
 
 class PointToPoint(Buffered):
-    """Send, Recv and their kin, blocking and nonblocking."""
+    """Send, Recv and similar calls, blocking and nonblocking."""
 
     __slots__ = ()
 
     # -- blocking -------------------------------------------------------------------------------------------------
 
     def Send(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
-        """Send a buffer; small messages do not wait for their receive, large ones do (the model's eager limit)."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        self._wait_sent(self._post(content, nbytes, dest, tag))
+        """Send a buffer; a message above the eager limit of the cost model waits for its receive."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        if self._checks_buffers:
+            begin_use(self._process, payload)
+        envelope = self._post_send(payload, nbytes, dest, tag)
+        wait_one(self._loop, envelope)
+        if envelope.payload is not None:
+            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
 
-    def Recv(
-        self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> None:
+    def Recv(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> None:
         """Receive into a buffer."""
-        place, capacity = describe_target(buf) if source != PROC_NULL else NOTHING
-        pattern = self._await(place, capacity, source, tag)
+        target, capacity = describe_target(buf) if source != PROC_NULL else NULL_PAYLOAD
+        accesses = begin_use(self._process, None, target) if self._checks_buffers else None
+        pattern = self._post_receive(target, capacity, source, tag)
         self._wait_received(pattern, status)
+        if accesses:
+            end_use(accesses)
 
     def Sendrecv(
         self,
@@ -53,20 +80,21 @@ class PointToPoint(Buffered):
         status: Status | None = None,
     ) -> None:
         """Send and receive at the same time."""
-        content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
-        place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
-        if place.base is not None or content.base is not None or content is place:  # else each has its own memory
-            self._check_buffers(content, place)
-        pattern = self._await(place, capacity, source, recvtag)
-        try:  # `_post_or_withdraw` and `_wait_both`, inlined: two calls less, and one frame less to wake up with
-            envelope = self._post(content, nbytes, dest, sendtag, None, pattern.call)
+        payload, nbytes = describe(sendbuf) if dest != PROC_NULL else NULL_PAYLOAD
+        target, capacity = describe_target(recvbuf) if source != PROC_NULL else NULL_PAYLOAD
+        if target.base is not None or payload.base is not None or payload is target:  # otherwise each has its own memory
+            self._check_overlap(payload, target)
+        if self._checks_buffers:
+            return self._sendrecv(payload, nbytes, dest, sendtag, target, capacity, source, recvtag, status, frame_at(1))
+        pattern = self._post_receive(target, capacity, source, recvtag)
+        try:  # the rest of `_sendrecv`, inlined: saves three calls, and frames while waiting
+            envelope = self._post_send(payload, nbytes, dest, sendtag, None, pattern.call)
         except MPIError:
             self._withdraw(pattern)
             raise
-        wait_two(self._loop, envelope, pattern)
-        if envelope.content is not None:
-            leave(envelope, self._notes, 2)
-        if status is not None or pattern.envelope.nbytes > pattern.capacity:
+        if wait_two(self._loop, envelope, pattern):
+            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+        if status is not None or pattern.envelope.nbytes > capacity:
             self._wait_received(pattern, status)
 
     def Sendrecv_replace(
@@ -79,54 +107,81 @@ class PointToPoint(Buffered):
         status: Status | None = None,
     ) -> None:
         """Send a buffer and receive into the same one."""
-        place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
-        content = snapshot(place)  # before the receive is posted, which may fill the buffer at once
-        pattern = self._await(place, capacity, source, recvtag)
-        self._wait_both(self._post_or_withdraw(content, capacity, dest, sendtag, pattern), pattern, status)
+        target, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NULL_PAYLOAD
+        payload = snapshot(target)  # before the receive is posted, which may write to the buffer immediately
+        self._sendrecv(payload, capacity, dest, sendtag, target, capacity, source, recvtag, status, frame_at(1))
+
+    def _sendrecv(
+        self, payload: Payload, nbytes: int, dest: int, sendtag: int, target: Payload, capacity: int, source: int,
+        recvtag: int, status: Status | None, caller: FrameType,
+    ) -> None:  # fmt: skip
+        """Send and receive, and check the buffers if the run does; `caller` is the frame that called the public method."""
+        accesses = begin_use(self._process, payload, target) if self._checks_buffers else None
+        pattern = self._post_receive(target, capacity, source, recvtag)
+        self._wait_both(self._post_or_withdraw(payload, nbytes, dest, sendtag, pattern), pattern, status, caller)
+        if accesses:
+            end_use(accesses)
 
     def Ssend(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
-        """Send, and wait for the receive whatever the size."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        self._wait_sent(self._post(content, nbytes, dest, tag, eager=False))
+        """Send a buffer of any size, and wait until its receive is matched."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        if self._checks_buffers:
+            begin_use(self._process, payload)
+        envelope = self._post_send(payload, nbytes, dest, tag, eager=False)
+        wait_one(self._loop, envelope)
+        if envelope.payload is not None:
+            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
 
     def Bsend(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
-        """Send from the attached buffer: returns at once."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        self._post_buffered(snapshot(content), nbytes, dest, tag)
+        """Send a buffer through the attached buffer, without waiting."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        if self._checks_buffers:
+            begin_use(self._process, payload)
+        self._post_buffered(snapshot(payload), nbytes, dest, tag)
 
     def Rsend(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
-        """Send to a receive that the program knows to be posted."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
+        """Send a buffer to a receive that the program knows to be posted."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
         self._check_ready(dest, tag)
-        self._wait_sent(self._post(content, nbytes, dest, tag))
+        if self._checks_buffers:
+            begin_use(self._process, payload)
+        envelope = self._post_send(payload, nbytes, dest, tag)
+        wait_one(self._loop, envelope)
+        if envelope.payload is not None:
+            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
 
     # -- nonblocking ----------------------------------------------------------------------------------------------
 
     def Isend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Start to send a buffer."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        return Request._of(self, self._post(content, nbytes, dest, tag), buf)
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of(self, self._post_send(payload, nbytes, dest, tag), buf, False, caller)
 
     def Issend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
-        """Start to send a buffer; ends only with its receive."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        return Request._of(self, self._post(content, nbytes, dest, tag, eager=False), buf)
+        """Start to send a buffer; the send completes only after its receive is matched."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of(self, self._post_send(payload, nbytes, dest, tag, eager=False), buf, False, caller)
 
     def Ibsend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
-        """Start to send from the attached buffer."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
-        return Request._of(self, self._post_buffered(snapshot(content), nbytes, dest, tag), buf)
+        """Start to send a buffer through the attached buffer."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of(self, self._post_buffered(snapshot(payload), nbytes, dest, tag), buf, False, caller)
 
     def Irsend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
-        """Start to send to a receive that the program knows to be posted."""
-        content, nbytes = describe(buf) if dest != PROC_NULL else NOTHING
+        """Start to send a buffer to a receive that the program knows to be posted."""
+        payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
         self._check_ready(dest, tag)
-        return Request._of(self, self._post(content, nbytes, dest, tag), buf)
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of(self, self._post_send(payload, nbytes, dest, tag), buf, False, caller)
 
     def Irecv(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Start to receive into a buffer."""
-        place, capacity = describe_target(buf) if source != PROC_NULL else NOTHING
-        return Request._of(self, self._await(place, capacity, source, tag), buf)
+        target, capacity = describe_target(buf) if source != PROC_NULL else NULL_PAYLOAD
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of(self, self._post_receive(target, capacity, source, tag), buf, False, caller)
 
     def Isendrecv(
         self,
@@ -138,24 +193,26 @@ class PointToPoint(Buffered):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """Start to send and to receive at the same time."""
-        content, nbytes = describe(sendbuf) if dest != PROC_NULL else NOTHING
-        place, capacity = describe_target(recvbuf) if source != PROC_NULL else NOTHING
-        self._check_buffers(content, place)
-        pattern = self._await(place, capacity, source, recvtag)
-        envelope = self._post_or_withdraw(content, nbytes, dest, sendtag, pattern)
-        return Request._of_both(self, envelope, pattern, (sendbuf, recvbuf))
+        payload, nbytes = describe(sendbuf) if dest != PROC_NULL else NULL_PAYLOAD
+        target, capacity = describe_target(recvbuf) if source != PROC_NULL else NULL_PAYLOAD
+        self._check_overlap(payload, target)
+        pattern = self._post_receive(target, capacity, source, recvtag)
+        envelope = self._post_or_withdraw(payload, nbytes, dest, sendtag, pattern)
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of_both(self, envelope, pattern, (sendbuf, recvbuf), caller)
 
     def Isendrecv_replace(
         self, buf: BufSpec, dest: int, sendtag: int = 0, source: int = ANY_SOURCE, recvtag: int = ANY_TAG
     ) -> Request:
         """Start to send a buffer and to receive into the same one."""
-        place, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NOTHING
-        content = snapshot(place)
-        pattern = self._await(place, capacity, source, recvtag)
-        envelope = self._post_or_withdraw(content, capacity, dest, sendtag, pattern)
-        return Request._of_both(self, envelope, pattern, (None, buf))
+        target, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NULL_PAYLOAD
+        payload = snapshot(target)
+        pattern = self._post_receive(target, capacity, source, recvtag)
+        envelope = self._post_or_withdraw(payload, capacity, dest, sendtag, pattern)
+        caller = frame_at(1) if self._origins is not None else None
+        return Request._of_both(self, envelope, pattern, (None, buf), caller)
 
-    def _check_buffers(self, content: Any, place: Any) -> None:
-        """Tell of memory that is sent and received at once; our own algorithms know what they do."""
-        if self._side is not None and self._side.original is None and share_bytes(content, place):
-            tell_of_overlap("sendbuf and recvbuf overlap")
+    def _check_overlap(self, payload: Payload, target: Payload) -> None:
+        """Report memory that the program sends and receives at once; messages of algorithms are not checked."""
+        if self._side is not None and self._side.original is None and share_bytes(payload, target):
+            report_overlap("sendbuf and recvbuf overlap")

@@ -1,33 +1,47 @@
-"""Generalized requests: operations of the program's own, which it completes itself."""
+"""Generalized requests: user-defined operations, which the program completes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_REQUEST
-from fakempi.errors import MPITypeError
-from fakempi.mpi.base.callbacks import told
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors import MPIError, MPITypeError
+from fakempi.errors.classes import ERR_REQUEST
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.point.request import Request
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Callbacks:
+    """The program's functions for a generalized request and their arguments, shared by all handles of the request."""
+
+    __slots__ = ("args", "freed", "functions", "kwargs")
+
+    def __init__(
+        self, functions: dict[str, Callable[..., None] | None], args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> None:
+        self.functions, self.args, self.kwargs = functions, args, kwargs
+        self.freed = False  # whether the request was freed before it was complete
+
 
 class Grequest(Request):
-    """A request that ends when the program says so."""
+    """A request that the program completes by a call of `Complete`."""
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_callbacks",)
 
-    _calls: dict[str, Any]
+    _callbacks: Callbacks
 
-    def __new__(cls, request: Request | None = None) -> Any:
+    def __new__(cls, request: Request | None = None) -> Self:
         self = super().__new__(cls, request)
         if request and not isinstance(request, Grequest):
-            raise complaint(ERR_REQUEST, f"expecting a generalized request, not {request!r}.", MPITypeError)
-        self._calls = request._calls if isinstance(request, Grequest) else {}
+            raise mpi_error(ERR_REQUEST, f"expecting a generalized request, not {request!r}.", MPITypeError)
+        self._callbacks = request._callbacks if isinstance(request, Grequest) else Callbacks({}, (), {})
         return self
 
     @classmethod
@@ -38,39 +52,38 @@ class Grequest(Request):
         cancel_fn: Callable[..., None] | None = None,
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-    ) -> Grequest:
-        """A request; `query_fn(status, *args)` fills the status, `cancel_fn(completed, *args)` is told of Cancel."""
-        self: Grequest = cls._of(running_process().comm_world, Completion("a generalized request"))  # type: ignore[assignment]
-        self._calls = {
-            "query": query_fn, "free": free_fn, "cancel": cancel_fn, "args": args or (), "kwargs": kwargs or {},
-        }  # fmt: skip
+    ) -> Self:
+        """Start a request. `query_fn(status, *args)` fills the status; Cancel calls `cancel_fn(completed, *args)`."""
+        self = cls._of(running_process().comm_world, Completion("a generalized request"))
+        functions = {"query": query_fn, "free": free_fn, "cancel": cancel_fn}
+        self._callbacks = Callbacks(functions, args or (), kwargs or {})
         return self
 
     def Complete(self) -> None:
-        """The operation has ended."""
+        """Mark the operation as complete."""
         self.complete()
 
     def complete(self, obj: Any = None) -> None:
-        """The operation has ended, with this result for `wait()`."""
+        """Mark the operation as complete, with a result for `wait()`."""
         self._check_alive()
         if self._operation.end is not None:
-            raise complaint(ERR_REQUEST, "the request has been completed already.")
+            raise mpi_error(ERR_REQUEST, "the request is already complete.")
         self._operation.result = obj
         self._operation.complete(self._comm._loop.now)
-        if "freed" in self._calls:
+        if self._callbacks.freed:
             self._call("free")
 
     def Cancel(self) -> None:
-        """Tell the program's cancel function."""
+        """Call the program's cancel function."""
         self._check_alive()
         self._call("cancel", self._operation.end is not None)
 
     def Free(self) -> None:
-        """Forget the request; the program's free function is told once the operation has ended."""
+        """Free the request; the program's free function is called when the operation is complete."""
         operation = self._operation
         super().Free()
         if operation.end is None:
-            self._calls["freed"] = True
+            self._callbacks.freed = True
         else:
             self._call("free")
 
@@ -78,20 +91,28 @@ class Grequest(Request):
         if self._operation is None:
             super()._fill(status)
             return
-        told = Status() if status is None else status
-        told._fill(ANY_SOURCE, ANY_TAG, 0)
-        self._call("query", told)
+        filled = Status() if status is None else status
+        filled._fill(ANY_SOURCE, ANY_TAG, 0)
+        self._call("query", filled)
+
+    def _outcome(self, status: Status | None) -> tuple[object, MPIError | None]:
+        try:
+            return super()._outcome(status)
+        except MPIError:  # an error of the query function; the request is freed nevertheless (MPI 4.1, 13.2)
+            if self._operation is not None:
+                self._retire()
+            raise
 
     def _retire(self) -> None:
         super()._retire()
         self._call("free")
 
-    def _call(self, which: str, *first: Any) -> None:
-        """Call a function of the program's; if it fails, so does the MPI call, with the reason chained."""
-        function = self._calls.get(which)
+    def _call(self, name: str, *first: object) -> None:
+        """Call a function of the program; if it raises an exception, the MPI call fails with that as its cause."""
+        function = self._callbacks.functions.get(name)
         if function is None:
             return
         try:
-            function(*first, *self._calls["args"], **self._calls["kwargs"])
+            function(*first, *self._callbacks.args, **self._callbacks.kwargs)
         except Exception as reason:
-            raise complaint(*told(f"the {which} function", reason)) from reason
+            raise mpi_error(*callback_error(f"the {name} function", reason)) from reason

@@ -1,277 +1,313 @@
-"""What every communicator handle is made of, and the two things it does with the wire: post a message, await one.
+"""The state of a communicator handle, and the two operations on the network: post a send, post a receive.
 
-A handle belongs to one rank and is small; what all ranks share is in its context.
+A handle belongs to one rank and is small. The state that all ranks share is in its context.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from fakempi.error_classes import ERR_COMM, ERR_OTHER, ERR_RANK, ERR_TAG
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.kernel.loop import Loop
+from fakempi.core.network.delivery import Delivery
+from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.matching import Mailbox
+from fakempi.core.network.ports import Port
 from fakempi.errors import MPIError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_COMM, ERR_OTHER, ERR_RANK, ERR_TAG
+from fakempi.errors.plurals import counted
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
-from fakempi.mpi.base.current import FOREIGN
-from fakempi.mpi.base.duties import tell_late
-from fakempi.mpi.base.handling import HandlesErrors
-from fakempi.mpi.base.origin import Notes
+from fakempi.mpi.base.current import OUTSIDE_THREAD
+from fakempi.mpi.base.environment import compute
+from fakempi.mpi.base.errhandler_calls import HandlesErrors
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.resource_tracker import report_after_finalize
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
-from fakempi.mpi.point.arrival import leave, truncation
-from fakempi.mpi.point.races import look_around, look_back
-from fakempi.mpi.point.unsafe import look_behind
-from fakempi.wire.envelope import new_envelope, new_pattern
-from fakempi.wire.matching import Mailbox
+from fakempi.mpi.buffers.payload import MessagePayload
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.interfaces.operations import Waiter
+from fakempi.mpi.interfaces.records import CallOrigin, Origins
+from fakempi.mpi.interfaces.services import ChoicePoints, ProcessBufferChecks
+from fakempi.mpi.point.arrival import complete_send, truncation_error
+from fakempi.mpi.point.races import check_previous_wildcard, check_wildcard
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 TAG_LIMIT = 2**31 - 1
 """The largest tag: the attribute TAG_UB."""
 
-NOWHERE: tuple[None, ...] = ()
-
 
 class CommState(HandlesErrors):
-    """The state of a communicator handle, shared by Comm and its mixins. A null handle reaches nobody."""
+    """The state of a communicator handle, shared by Comm and its mixins. A null handle has no peers."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_context", "_eager_limit", "_hidden", "_loop", "_notes", "_out",
-        "_process", "_rank", "_reach", "_side", "_there", "_wire",
+        "__weakref__", "_box", "_boxes", "_checks_buffers", "_choices", "_collective_handles", "_context", "_eager_limit",
+        "_loop", "_n_peers", "_network", "_origins", "_out_port", "_peer_side", "_process", "_rank", "_side",
     )  # fmt: skip
 
-    _context: Context | None
-    _side: Side | None
-    _there: Side | None
-    _process: Any
-    _loop: Any  # the process's own, here to be at hand
-    _wire: Any
-    _out: Any
+    _context: Context  # this and the next ones are None in a null handle, which `_check_alive` rejects
+    _side: Side
+    _peer_side: Side
+    _process: Process
+    _loop: Loop  # this and the next two are the process's, copied for speed
+    _network: Delivery
+    _out_port: Port
 
     def _become_null(self) -> None:
-        self._context = self._side = self._there = None
-        self._box: Mailbox | None = None  # my own mailbox, once it has been used
-        self._boxes: Any = NOWHERE  # mailboxes of those I can send to
-        self._reach = 0  # and their number
+        self._context = self._side = self._peer_side = None  # type: ignore[assignment]  # None only in a null handle, which _check_alive reports
+        self._box: Mailbox | None = None  # this rank's mailbox, after its first use
+        self._boxes: Sequence[Mailbox | None] = ()  # mailboxes of the ranks that this one can send to
+        self._n_peers = 0  # the number of these ranks
         self._rank = -1
-        self._process = self._loop = self._wire = self._out = None
+        self._process = self._loop = self._network = self._out_port = None  # type: ignore[assignment]  # None only in a null handle, which _check_alive reports
         self._eager_limit = 0
-        self._hidden: Any = None  # the twins for collectives, once there are any
-        self._notes: Notes | None = None  # the origins of requests; a twin has none
+        self._choices: ChoicePoints | None = None  # decides whether standard sends above that limit are buffered
+        self._checks_buffers = False
+        self._collective_handles: tuple[Any, ...] | None = None  # handles on the collective contexts, after their first use
+        self._origins: Origins | None = None  # the origins of requests; None on a collective context
 
-    def _attach(self, process: Any, side: Side, there: Side, rank: int) -> None:
+    def _attach(self, process: Process, side: Side, peer_side: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
         self._become_null()
         self._context = side.context
-        self._side, self._there = side, there
-        self._boxes = there.boxes
-        self._reach = len(there.boxes)
+        self._side, self._peer_side = side, peer_side
+        self._boxes = peer_side.boxes
+        self._n_peers = len(peer_side.boxes)
         self._rank = rank
         self._process = process
-        self._loop, self._wire, self._out = process.loop, process.wire, process.out
-        self._eager_limit = process.eager_limit
+        self._loop, self._network, self._out_port = process.loop, process.network, process.out
+        self._checks_buffers = process.buffer_checks is not None
         if side.original is None:
-            self._notes = process.notes
+            self._eager_limit = process.eager_limit
+            self._choices = process.universe.choices
+            self._origins = process.origins
+        else:
+            self._eager_limit = process.inner_limit
 
-    # -- what point-to-point calls do -----------------------------------------------------------------------------
+    @classmethod
+    def _make(cls, process: Process, side: Side, peer_side: Side, rank: int) -> Self:
+        """Return a handle for a process that is `rank` on a side."""
+        raise NotImplementedError
 
-    def _post(self, content: Any, nbytes: int, dest: int, tag: int, eager: bool | None = None, call: Any = 0) -> Any:
-        """Send: an envelope on its way (or, to PROC_NULL, something that has ended). Eager by size unless told.
+    def _compute(self, seconds: float) -> None:
+        """Advance the rank's clock; called by steps that compute (`collectives.schedules.running.executor`)."""
+        compute(seconds)
 
-        A call that receives as well tells what its pattern's `call` is, which saves whoever watches a second look.
+    # -- post and wait --------------------------------------------------------------------------------------------
+
+    def _post_send(
+        self, payload: MessagePayload | None, nbytes: int, dest: int, tag: int, eager: bool | None = None, call: int = 0
+    ) -> Envelope:
+        """Post a send. Returns its envelope, or for PROC_NULL an operation that has completed.
+
+        By default the size determines whether it is eager. A call that also receives passes `call` of its pattern, so that
+        the trace looks up the call once.
         """
-        if not (0 <= dest < self._reach and 0 <= tag <= TAG_LIMIT):
-            return self._post_nowhere(dest, tag)
+        if not (0 <= dest < self._n_peers and 0 <= tag <= TAG_LIMIT):
+            return self._null_send(dest, tag)
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
-            self._complain_of_owner()
+            self._check_running_rank()
         box = self._boxes[dest]
         if box is None:
-            box = self._there.box(dest)  # type: ignore[union-attr]
+            box = self._peer_side.box(dest)
         if eager is None:
-            eager = nbytes <= self._eager_limit
-        envelope = new_envelope(self._out, self._rank, tag, nbytes, box, content, eager, call)
-        self._wire.send(envelope)
+            eager = nbytes <= self._eager_limit or (self._choices is not None and self._choices.is_eager(nbytes))
+        envelope = new_envelope(self._out_port, self._rank, tag, nbytes, box, payload, eager, call)
+        self._network.send(envelope)
         return envelope
 
-    def _await(self, place: Any, capacity: int, source: int, tag: int) -> Any:
-        """Receive: a pattern in this rank's mailbox (or, from PROC_NULL, something that has ended)."""
-        if not (0 <= source < self._reach and -1 <= tag <= TAG_LIMIT):
-            return self._await_unusual(place, capacity, source, tag)
+    def _post_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
+        """Post a receive. Returns its pattern, or for PROC_NULL an operation that has completed."""
+        if not (0 <= source < self._n_peers and -1 <= tag <= TAG_LIMIT):
+            return self._post_wildcard_receive(target, capacity, source, tag)
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
-            self._complain_of_owner()
-        pattern = new_pattern(source, tag, self._box or self._mailbox(), place, capacity)
-        self._wire.expect(pattern)
+            self._check_running_rank()
+        pattern = new_pattern(source, tag, self._box or self._mailbox(), target, capacity)
+        self._network.expect(pattern)
         return pattern
 
-    def _await_unusual(self, place: Any, capacity: int, source: int, tag: int) -> Any:
-        """Receive from anybody, or from PROC_NULL; complains of what is neither."""
-        if source != ANY_SOURCE or not self._reach or not -1 <= tag <= TAG_LIMIT:
-            return self._await_nothing(source, tag)
+    def _post_wildcard_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
+        """Post a receive from ANY_SOURCE or PROC_NULL; raise an error for any other source."""
+        if source != ANY_SOURCE or not self._n_peers or not -1 <= tag <= TAG_LIMIT:
+            return self._null_receive(source, tag)
         self._check_caller()
         box = self._mailbox()
-        look_back(self, box)
-        pattern = new_pattern(source, tag, box, place, capacity)
-        self._wire.expect(pattern)
-        look_around(self, pattern)
+        check_previous_wildcard(self._process, box)
+        pattern = new_pattern(source, tag, box, target, capacity)
+        self._network.expect(pattern)
+        check_wildcard(self._process, pattern)
         return pattern
 
     def _mailbox(self) -> Mailbox:
         if self._box is None:
-            self._box = self._side.box(self._rank)  # type: ignore[union-attr]
+            self._box = self._side.box(self._rank)
         return self._box
 
-    def _wait_sent(self, envelope: Any) -> None:
-        """Wait for a blocking send of mine."""
-        if self._wire.looks_behind and envelope.eager:
-            look_behind(self._process, envelope)
-        wait_one(self._loop, envelope)
-        if envelope.content is not None:
-            leave(envelope, self._notes, 3)
-
-    def _wait_received(self, pattern: Any, status: Status | None) -> None:
-        """Wait for a receive of mine, and raise what went wrong with it."""
+    def _wait_received(self, pattern: Pattern, status: Status | None) -> None:
+        """Wait for a receive, fill the status, and raise its error if there is one."""
         wait_one(self._loop, pattern)
         if status is not None:
             fill_status(status, pattern)
         if pattern.envelope.nbytes > pattern.capacity:
-            self._raise(truncation(pattern))
+            self._raise(truncation_error(pattern))
 
-    def _post_or_withdraw(self, content: Any, nbytes: int, dest: int, tag: int, pattern: Any) -> Any:
-        """The send of a pair whose receive is posted already: if it cannot be posted, neither shall that be."""
+    def _post_or_withdraw(self, payload: MessagePayload, nbytes: int, dest: int, tag: int, pattern: Pattern) -> Envelope:
+        """Post the send of a pair whose receive is posted; if that fails, withdraw the receive."""
         try:
-            return self._post(content, nbytes, dest, tag, None, pattern.call)
+            return self._post_send(payload, nbytes, dest, tag, None, pattern.call)
         except MPIError:
             self._withdraw(pattern)
             raise
 
     @staticmethod
-    def _withdraw(pattern: Any) -> None:
-        """Take a receive back that nothing has come for."""
+    def _withdraw(pattern: Pattern) -> None:
+        """Withdraw a receive, unless it is matched."""
         if pattern.envelope is None:
             pattern.box.withdraw(pattern)
 
-    def _wait_both(self, envelope: Any, pattern: Any, status: Status | None) -> None:
-        """Wait for a send and a receive of mine."""
-        wait_two(self._loop, envelope, pattern)
-        if envelope.content is not None:
-            leave(envelope, self._notes, 3)
+    def _wait_both(self, envelope: Envelope, pattern: Pattern, status: Status | None, caller: FrameType) -> None:
+        """Wait for a send and a receive; `caller` is the frame that called the public method."""
+        if wait_two(self._loop, envelope, pattern):
+            complete_send(envelope, self._origins, caller)
         self._wait_received(pattern, status)
 
-    # -- where it does not fit ------------------------------------------------------------------------------------
+    # -- PROC_NULL, and checks of arguments -------------------------------------------------------------------------
 
-    def _post_nowhere(self, dest: int, tag: int) -> Any:
-        self._check_trouble()
+    def _null_send(self, dest: int, tag: int) -> Envelope:
+        """Return a completed send to PROC_NULL; raise an error for another dest, or if the tag is invalid."""
+        self._check_faults()
         if dest == PROC_NULL and 0 <= tag <= TAG_LIMIT:
-            return NullOperation(self._loop.now)
+            return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if dest != PROC_NULL:
             self._check_rank(dest, "dest")
-        self._raise(complaint(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
+        self._raise(mpi_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
 
-    def _await_nothing(self, source: int, tag: int) -> Any:
-        self._check_trouble()
+    def _check_tag(self, tag: SupportsIndex) -> None:
+        """Raise an error for a tag that no message can have."""
+        if not 0 <= integer("tag", tag) <= TAG_LIMIT:
+            self._raise(mpi_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
+
+    def _null_receive(self, source: int, tag: int) -> Pattern:
+        """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
+        self._check_faults()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
-            return NullOperation(self._loop.now)
+            return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if source not in (PROC_NULL, ANY_SOURCE):
             self._check_rank(source, "source")
-        self._raise(complaint(ERR_TAG, f"tag {tag} is neither ANY_TAG ({ANY_TAG}) nor in 0..{TAG_LIMIT}."))
+        self._raise(mpi_error(ERR_TAG, f"tag {tag} is not ANY_TAG ({ANY_TAG}), and not in 0..{TAG_LIMIT}."))
 
     def _check_ready(self, dest: int, tag: int) -> None:
-        """In a strict run, complain if a ready-mode send finds no receive posted."""
-        if self._process is not None and self._process.universe.strict and 0 <= dest < self._reach:
-            self._process.universe.leaves_open("whether Rsend finds its receive posted")
-            box = self._there.box(dest)  # type: ignore[union-attr]
-            envelope = new_envelope(self._out, self._rank, tag, 0, box, None, True)
-            if not any(pattern.fits(envelope) for pattern in box.patterns()):
-                self._raise(complaint(ERR_OTHER, f"rank {dest} has not posted a receive for tag {tag}."))
+        """In a strict run, raise an error if no receive is posted for a ready-mode send."""
+        if self._process is not None and self._process.universe.strict and 0 <= dest < self._n_peers:
+            self._process.universe.note_unexplored("whether Rsend finds its receive posted")
+            box = self._peer_side.box(dest)
+            envelope = new_envelope(self._out_port, self._rank, tag, 0, box, None, True)
+            if not any(pattern.matches(envelope) for pattern in box.patterns()):
+                self._raise(mpi_error(ERR_OTHER, f"rank {dest} has not posted a receive for tag {tag}."))
 
-    def _check_rank(self, rank: int, what: str) -> None:
-        """Complain unless it is the rank of somebody I can reach."""
-        if not 0 <= rank < self._reach:
-            whose = "the remote group" if self._between else "the communicator"
-            clash = f"{what} {rank} is not in 0..{self._reach - 1}: {whose} has {self._reach} ranks."
-            self._raise(complaint(ERR_RANK, clash))
-
-    @property
-    def _pins(self) -> Any:
-        """Memory of this rank's that is in use, if that is watched."""
-        return self._process.pins
+    def _check_rank(self, rank: int, parameter: str) -> None:
+        """Raise an error unless the value of a parameter is the rank of a peer."""
+        if not 0 <= rank < self._n_peers:
+            peers = "the remote group" if self._is_inter else "the communicator"
+            number = counted(self._n_peers, "rank")
+            sentence = f"{parameter} {rank} is not in 0..{self._n_peers - 1}: {peers} has {number}."
+            self._raise(mpi_error(ERR_RANK, sentence))
 
     @property
-    def _between(self) -> bool:
-        """Whether it is between two groups: others than its own are those that a rank sends to."""
-        return self._there is not self._side
+    def _buffer_checks(self) -> ProcessBufferChecks | None:
+        """The buffers of this rank that are in use, if the run checks buffers."""
+        return self._process.buffer_checks
+
+    @property
+    def _is_inter(self) -> bool:
+        """Whether the communicator is an intercommunicator."""
+        return self._peer_side is not self._side
 
     def _local(self) -> Side:
-        """This rank's own side; complains if there is none."""
+        """Return this rank's side; raise an error on a null handle."""
         self._check_alive()
         assert self._side is not None
         return self._side
 
-    def _twins(self) -> tuple[Any, ...]:
-        """Hidden communicators of the same ranks, for our own messages."""
+    def _collective_comms(self) -> tuple[Any, ...]:
+        """Return handles on the collective contexts, for messages of algorithms."""
         raise NotImplementedError
 
     def _check_caller(self) -> None:
-        """Complain unless it is the handle's own rank that calls."""
+        """Raise an error unless the caller is the handle's rank."""
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
-            self._complain_of_owner()
+            self._check_running_rank()
 
-    def _complain_of_owner(self) -> None:
-        """A handle is its own rank's; ranks share module globals here, which they do not on a real MPI.
+    def _check_running_rank(self) -> None:
+        """Raise an error unless the caller is the handle's rank: ranks share module globals, unlike processes of an MPI.
 
-        Its own rank may call, too, when it has finalized: that is told.
+        For the handle's own rank, this is called after Finalize, which is reported, or if the loop checks its callers.
         """
         running = self._loop.running
-        if running is not None and running.owner is self._process:
-            return tell_late(self._process)
-        if running is None:
-            over = "the communicator belongs to a run that is over."
-            raise complaint(ERR_COMM, over if self._loop.ending else FOREIGN)
-        words = "was it kept in a global, which all ranks share?"
-        raise complaint(ERR_COMM, f"the communicator belongs to {self._process.name}: {words}")
+        if running is not None:
+            self._loop.check_caller(running)
+            if running.owner is self._process:
+                return report_after_finalize(self._process) if self._process.finalized else None
+        else:
+            ended = "the communicator belongs to a run that has ended."
+            raise mpi_error(ERR_COMM, ended if self._loop.ending else OUTSIDE_THREAD)
+        advice = "store it in a local variable, not in a global one."
+        raise mpi_error(ERR_COMM, f"the communicator belongs to {self._process.name}: {advice}")
 
     def _check_alive(self) -> None:
-        """Complain if this is the null communicator, or was freed, or if it is of the world of one and a rank asks."""
+        """Raise an error if the communicator is null or freed, or if a rank of a run uses the singleton's."""
         context = self._context
         if context is None:
-            raise complaint(ERR_COMM, "the communicator is null: it was freed, or this rank is not in it.")
-        if context.universe.alone:
-            self._loop.running  # noqa: B018  which looks who asks
+            raise mpi_error(ERR_COMM, "the communicator is null: it was freed, or this rank is not in it.")
+        if context.universe.is_singleton:
+            self._loop.running  # noqa: B018  the property checks the caller
         elif self._process.finalized:
-            tell_late(self._process)
+            report_after_finalize(self._process)
 
-    def _check_trouble(self, together: bool = False) -> None:
-        """Complain if it is null; or if it was revoked, or all are to do something together of whom some have died."""
+    def _check_faults(self, collective: bool = False) -> None:
+        """Raise an error if the communicator is null or revoked, or if a rank has failed and the call is collective."""
         self._check_alive()
-        if self._context.trouble is not None:  # type: ignore[union-attr]
+        if self._context.fault_state is not None:
             try:
-                self._context.trouble.check(self._process.number, -1, together)  # type: ignore[union-attr]
+                self._context.fault_state.check(self._process.number, -1, collective)
             except MPIError as error:
                 self._raise(error)
 
 
 NULL_MESSAGE = new_envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
-"""What is received from PROC_NULL."""
+"""The message that is received from PROC_NULL."""
 
 
 class NullOperation:
-    """A message to or from PROC_NULL: over before it began."""
+    """A send to PROC_NULL or a receive from it: complete from the start."""
 
-    __slots__ = ("capacity", "content", "eager", "end", "envelope", "origin", "told", "waiter")
+    __slots__ = ("capacity", "eager", "end", "envelope", "observed", "origin", "payload", "waiter")
 
-    call = 0  # nobody watches it
+    call = 0  # not in the trace
 
-    def __init__(self, now: Any) -> None:
-        self.end = now
+    origin: CallOrigin
+    observed: bool
+
+    def __init__(self, now: Time) -> None:
+        self.end: Time | None = now
         self.envelope = NULL_MESSAGE
-        self.content = self.waiter = None
+        self.payload = None
+        self.waiter: Waiter | None = None
         self.capacity = 0
         self.eager = False
 
 
-def fill_status(status: Status, pattern: Any) -> None:
-    """Tell a status what a receive got."""
+def fill_status(status: Status, pattern: Pattern) -> None:
+    """Fill a status with source, tag and size of the message that a receive has received."""
     envelope = pattern.envelope
-    pattern.told = True
+    pattern.observed = True
     status._fill(envelope.source, envelope.tag, envelope.nbytes)

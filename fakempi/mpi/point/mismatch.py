@@ -1,102 +1,121 @@
-"""Messages that are received as something else than was sent: wrong data, and so a finding.
+"""Report messages whose datatype differs between sender and receiver: the receiver would get wrong data.
 
-Types travel with messages: a payload's dtype, or its datatype, says what is in it. If sender and receiver have the same,
-which most have, nobody comes here; else their signatures are compared. That takes no time where all is right.
+A payload carries its type: the dtype of an array, the datatype of a span. If both sides have the same dtype, as in
+most messages, nothing here is called. Otherwise the type signatures are compared.
 
-Both calls are named, and nothing is noted for that in advance: a rank is still in its call, as its stack shows, or has left
-its place with a request, or with a message that nobody had received (`origin`).
+A report names both calls. Calls are not recorded in advance. If a rank is still inside its call, the call is found on the
+rank's stack; otherwise the request, or the message that was not received, has it as `origin`.
 """
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from types import FrameType
 
-from fakempi.mpi.base.complain import is_ours, public_call, site_of
-from fakempi.mpi.buffers.payload import Payload, is_called_bytes, signature_of
+from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.mpi.base.call_site import call_and_site, frame_at, is_ours, public_call, site_of
+from fakempi.mpi.base.process import Universe
+from fakempi.mpi.buffers.payload import is_byte_type, signature_of
 from fakempi.mpi.buffers.phantom import Phantom
-from fakempi.mpi.buffers.raw import NOTHING
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.mpi.buffers.raw import NO_BYTES
+from fakempi.mpi.buffers.span import Payload
 
-_DOORS = (
-    "_post", "_await", "_await_unusual", "_receive",
+_POSTING_METHODS = (
+    "_post_send", "_post_receive", "_post_wildcard_receive", "_receive",
     "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "sendrecv",
 )  # fmt: skip
-"""Where envelopes and patterns are made and given to the wire, and who has one of each at hand."""
+"""Methods that have an envelope or a pattern in a local variable while it is matched."""
 
-_PICKLES = signature_of(NOTHING)
-Place = tuple[str, str]
-"""What was called, and where."""
+_BYTES = signature_of(NO_BYTES)
+CallAndSite = tuple[str, str]
 
 
 def compare(envelope: Envelope, pattern: Pattern) -> None:
-    """A message has met its receive, and their payloads are not of one dtype: are they of one signature?"""
-    content, place = envelope.content, pattern.place
+    """Report a message and a receive of buffers, of different dtypes, unless their type signatures agree."""
+    payload, target = envelope.payload, pattern.target
     if not envelope.nbytes or envelope.box.name.original is not None:
         return
-    if isinstance(content, (bytes, tuple)):
-        if not is_called_bytes(place):
-            _tell(envelope, pattern, "pickle-met-buffer", "an object", _words(place, pattern.capacity))
+    if isinstance(payload, (bytes, tuple)):
+        if not is_byte_type(target):
+            _report(envelope, pattern, "pickle-met-buffer", "an object", _content_text(target, pattern.capacity))
         return
-    if type(content) is Phantom or type(place) is Phantom:
+    if type(payload) is Phantom or type(target) is Phantom:
         return
-    sent, taken = signature_of(content), signature_of(place)
+    sent, taken = signature_of(payload), signature_of(target)
     if not sent.agrees(taken, envelope.nbytes):
-        _tell(envelope, pattern, "datatype-mismatch", sent.words(envelope.nbytes), taken.words(pattern.capacity))
+        _report(envelope, pattern, "datatype-mismatch", sent.describe(envelope.nbytes), taken.describe(pattern.capacity))
 
 
 def compare_object(envelope: Envelope, pattern: Pattern) -> None:
-    """A buffer has met a receive of an object: bytes may be a pickle, and if not, nobody can unpack them."""
-    content = envelope.content
-    if not envelope.nbytes or envelope.box.name.original is not None or type(content) is Phantom:
+    """Report a buffer that is received as an object, unless it consists of bytes, which may be a pickle."""
+    payload = envelope.payload
+    if not envelope.nbytes or envelope.box.name.original is not None or type(payload) is Phantom:
         return
-    if not signature_of(content).agrees(_PICKLES, envelope.nbytes):
-        _tell(envelope, pattern, "pickle-met-buffer", _words(content, envelope.nbytes), "an object")
+    if not signature_of(payload).agrees(_BYTES, envelope.nbytes):
+        _report(envelope, pattern, "pickle-met-buffer", _content_text(payload, envelope.nbytes), "an object")
 
 
-def _words(payload: Payload, nbytes: int) -> str:
-    return f"{nbytes} bytes" if type(payload) is Phantom else signature_of(payload).words(nbytes)
+def report_not_a_pickle(pattern: Pattern) -> None:
+    """Report a message that cannot be unpacked as an object, if it was sent as a buffer of bytes."""
+    envelope, box = pattern.envelope, pattern.box
+    if isinstance(envelope.payload, (bytes, tuple)) or box.name.original is not None or envelope.out is None:
+        return
+    if signature_of(envelope.payload).agrees(_BYTES, envelope.nbytes):  # otherwise `compare_object` has reported it
+        call, place = call_and_site()
+        sentence = f"takes an object, but {{others}} sent a buffer of {envelope.nbytes} bytes, which are not a pickle"
+        universe, sender = box.name.context.universe, envelope.out.number
+        universe.report("pickle-met-buffer", box.owner, sentence, [sender], call=call, place=place, at_once=True)
 
 
-def _tell(envelope: Envelope, pattern: Pattern, kind: str, sent: str, taken: str) -> None:
-    box: Any = pattern.box
+def _content_text(payload: Payload, nbytes: int) -> str:
+    return f"{nbytes} bytes" if type(payload) is Phantom else signature_of(payload).describe(nbytes)
+
+
+def _report(envelope: Envelope, pattern: Pattern, kind: str, sent: str, taken: str) -> None:
+    box = pattern.box
     universe, sender = box.name.context.universe, envelope.out.number
     call, place = _call_of(universe, box.owner, pattern) or ("a receive", "?")
-    there = _call_of(universe, sender, envelope)
-    by = "" if there is None else f" at {there[1]}" if kind == "datatype-mismatch" else f" by {there[0]} at {there[1]}"
-    sentence = f"takes {taken}, but {{others}} sent {sent}{by}"
-    universe.found(kind, box.owner, sentence, [sender], call=call, place=place, at_once=True)
+    send_call = _call_of(universe, sender, envelope)
+    where_sent = ""
+    if send_call is not None:
+        where_sent = f" at {send_call[1]}" if kind == "datatype-mismatch" else f" by {send_call[0]} at {send_call[1]}"
+    sentence = f"takes {taken}, but {{others}} sent {sent}{where_sent}"
+    universe.report(kind, box.owner, sentence, [sender], call=call, place=place, at_once=True)
 
 
-def _call_of(universe: Any, number: int, item: Any) -> Place | None:
-    """Which call has made it, and where, if that was left with it, or if its rank is still in it."""
+def _call_of(universe: Universe, number: int, item: Envelope | Pattern) -> CallAndSite | None:
+    """Return the call of a process that made an envelope or a pattern: from its origin, or from the process's stack."""
     origin = getattr(item, "origin", None)
     if origin is not None:
         return origin.call, origin.place
-    frame: Any = sys._getframe(1)
+    running = universe.loop.running
+    frame: FrameType | None = frame_at(1) if running is None or running.owner is universe.processes[number] else None
     while frame is not None:
-        if frame.f_code.co_name in _DOORS and any(each is item for each in frame.f_locals.values()):
+        if frame.f_code.co_name in _POSTING_METHODS and any(value is item for value in frame.f_locals.values()):
             break
         frame = frame.f_back
     if frame is None:
-        task = universe.processes[number].task
-        frame = universe.loop.carrier.frames([task]).get(task)
-        if not (_waits_for(task.reason, item) or _has_at_hand(frame, item)):
+        process = universe.processes[number]
+        tasks = [process.task, *(process.threads or ())]
+        frames = universe.loop.backend.frames(tasks)
+        candidates = (task for task in tasks if _waits_for(task.reason, item) or _has_in_scope(frames.get(task), item))
+        task = next(candidates, None)
+        if task is None:
             return None
+        frame = frames.get(task)
     call, program = public_call(frame)
     return call, site_of(program)
 
 
-def _has_at_hand(frame: Any, item: Any) -> bool:
-    """Whether a rank is in a call of ours that deals with it: one that has ended in modelled time and is about to return."""
+def _has_in_scope(frame: FrameType | None, item: Envelope | Pattern) -> bool:
+    """Whether a frame of fakempi on the stack has the item in a variable: the call has completed but has not returned."""
     while frame is not None and is_ours(frame):
-        if any(each is item for each in frame.f_locals.values()):
+        if any(value is item for value in frame.f_locals.values()):
             return True
         frame = frame.f_back
     return False
 
 
-def _waits_for(reason: Any, item: Any) -> bool:
+def _waits_for(reason: object, item: Envelope | Pattern) -> bool:
     if isinstance(reason, tuple):
-        return any(_waits_for(each, item) for each in reason)
+        return any(_waits_for(part, item) for part in reason)
     return reason is item

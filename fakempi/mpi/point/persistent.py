@@ -1,203 +1,250 @@
-"""Persistent requests: an operation that is described once and started many times."""
+"""Persistent requests: an operation that is prepared once and started many times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fakempi.error_classes import ERR_REQUEST
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG, ERR_REQUEST
+from fakempi.mpi.base.call_site import origin_of
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
-from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Identity
-from fakempi.mpi.base.origin import noted
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.buffers.payload import describe, describe_target, snapshot
+from fakempi.mpi.buffers.resolve import pinned
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.buffers.typing import BufSpec
+from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.buffered import Buffered
+from fakempi.mpi.point.buffers import NULL_PAYLOAD
 from fakempi.mpi.point.handle import TAG_LIMIT
+from fakempi.mpi.point.owners import RequestOwner
 from fakempi.mpi.point.request import Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class PartitionedOperation(Protocol):
+    """The send or the receive of a partitioned operation."""
+
+    def start(self) -> Operation:
+        """Start the operation."""
+
+    def ready(self, partition: int) -> None:
+        """Mark a partition as ready to be sent."""
+
+    def has_arrived(self, partition: int) -> bool:
+        """Return whether a partition has arrived."""
+
+    def arrived(self) -> tuple[int, int, int] | None:
+        """Return source, tag and size of the received message, None for a send."""
+
+    def secure(self) -> None:
+        """Copy the partitions that have not been received, since the program may use the buffer now."""
+
+    def retire(self) -> None:
+        """Become inactive."""
 
 
 class Prequest(Request):
-    """A request that can be started again after it has ended."""
+    """A request that can be started again after it is complete."""
 
-    __slots__ = ("_awaited_idle", "_half", "_prepared_as", "_start")
+    __slots__ = ("_partitioned", "_start", "_tracked_as", "_waited_inactive")
 
-    _start: Callable[[], Any] | None
-    _half: Any  # of a partitioned operation: its partitions
-    _prepared_as: Identity | None  # what is to be started, and freed
-    _awaited_idle: bool  # whether somebody has waited for it while it was not started
+    _start: Callable[[], Operation] | None
+    _partitioned: PartitionedOperation | None
+    _tracked_as: Identity | None  # the key of the resource tracker
+    _waited_inactive: bool  # whether the program has waited for it while it was not started
 
-    def __new__(cls, request: Request | None = None) -> Any:
+    def __new__(cls, request: Request | None = None) -> Self:
         self = super().__new__(cls, request)
         if request and not isinstance(request, Prequest):
-            raise complaint(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
-        self._start, self._half = (request._start, request._half) if isinstance(request, Prequest) else (None, None)
-        self._prepared_as = request._prepared_as if isinstance(request, Prequest) else None
-        self._awaited_idle = False
+            raise mpi_error(ERR_REQUEST, f"expecting a persistent request, not {request!r}.", MPITypeError)
+        self._start = self._partitioned = self._tracked_as = None
+        self._waited_inactive = False
+        if isinstance(request, Prequest):
+            self._start, self._partitioned, self._tracked_as = request._start, request._partitioned, request._tracked_as
         return self
 
     @classmethod
-    def _prepared(cls, comm: Any, buffer: Any, start: Callable[[], Any]) -> Prequest:
-        self: Prequest = cls._of(comm, None, buffer)  # type: ignore[assignment]
-        self._start, self._half = start, None
-        self._prepared_as, self._awaited_idle = Identity(), False
-        owes("missing-start", self._prepared_as)
-        owes("request-leak", self._prepared_as)
+    def _prepared(cls, comm: RequestOwner, buffer: object, start: Callable[[], Operation]) -> Self:
+        self = cls._of(comm, None, buffer)
+        self._start, self._partitioned = start, None
+        self._tracked_as, self._waited_inactive = Identity(), False
+        track("missing-start", self._tracked_as)
+        track("request-leak", self._tracked_as)
         return self
 
     @classmethod
-    def _in_parts(cls, comm: Any, buffer: Any, half: Any) -> Prequest:
-        self = cls._prepared(comm, buffer, half.start)
-        self._half = half
+    def _of_partitions(cls, comm: RequestOwner, buffer: object, partitioned: PartitionedOperation) -> Self:
+        self = cls._prepared(comm, buffer, partitioned.start)
+        self._partitioned = partitioned
         return self
 
     def Start(self) -> None:
         """Start the operation."""
         self._check_alive()
         if self._operation is not None:
-            raise complaint(ERR_REQUEST, "the request is active: wait for it before it is started again.")
+            raise mpi_error(ERR_REQUEST, "the request is active: wait for it before it is started again.")
         self._cancelled = False
-        assert self._start is not None  # only a null one has none
-        done("missing-start", self._prepared_as)
+        assert self._start is not None  # None only if the request is null
+        untrack("missing-start", self._tracked_as)
         self._operation = self._start()
-        notes, pins = self._comm._process.notes, self._comm._process.pins
+        notes, checks = self._comm._process.origins, self._comm._process.buffer_checks
         if notes is not None:
-            self._operation.origin = self._open = noted(notes)
-            self._open.open += 1
-        if pins is not None:
-            self._pin = pins.of(self._operation, self._buffer)
+            self._operation.origin = self._open_origin = origin_of(notes)
+            self._open_origin.open += 1
+        if checks is not None:
+            self._buffer_use = checks.of(self._operation, self._buffer)
 
     def Free(self) -> None:
-        """Forget the request; its operation goes on."""
+        """Free the request; its operation continues."""
         super().Free()
-        done("request-leak", self._prepared_as)
-        if not self._awaited_idle:
-            done("missing-start", self._prepared_as)  # it was not needed, and nobody thought that it was under way
+        untrack("request-leak", self._tracked_as)
+        if not self._waited_inactive:
+            untrack("missing-start", self._tracked_as)  # a request that was not started or waited for is not an error
 
     def Wait(self, status: Status | None = None) -> Literal[True]:
-        """Wait until the operation has ended, if it was started."""
-        self._awaited_idle = self._operation is None
+        """Wait until the operation is complete, if it was started."""
+        self._waited_inactive = self._operation is None
         return super().Wait(status)
 
     def wait(self, status: Status | None = None) -> Any:
-        """As `Wait`."""
-        self._awaited_idle = self._operation is None
+        """Like `Wait`."""
+        self._waited_inactive = self._operation is None
         return super().wait(status)
 
     @classmethod
     def Startall(cls, requests: list[Prequest]) -> None:
-        """Start all of them, in order."""
+        """Start all requests, in order."""
+        _check_iterable(requests, ERR_REQUEST, f"expecting a sequence of requests, not {requests!r}.")
         for index, request in enumerate(requests):
             if not isinstance(request, Prequest):
-                raise complaint(ERR_REQUEST, f"the request at index {index} is not persistent: {request!r}.")
+                raise mpi_error(ERR_REQUEST, f"the request at index {index} is not persistent: {request!r}.")
             request.Start()
 
     # -- partitions ---------------------------------------------------------------------------------------------------
 
     def Pready(self, partition: int) -> None:
-        """A partition of a send may go."""
+        """Mark a partition of a send as ready."""
         self._partitions().ready(partition)
 
     def Pready_range(self, partition_low: int, partition_high: int) -> None:
-        """All partitions from one to another may go."""
-        for partition in range(partition_low, partition_high + 1):
+        """Mark a range of partitions, including the last, as ready."""
+        for partition in range(integer("partition_low", partition_low), integer("partition_high", partition_high) + 1):
             self._partitions().ready(partition)
 
     def Pready_list(self, partitions: Sequence[int]) -> None:
-        """Some partitions may go."""
+        """Mark several partitions as ready."""
+        _check_iterable(partitions, ERR_ARG, f"partitions is {partitions!r}, not a sequence of integers.")
         for partition in partitions:
             self._partitions().ready(partition)
 
     def Parrived(self, partition: int) -> bool:
-        """Whether a partition of a receive is there; if not, other ranks run before this returns."""
-        arrived: bool = self._partitions().has_arrived(partition)
-        return arrived
+        """Return whether a partition of a receive has arrived. If not, let other ranks run, and test again."""
+        return self._partitions().has_arrived(partition)
 
-    def _partitions(self) -> Any:
+    def _partitions(self) -> PartitionedOperation:
         self._check_alive()
-        if self._half is None:
-            raise complaint(ERR_REQUEST, "the request is not a partitioned one.")
-        return self._half
+        if self._partitioned is None:
+            raise mpi_error(ERR_REQUEST, "the request is not partitioned.")
+        return self._partitioned
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------------------------------
 
-    def _secure(self) -> None:
-        super()._secure()
-        if self._half is not None:
-            self._half.secure()
+    def _fill(self, status: Status | None) -> None:
+        super()._fill(status)
+        if status is not None and self._partitioned is not None and self._operation is not None:
+            arrived = self._partitioned.arrived()
+            if arrived is not None:
+                status._fill(*arrived)
+
+    def _copy_unreceived(self) -> None:
+        super()._copy_unreceived()
+        if self._partitioned is not None:
+            self._partitioned.secure()
 
     def _retire(self) -> None:
-        self._close()
-        self._operation = None  # inactive, and ready to be started again
-        if self._half is not None:
-            self._half.retire()
+        self._close_origin()
+        self._operation = None  # inactive: it can be started again
+        if self._partitioned is not None:
+            self._partitioned.retire()
 
 
 class Persistent(Buffered):
-    """Send_init and its kin. The buffer is described anew at each start, as it then is."""
+    """Send_init and similar calls. The buffer is described again at each start."""
 
     __slots__ = ()
-    _make: Any
 
-    def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+    def Send_init(self, buf: BufSpec, dest: int, tag: int = 0) -> Prequest:
         """Prepare a send."""
-        comm = self._for_sends(buf, dest, tag)
-        return Prequest._prepared(self, buf, lambda: comm._post(*_content(buf, dest), dest, tag))
+        comm, buf = self._checked_for_send(buf, dest, tag)
+        return Prequest._prepared(self, buf, lambda: comm._post_send(*_payload(buf, dest), dest, tag))
 
-    def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+    def Ssend_init(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Prepare a synchronous send."""
-        comm = self._for_sends(buf, dest, tag)
-        return Prequest._prepared(self, buf, lambda: comm._post(*_content(buf, dest), dest, tag, eager=False))
+        comm, buf = self._checked_for_send(buf, dest, tag)
+        return Prequest._prepared(self, buf, lambda: comm._post_send(*_payload(buf, dest), dest, tag, eager=False))
 
-    def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+    def Bsend_init(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Prepare a buffered send."""
-        comm = self._for_sends(buf, dest, tag)
+        comm, buf = self._checked_for_send(buf, dest, tag)
 
-        def start() -> Any:
-            content, nbytes = _content(buf, dest)
-            return comm._post_buffered(snapshot(content), nbytes, dest, tag)
+        def start() -> Operation:
+            payload, nbytes = _payload(buf, dest)
+            return comm._post_buffered(snapshot(payload), nbytes, dest, tag)
 
         return Prequest._prepared(self, buf, start)
 
-    def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """Prepare a send to a receive that the program will know to be posted."""
-        comm = self._for_sends(buf, dest, tag)
+    def Rsend_init(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
+        """Prepare a ready-mode send: when it is started, its receive must be posted."""
+        comm, buf = self._checked_for_send(buf, dest, tag)
 
-        def start() -> Any:
+        def start() -> Operation:
             comm._check_ready(dest, tag)
-            return comm._post(*_content(buf, dest), dest, tag)
+            return comm._post_send(*_payload(buf, dest), dest, tag)
 
         return Prequest._prepared(self, buf, start)
 
-    def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
+    def Recv_init(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """Prepare a receive."""
         self._check_alive()
-        if not (source == ANY_SOURCE or 0 <= source < self._reach) or not ANY_TAG <= tag <= TAG_LIMIT:
-            self._await_nothing(source, tag)
-        _place(buf, source)
-        comm = self._that_outlives_free()
-        return Prequest._prepared(self, buf, lambda: comm._await(*_place(buf, source), source, tag))
+        if not (source == ANY_SOURCE or 0 <= source < self._n_peers) or not ANY_TAG <= tag <= TAG_LIMIT:
+            self._null_receive(source, tag)
+        buf = pinned(buf)
+        _target(buf, source)
+        comm = self._second_handle()
+        return Prequest._prepared(self, buf, lambda: comm._post_receive(*_target(buf, source), source, tag))
 
-    def _for_sends(self, buf: Any, dest: int, tag: int) -> Any:
-        """A handle to send from later, after a check that it will be possible."""
+    def _checked_for_send(self, buf: BufSpec, dest: int, tag: int) -> tuple[Self, Any]:
+        """Check the arguments of a send; return a handle to send from later, and the buffer with types that stay valid."""
         self._check_alive()
-        if not 0 <= dest < self._reach or not 0 <= tag <= TAG_LIMIT:
-            self._post_nowhere(dest, tag)
-        _content(buf, dest)
-        return self._that_outlives_free()
+        if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
+            self._null_send(dest, tag)
+        buf = pinned(buf)
+        _payload(buf, dest)
+        return self._second_handle(), buf
 
-    def _that_outlives_free(self) -> Any:
-        """Another handle of this communicator: requests can be started after the program has freed its own."""
-        return self._make(self._process, self._side, self._there, self._rank)
-
-
-def _content(buf: Any, dest: int) -> tuple[Any, int]:
-    """What to send; PROC_NULL gets nothing, whatever the buffer is."""
-    return (None, 0) if dest == PROC_NULL else describe(buf)
+    def _second_handle(self) -> Self:
+        """Return another handle of this communicator: requests can be started after the program has freed its handle."""
+        return self._make(self._process, self._side, self._peer_side, self._rank)
 
 
-def _place(buf: Any, source: int) -> tuple[Any, int]:
-    """Where to receive; from PROC_NULL comes nothing, whatever the buffer is."""
-    return (None, 0) if source == PROC_NULL else describe_target(buf)
+def _payload(buf: Any, dest: int) -> tuple[Payload, int]:
+    """Return the payload to send, and its size; for PROC_NULL the buffer is ignored."""
+    return NULL_PAYLOAD if dest == PROC_NULL else describe(buf)
+
+
+def _target(buf: Any, source: int) -> tuple[Payload, int]:
+    """Return the payload to receive into, and its size; for PROC_NULL the buffer is ignored."""
+    return NULL_PAYLOAD if source == PROC_NULL else describe_target(buf)
+
+
+def _check_iterable(argument: object, code: int, sentence: str) -> None:
+    """Raise an error if an argument is not iterable."""
+    if not isinstance(argument, Iterable):
+        raise mpi_error(code, sentence, MPITypeError)

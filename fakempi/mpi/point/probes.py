@@ -1,29 +1,38 @@
-"""Looking for a message before it is received: probes, and messages that a probe has taken."""
+"""Probes, and messages that a matched probe has removed from the mailbox."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fakempi.error_classes import ERR_REQUEST
+from fakempi.core.network.envelope import Envelope, new_pattern
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_COMM, ERR_REQUEST
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.identity import Handled
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.buffers.payload import describe_target
-from fakempi.mpi.point.arrival import truncation
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.buffers.typing import BufSpec
+from fakempi.mpi.point.arrival import truncation_error
 from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
-from fakempi.mpi.point.many import let_others_run
 from fakempi.mpi.point.objects import UNLIMITED
+from fakempi.mpi.point.owners import RequestOwner
 from fakempi.mpi.point.request import Request
-from fakempi.wire.envelope import Envelope, new_pattern
+from fakempi.mpi.point.request_lists import let_others_run
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class Matched:
-    """What a probe has taken out of a mailbox; None once it has been received."""
+class TakenMessage:
+    """The envelope of a message that a matched probe has taken; None after the message has been received.
+
+    All handles of a message share this object.
+    """
 
     __slots__ = ("__weakref__", "envelope")
 
@@ -31,79 +40,79 @@ class Matched:
         self.envelope = envelope
 
 
-NOBODY = Matched(NULL_MESSAGE)
-"""What there is to receive from PROC_NULL, as often as one likes."""
+NO_PROC = TakenMessage(NULL_MESSAGE)
+"""The message from PROC_NULL, which can be received any number of times."""
 
 
-class Message(Handled):
-    """A message that Mprobe or Improbe has taken out of the mailbox, for this rank alone to receive."""
+class Message(Handled["Message"]):
+    """A message that Mprobe or Improbe has taken out of the mailbox, so that no other receive can match it."""
 
-    __slots__ = ("__weakref__", "_comm", "_matched")
+    __slots__ = ("__weakref__", "_comm", "_taken")
 
-    _comm: Any
-    _matched: Matched | None
+    _comm: RequestOwner | None
+    _taken: TakenMessage | None
 
-    def __new__(cls, message: Message | None = None) -> Any:
+    def __new__(cls, message: Message | None = None) -> Self:
         if message is not None and not isinstance(message, Message):
-            raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {message!r}.", MPITypeError)
+            raise mpi_error(ERR_REQUEST, f"cannot create a {cls.__name__} from {message!r}.", MPITypeError)
         self = super().__new__(cls)
         self._comm = None if message is None else message._comm
-        self._matched = None if message is None else message._matched
+        self._taken = None if message is None else message._taken
         return self
 
     @classmethod
-    def _of(cls, comm: Any, envelope: Envelope) -> Message:
-        self: Message = cls()
+    def _of(cls, comm: RequestOwner | None, envelope: Envelope) -> Self:
+        self = cls()
         self._comm = comm
-        self._matched = NOBODY if envelope is NULL_MESSAGE else Matched(envelope)
+        self._taken = NO_PROC if envelope is NULL_MESSAGE else TakenMessage(envelope)
         if envelope is not NULL_MESSAGE:
-            owes("message-lost", self._matched, "it has taken a message out of the mailbox which it never received")
+            track("message-lost", self._taken, "it takes a message out of the mailbox and never receives it")
         return self
 
-    def _stands_for(self) -> object | None:
-        return None if self._matched is None or self._matched.envelope is None else self._matched
+    def _mpi_object(self) -> object | None:
+        return None if self._taken is None or self._taken.envelope is None else self._taken
 
     @property
     def _shared(self) -> bool:
-        return self._matched is NOBODY
+        return self._taken is NO_PROC
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         for name, message in (("MESSAGE_NULL", MESSAGE_NULL), ("MESSAGE_NO_PROC", MESSAGE_NO_PROC)):
             if self is message:
                 return name
             if self == message:
                 return type(self), (message,)
-        raise complaint(ERR_REQUEST, "a Message cannot be pickled: it means nothing to another process.", MPIValueError)
+        raise mpi_error(ERR_REQUEST, "a Message cannot be pickled: it is only valid in this process.", MPIValueError)
 
     def free(self) -> None:
-        """Nothing: a message goes when it has been received. A copy of MESSAGE_NO_PROC becomes null."""
-        if self._matched is NOBODY and self is not MESSAGE_NO_PROC:
-            self._matched = None
+        """Make a copy of MESSAGE_NO_PROC null. Do nothing for other messages, which become null when they are received."""
+        if self._taken is NO_PROC and self is not MESSAGE_NO_PROC:
+            self._taken = None
 
     @classmethod
-    def Probe(cls, comm: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message:
-        """Wait for a message and take it."""
+    def Probe(cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Self:
+        """Wait for a message, and take it out of the mailbox."""
+        _check_comm(comm)
         return cls._of(comm, comm._probe(source, tag, status, take=True))
 
     @classmethod
-    def Iprobe(
-        cls, comm: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> Message | None:
-        """Take a message if one is there."""
+    def Iprobe(cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Self | None:
+        """Take a message out of the mailbox if one has arrived."""
+        _check_comm(comm)
         envelope = comm._probe_now(source, tag, status, take=True)
         return None if envelope is None else cls._of(comm, envelope)
 
     probe = Probe
     iprobe = Iprobe
 
-    def Recv(self, buf: Any, status: Status | None = None) -> None:
-        """Receive it into a buffer."""
+    def Recv(self, buf: BufSpec, status: Status | None = None) -> None:
+        """Receive the message into a buffer."""
         self.Irecv(buf).Wait(status)
 
-    def Irecv(self, buf: Any) -> Request:
-        """Start to receive it into a buffer; from PROC_NULL comes nothing, whatever the buffer is."""
-        place, capacity = (None, 0) if self._matched is NOBODY else describe_target(buf)
-        return self._receive(place, capacity, buf, is_object=False)
+    def Irecv(self, buf: BufSpec) -> Request:
+        """Start to receive the message into a buffer. For a message from PROC_NULL the buffer is ignored."""
+        target, capacity = (None, 0) if self._taken is NO_PROC else describe_target(buf)
+        return self._receive(target, capacity, buf, is_object=False)
 
     def recv(self, status: Status | None = None) -> Any:
         """Receive the object."""
@@ -113,19 +122,23 @@ class Message(Handled):
         """Start to receive the object."""
         return self._receive(None, UNLIMITED, None, is_object=True)
 
-    def _receive(self, place: Any, capacity: int, buf: Any, is_object: bool) -> Request:
-        matched = self._matched
-        if matched is None or matched.envelope is None:
-            raise complaint(ERR_REQUEST, "the message is null: it has been received already.")
-        if matched is NOBODY:
+    def _receive(self, target: Payload | None, capacity: int, buf: object, is_object: bool) -> Request:
+        taken = self._taken
+        if taken is None or taken.envelope is None:
+            raise mpi_error(ERR_REQUEST, "the message is null: it has already been received.")
+        if taken is NO_PROC:
             process = running_process()
             if self is not MESSAGE_NO_PROC:
-                self._matched = None
+                self._taken = None
             return Request._of(process.comm_world, NullOperation(process.loop.now))
-        envelope, matched.envelope = matched.envelope, None
-        done("message-lost", matched)
-        pattern = new_pattern(envelope.source, envelope.tag, envelope.box, place, capacity)
-        running_process().wire.join(envelope, pattern)
+        envelope, taken.envelope = taken.envelope, None
+        untrack("message-lost", taken)
+        pattern = new_pattern(envelope.source, envelope.tag, envelope.box, target, capacity)
+        process = running_process()
+        if process.loop.wait_tracker is not None:
+            pattern.needs = process.loop.wait_tracker.current_step()
+        process.network.join(envelope, pattern)
+        assert self._comm is not None
         return Request._of(self._comm, pattern, buf, is_object)
 
 
@@ -134,98 +147,109 @@ MESSAGE_NO_PROC = Message._of(None, NULL_MESSAGE)
 
 
 class Probes(CommState):
-    """Probe and its kin. Object messages are probed in the same way."""
+    """Probe and similar calls, for messages that contain buffers and for messages that contain pickled objects."""
 
     __slots__ = ()
 
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Literal[True]:
-        """Wait until a message is there to receive."""
+        """Wait until a matching message has arrived."""
         self._probe(source, tag, status, take=False)
         return True
 
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
-        """Whether a message is there; if not, other ranks run before this returns."""
+        """Return whether a matching message has arrived. If none has, let other ranks run, and check again."""
         return self._probe_now(source, tag, status, take=False) is not None
 
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message:
-        """Wait for a message and take it."""
+        """Wait for a message, and take it out of the mailbox."""
         return Message.Probe(self, source, tag, status)
 
     def Improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message | None:
-        """Take a message if one is there."""
+        """Take a message out of the mailbox if one has arrived."""
         return Message.Iprobe(self, source, tag, status)
 
     probe, iprobe, mprobe, improbe = Probe, Iprobe, Mprobe, Improbe
 
     def _probe(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope:
-        """Wait until there is a message that fits, and all of it has arrived."""
+        """Wait until a matching message has arrived completely, and return it."""
         self._check_alive()
         self._check_caller()
         loop = self._loop
         if self._process.universe.choices is not None:
-            return self._seen(self._chosen_message(source, tag, status, take, polls=False), status, take)  # type: ignore[arg-type]
-        envelope = self._find(source, tag)
-        while envelope is None:
-            look = new_pattern(source, tag, self._mailbox(), None, 0)
-            self._check_peer(source)
-            look.box.probes = [*(look.box.probes or ()), look]
-            wait_one(loop, look)
-            if look.envelope is not None:
-                self._raise(truncation(look))
+            return self._fill_and_take(self._chosen_message(source, tag, status, take, polls=False), status, take)  # type: ignore[arg-type]  # with polls=False there is a message
+        while True:
             envelope = self._find(source, tag)
-        if envelope.arrived is not None and envelope.arrived > loop.now:
-            loop.sleep_until(envelope.arrived)
-        return self._seen(envelope, status, take)
+            if envelope is None:
+                probe = new_pattern(source, tag, self._mailbox(), None, 0)
+                self._check_peer(source)
+                probe.box.probes = [*(probe.box.probes or ()), probe]
+                wait_one(loop, probe)
+                if probe.envelope is not None:
+                    self._raise(truncation_error(probe))
+            elif envelope.arrived is None or envelope.arrived <= loop.now:
+                if loop.wait_tracker is not None and envelope is not NULL_MESSAGE:
+                    loop.wait_tracker.probed(new_pattern(source, tag, envelope.box, None, 0), envelope)
+                return self._fill_and_take(envelope, status, take)
+            else:  # another thread of this rank may take the message meanwhile
+                loop.sleep_until(envelope.arrived)
 
     def _probe_now(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope | None:
+        """Return a matching message that has arrived; None if there is none, even after other ranks have run."""
         self._check_alive()
         self._check_caller()
         if self._process.universe.choices is not None:
-            found = self._chosen_message(source, tag, status, take, polls=True)
-            return None if found is None else self._seen(found, status, take)
+            chosen = self._chosen_message(source, tag, status, take, polls=True)
+            return None if chosen is None else self._fill_and_take(chosen, status, take)
         envelope = self._find(source, tag)
-        if not self._is_there(envelope):
-            look = new_pattern(source, tag, self._mailbox(), None, 0)
+        if not self._has_arrived(envelope):
+            probe = new_pattern(source, tag, self._mailbox(), None, 0)
             self._check_peer(source)
-            let_others_run(self._loop, look, None if envelope is None else envelope.arrived)
+            let_others_run(self._loop, probe, None if envelope is None else envelope.arrived)
             envelope = self._find(source, tag)
-        return self._seen(envelope, status, take) if envelope is not None and self._is_there(envelope) else None
+        return self._fill_and_take(envelope, status, take) if envelope is not None and self._has_arrived(envelope) else None
 
     def _chosen_message(self, source: int, tag: int, status: Status | None, take: bool, polls: bool) -> Envelope | None:
-        """The message that is chosen to be seen; None if that is none yet."""
-        if self._is_nothing(source, tag):
+        """Return the message that the model checker chooses; None if it chooses "not yet", which requires `polls`."""
+        if self._is_proc_null(source, tag):
             return NULL_MESSAGE
-        look = new_pattern(source, tag, self._mailbox(), None, 0)
-        found: Envelope | None = self._process.universe.choices.looked(look, polls, take, status is not None)
-        return found
+        probe = new_pattern(source, tag, self._mailbox(), None, 0)
+        choices = self._process.universe.choices
+        assert choices is not None
+        return choices.probe(probe, polls, take, status is not None)
 
     def _check_peer(self, source: int) -> None:
-        """Complain if nothing will come any more from who is known to have died, or if the communicator was revoked."""
-        trouble = self._context.trouble  # type: ignore[union-attr]
-        if trouble is not None:
-            peer = None if source == ANY_SOURCE else self._there.members[source]  # type: ignore[union-attr]
+        """Raise an error if the source has failed, or if the communicator was revoked."""
+        fault_state = self._context.fault_state
+        if fault_state is not None:
+            peer = None if source == ANY_SOURCE else self._peer_side.members[source]
             try:
-                trouble.check(self._process.number, peer)
+                fault_state.check(self._process.number, peer)
             except MPIError as error:
                 self._raise(error)
 
-    def _is_there(self, envelope: Envelope | None) -> bool:
-        """Whether there is a message, and all of it."""
+    def _has_arrived(self, envelope: Envelope | None) -> bool:
+        """Return whether there is a message and it has arrived completely."""
         return envelope is not None and (envelope.arrived is None or envelope.arrived <= self._loop.now)
 
     def _find(self, source: int, tag: int) -> Envelope | None:
-        return NULL_MESSAGE if self._is_nothing(source, tag) else self._mailbox().find(source, tag)
+        return NULL_MESSAGE if self._is_proc_null(source, tag) else self._mailbox().find(source, tag)
 
-    def _is_nothing(self, source: int, tag: int) -> bool:
-        """Whether it is PROC_NULL that is looked at; complains of what is nobody."""
-        if (source < 0 and source != ANY_SOURCE) or source >= self._reach or not -1 <= tag <= TAG_LIMIT:
-            self._await_nothing(source, tag)
+    def _is_proc_null(self, source: int, tag: int) -> bool:
+        """Whether the source is PROC_NULL; raise an error for a source or a tag that is out of range."""
+        if (source < 0 and source != ANY_SOURCE) or source >= self._n_peers or not -1 <= tag <= TAG_LIMIT:
+            self._null_receive(source, tag)
             return True
         return False
 
-    def _seen(self, envelope: Envelope, status: Status | None, take: bool) -> Envelope:
+    def _fill_and_take(self, envelope: Envelope, status: Status | None, take: bool) -> Envelope:
         if status is not None:
             status._fill(envelope.source, envelope.tag, envelope.nbytes)
         if take and envelope is not NULL_MESSAGE:
             envelope.box.withdraw(envelope)
         return envelope
+
+
+def _check_comm(comm: object) -> None:
+    """Raise an error if an argument is not a communicator."""
+    if not isinstance(comm, Probes):
+        raise mpi_error(ERR_COMM, f"comm is {comm!r}, not a communicator.", MPITypeError)

@@ -1,31 +1,32 @@
-"""Wildcard receives that could have had another message: a note in the list of findings, for many are intended.
+"""Wildcard receives that could have matched another message: a note in the list of findings, since many are intended.
 
-Two messages race for a receive if both were sent before its rank could have told anybody what it got. So whoever is in the
-mailbox with a fitting message when a wildcard receive takes one is a candidate; and when the rank comes to its next wildcard
-receive and has sent nothing meanwhile, so is whoever is there then, for the one before. What a rank's own messages may have
-caused is not counted, so each note is true; not all races of a program show in one run. `fakempi check` finds others.
+Two messages race for a receive if both were sent before the receiving rank could inform another rank about the match. Each
+matching message in the mailbox when a wildcard receive is matched is a candidate. If the rank sends no message before its
+next wildcard receive, each matching message in the mailbox at that time is also a candidate for the previous one. Messages
+that the rank's own messages may have caused are not counted, so each note is true. One run does not show all races of a
+program; `fakempi check` finds others.
 
-Only wildcard receives pay for it.
+Only wildcard receives take additional time.
 """
 
 from __future__ import annotations
 
-import sys
 from itertools import chain, islice
-from typing import Any
 
-from fakempi.mpi.base.complain import public_call, site_of
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.matching import Mailbox
+from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.process import Process
 
-MOST = 16
-"""Notes at one mailbox, after which nobody looks any more: they are folded, and to find them takes time."""
+MAX_NOTES = 16
+"""Upper limit of the notes for one mailbox; then the search ends, because it takes time, and equal notes are merged."""
 
-FEW = 256
-"""Messages that are looked at, at one time."""
+MAX_MESSAGES = 256
+"""Messages that one search examines."""
 
 
 class Wildcards:
-    """Of a mailbox: the wildcard receive that was posted last, where, what its rank had sent by then, and how many notes."""
+    """The last wildcard receive of a mailbox: call, place, messages that its rank had sent; and the notes so far."""
 
     __slots__ = ("call", "notes", "pattern", "place", "sent")
 
@@ -35,48 +36,45 @@ class Wildcards:
         self.sent = self.notes = 0
 
 
-def look_back(comm: Any, box: Any) -> None:
-    """A rank is about to post a wildcard receive: is there another message that the one before could have had?"""
+def check_previous_wildcard(process: Process, box: Mailbox) -> None:
+    """Before a wildcard receive is posted: look for another message that could have matched the previous one."""
     last = box.wildcards
     if last is None or last.pattern is None:
         return
     pattern, last.pattern = last.pattern, None
-    if comm._process.universe.paper is not None:
-        comm._process.universe.paper.settle()  # what the rank has sent since
-    if pattern.envelope is not None and last.sent == comm._out.sent:
-        _note(comm, pattern, last)
+    if pattern.envelope is not None and last.sent == process.out.sent:
+        _note(process, pattern, last)
 
 
-def look_around(comm: Any, pattern: Pattern) -> None:
-    """A wildcard receive is posted: if it has its message, could it have had another? If not, look when the next one is."""
-    box: Any = pattern.box
-    if box.name.original is not None:  # ours, for collectives
+def check_wildcard(process: Process, pattern: Pattern) -> None:
+    """After a wildcard receive is posted: look for another message that could match, or let the next receive do so."""
+    box: Mailbox = pattern.box
+    if box.name.original is not None:  # a collective context
         return
     last = box.wildcards
     if last is None:
         last = box.wildcards = Wildcards()
-    if last.notes >= MOST:
+    if last.notes >= MAX_NOTES:
         return
     if pattern.envelope is None:
-        last.pattern, last.sent = pattern, comm._out.sent
-        last.call, frame = public_call(sys._getframe(1))
-        last.place = site_of(frame)
+        last.pattern, last.sent = pattern, process.out.sent
+        last.call, last.place = call_and_site()
     elif box.pending or box.delayed or box.lone_envelope is not None:
-        last.call, frame = public_call(sys._getframe(1))
-        last.place = site_of(frame)
-        _note(comm, pattern, last)
+        last.call, last.place = call_and_site()
+        _note(process, pattern, last)
 
 
-def _note(comm: Any, pattern: Pattern, last: Wildcards) -> None:
+def _note(process: Process, pattern: Pattern, last: Wildcards) -> None:
     taken: Envelope = pattern.envelope
     box = pattern.box
-    sent = chain(box.envelopes(), *(box.delayed or {}).values())  # they are there, or held up on the way
-    others = {one.out.number for one in islice(sent, FEW) if one.out is not taken.out and pattern.fits(one)}
+    sent = chain(box.envelopes(), *(box.delayed or {}).values())  # in the mailbox, or delayed in the network
+    others = {
+        envelope.out.number
+        for envelope in islice(sent, MAX_MESSAGES)
+        if envelope.out is not taken.out and pattern.matches(envelope)
+    }
     if others:
         last.notes += 1
-        sentence = "{others} have sent what it could take, and which comes first is not certain"
+        sentence = "messages from {others} match this receive; their order is not guaranteed"
         senders = [taken.out.number, *others]
-        process = comm._process
-        process.universe.found(
-            "wildcard-race", process.number, sentence, senders, call=last.call, place=last.place
-        )
+        process.universe.report("wildcard-race", process.number, sentence, senders, call=last.call, place=last.place)

@@ -1,87 +1,102 @@
-"""Requests: operations that have been started, and the many ways to wait for them."""
+"""Requests: operations that have been started, and the calls that wait for them or test them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from sys import _getframe
-from typing import Any, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal
 
-from fakempi.error_classes import ERR_REQUEST
+from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_OTHER, ERR_REQUEST
+from fakempi.mpi.base.call_site import origin_of
 from fakempi.mpi.base.constants import UNDEFINED
+from fakempi.mpi.base.current import OUTSIDE_THREAD
+from fakempi.mpi.base.freed_requests import record_early_free
 from fakempi.mpi.base.identity import Handled, Identity
-from fakempi.mpi.base.origin import Origin, noted
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import AllOf, error_of, parts_of, wait_all, wait_one
-from fakempi.mpi.point import many
-from fakempi.mpi.point.arrival import secure, taken_out
+from fakempi.mpi.interfaces.operations import Operation
+from fakempi.mpi.interfaces.records import CallOrigin
+from fakempi.mpi.interfaces.services import Use
+from fakempi.mpi.point import request_lists
+from fakempi.mpi.point.arrival import copy_unreceived, receive_result
 from fakempi.mpi.point.lower_case import StatusCalls
-from fakempi.wire.envelope import Envelope, Pattern
+from fakempi.mpi.point.owners import RequestOwner
 
-Indexed = tuple[list[int] | None, list[Any] | None]
-"""Which requests have ended, and what each received; None if none is active."""
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class Request(StatusCalls, Handled):
-    """An operation under way. Null (False) once it has been waited for; inactive requests count as ended."""
+class Request(StatusCalls, Handled["Request"]):
+    """An operation in progress. The request is null (and False) after its completion; inactive requests are complete."""
 
     __slots__ = (
-        "__weakref__", "_buffer", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_open", "_operation", "_pin",
+        "__weakref__", "_buffer", "_buffer_use", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_observed",
+        "_open_origin", "_operation",
     )  # fmt: skip
 
-    _identity: Identity  # made when somebody asks who this is, which few do
-    _open: Origin | None  # where it was made, if nobody has looked after it yet
+    _identity: Identity  # created at its first use, since most requests do not need it
+    _open_origin: CallOrigin | None  # where it was made, until it is waited for, cancelled or freed
 
-    def __new__(cls, request: Request | None = None) -> Any:
+    def __new__(cls, request: Request | None = None) -> Self:
         self = super().__new__(cls)
         self._set(None, None, None)
         self._null = True
-        self._open = None
+        self._open_origin = None
         if request is None:
             return self
         if not isinstance(request, Request):
-            raise complaint(ERR_REQUEST, f"cannot make a {cls.__name__} of {request!r}.", MPITypeError)
+            raise mpi_error(ERR_REQUEST, f"cannot create a {cls.__name__} from {request!r}.", MPITypeError)
         self._set(request._comm, request._operation, request._buffer)
-        self._pin = request._pin
+        self._buffer_use = request._buffer_use
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
-            self._identity = request._stands_for()
-            request._close()  # whichever of the two is waited for
+            self._identity = request._mpi_object()  # type: ignore[assignment]  # it is not null
+            request._close_origin()  # the program may wait for either of the two
         return self
 
     @classmethod
-    def _of(cls, comm: Any, operation: Any, buffer: Any = None, is_object: bool = False) -> Request:
+    def _of(
+        cls, comm: RequestOwner, operation: Operation | None, buffer: object = None, is_object: bool = False,
+        caller: FrameType | None = None,
+    ) -> Self:  # fmt: skip
+        """Return a request for an operation; `caller` is the frame that called the public method, if known."""
         self = object.__new__(cls)
         self._comm, self._operation, self._buffer = comm, operation, buffer
-        self._is_object, self._null, self._cancelled, self._open, self._pin = is_object, False, False, None, None
-        notes = comm._notes
-        if notes is not None and operation is not None:
-            frame = _getframe(2)  # the program's, in most cases
-            origin = notes.get((id(frame.f_code), frame.f_lasti)) or noted(notes)
+        self._is_object, self._null, self._cancelled = is_object, False, False
+        self._open_origin = self._buffer_use = None
+        origins = comm._origins
+        if origins is not None and operation is not None:
+            origin = None if caller is None else origins.get((id(caller.f_code), caller.f_lasti))
+            if origin is None:
+                origin = origin_of(origins)
             origin.open += 1
-            operation.origin = self._open = origin
-            if buffer is not None and not is_object and (pins := comm._pins) is not None:
-                self._pin = pins.of(operation, buffer)
+            operation.origin = self._open_origin = origin
+            if buffer is not None and not is_object and (checks := comm._buffer_checks) is not None:
+                self._buffer_use = checks.of(operation, buffer)
         return self
 
     @classmethod
-    def _of_both(cls, comm: Any, first: Any, second: Any, buffer: Any) -> Request:
-        self = cls._of(comm, AllOf((first, second)), buffer)
-        first.origin = second.origin = self._open
+    def _of_both(
+        cls, comm: RequestOwner, first: Operation, second: Operation, buffer: object, caller: FrameType | None
+    ) -> Self:  # fmt: skip
+        self = cls._of(comm, AllOf((first, second)), buffer, False, caller)
+        first.origin = second.origin = self._open_origin  # type: ignore[assignment]  # None only if no origins are recorded
         return self
 
-    def _set(self, comm: Any, operation: Any, buffer: Any) -> None:
-        self._comm = comm
-        self._operation: Any = operation
-        self._buffer = buffer  # kept alive while the operation is under way
-        self._pin: Any = None  # what of it is in use until then, if that is watched
+    def _set(self, comm: RequestOwner | None, operation: Operation | None, buffer: object) -> None:
+        self._comm: RequestOwner = comm  # type: ignore[assignment]  # None only if the request is null
+        self._operation: Any = operation  # of any class with the attributes of `Operation`
+        self._buffer = buffer  # kept alive while the operation is in progress
+        self._buffer_use: Use | None = None  # checks the buffer until then, if the run checks buffers
         self._is_object = self._null = self._cancelled = False
 
     # -- one ------------------------------------------------------------------------------------------------------
 
     def Wait(self, status: Status | None = None) -> Literal[True]:
-        """Wait until the operation has ended."""
+        """Wait until the operation is complete."""
         if self._operation is not None:
             self._check_owner()
             wait_one(self._comm._loop, self._operation)
@@ -89,19 +104,19 @@ class Request(StatusCalls, Handled):
         return True
 
     def Test(self, status: Status | None = None) -> bool:
-        """Whether the operation has ended; if not, other ranks run before this returns."""
+        """Return whether the operation is complete. If it is not, let other ranks run, and test again."""
         if self._operation is not None:
             self._check_owner()
-        if not many.tested(self._has_ended, (self,)):
+        if not request_lists.tested(self._has_ended, (self,), keeps=False):
             return False
         self._finish(status)
         return True
 
     def Get_status(self, status: Status | None = None) -> bool:
-        """Like Test, but the request stays as it is."""
-        if not many.tested(self._has_ended, (self,)):
+        """Like Test, but do not change the request."""
+        if not request_lists.tested(self._has_ended, (self,), keeps=True):
             return False
-        self._look(status)
+        self._report_status(status)
         return True
 
     def wait(self, status: Status | None = None) -> Any:
@@ -112,10 +127,10 @@ class Request(StatusCalls, Handled):
         return self._finish(status)
 
     def test(self, status: Status | None = None) -> tuple[bool, Any | None]:
-        """(True, the object received) if it has ended, else (False, None)."""
+        """Return (True, the received object) if the operation is complete, otherwise (False, None)."""
         if self._operation is not None:
             self._check_owner()
-        if not many.tested(self._has_ended, (self,)):
+        if not request_lists.tested(self._has_ended, (self,), keeps=False):
             return False, None
         return True, self._finish(status)
 
@@ -123,41 +138,41 @@ class Request(StatusCalls, Handled):
 
     @classmethod
     def Waitany(cls, requests: Sequence[Request], status: Status | None = None) -> int:
-        """Wait until one has ended, and return its index (UNDEFINED if none is active)."""
+        """Wait until a request is complete, and return its index (UNDEFINED if no request is active)."""
         return cls.waitany(requests, status)[0]
 
     @classmethod
     def Testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
-        """(index, True) if one has ended, (UNDEFINED, True) if none is active, else (UNDEFINED, False)."""
+        """Return (index, True) of a complete request, (UNDEFINED, True) if no request is active, else (UNDEFINED, False)."""
         return cls.testany(requests, status)[:2]
 
     @classmethod
     def Get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
-        """Like Testany, but the request stays as it is."""
-        index, flag = many.look_for_any(requests)
+        """Like Testany, but do not change the request."""
+        index, flag = request_lists.test_any(requests)
         if index != UNDEFINED:
-            requests[index]._look(status)
+            requests[index]._report_status(status)
         elif flag:
-            many.fill_empty(status)
+            request_lists.fill_empty(status)
         return index, flag
 
     @classmethod
     def waitany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, Any]:
-        """Wait until one has ended, and return its index and what it received."""
-        active = many.active_of(requests)
+        """Wait until a request is complete, and return its index and the received object."""
+        active = request_lists.active_of(requests)
         if not active:
-            many.fill_empty(status)
+            request_lists.fill_empty(status)
             return UNDEFINED, None
-        index = many.await_any(requests, active)
+        index = request_lists.await_any(requests, active)
         return index, requests[index]._finish(status)
 
     @classmethod
     def testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool, Any | None]:
-        """Like Testany, with what it received."""
-        index, flag = many.look_for_any(requests)
+        """Like Testany, with the received object."""
+        index, flag = request_lists.test_any(requests)
         if index == UNDEFINED:
             if flag:
-                many.fill_empty(status)
+                request_lists.fill_empty(status)
             return index, flag, None
         return index, True, requests[index]._finish(status)
 
@@ -165,142 +180,137 @@ class Request(StatusCalls, Handled):
 
     @classmethod
     def Waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Literal[True]:
-        """Wait until all have ended."""
+        """Wait until all requests are complete."""
         cls.waitall(requests, statuses)
         return True
 
     @classmethod
     def Testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        """Whether all have ended."""
+        """Return whether all requests are complete."""
         return cls.testall(requests, statuses)[0]
 
     @classmethod
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        """Like Testall, but the requests stay as they are."""
-        if not many.tested(lambda: many.all_ended(requests), requests):
+        """Like Testall, but do not change the requests."""
+        if not request_lists.tested(lambda: request_lists.all_ended(requests), requests, keeps=False):
             return False
-        for request, status in zip(requests, many.room_for(statuses, len(requests)), strict=False):
-            request._look(status)
+        for request, status in zip(requests, request_lists.status_list(statuses, len(requests)), strict=False):
+            request._report_status(status)
         return True
 
     @classmethod
     def waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[Any]:
-        """Wait until all have ended, and return what they received."""
-        active = many.active_of(requests)
+        """Wait until all requests are complete, and return the received objects."""
+        active = request_lists.active_of(requests)
         if active:
-            wait_all(active[0]._comm._loop, [request._operation for request in active])
-        return many.finish_all(requests, range(len(requests)), statuses)
+            wait_all(active[0]._comm._loop, request_lists.operations_of(active))
+        return request_lists.finish_all(requests, range(len(requests)), statuses)
 
     @classmethod
     def testall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> tuple[bool, list[Any] | None]:
-        """(True, what they received) if all have ended, else (False, None)."""
-        if not many.tested(lambda: many.all_ended(requests), requests):
+        """Return (True, the received objects) if all requests are complete, otherwise (False, None)."""
+        if not request_lists.tested(lambda: request_lists.all_ended(requests), requests, keeps=False):
             return False, None
-        return True, many.finish_all(requests, range(len(requests)), statuses)
+        return True, request_lists.finish_all(requests, range(len(requests)), statuses)
 
     # -- some -----------------------------------------------------------------------------------------------------
 
     @classmethod
     def Waitsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
-        """Wait until at least one has ended, and return the indices of all that have (None if none is active)."""
+        """Wait until a request is complete; return the indices of all complete requests (None if no request is active)."""
         return cls.waitsome(requests, statuses)[0]
 
     @classmethod
     def Testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
-        """The indices of all that have ended (None if none is active)."""
+        """Return the indices of all complete requests (None if no request is active)."""
         return cls.testsome(requests, statuses)[0]
 
     @classmethod
     def Get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
-        """Like Testsome, but the requests stay as they are."""
-        indices = many.look_for_some(requests)
+        """Like Testsome, but do not change the requests."""
+        indices = request_lists.test_some(requests)
         if indices:
-            for index, status in zip(indices, many.room_for(statuses, len(indices)), strict=False):
-                requests[index]._look(status)
+            for index, status in zip(indices, request_lists.status_list(statuses, len(indices)), strict=False):
+                requests[index]._report_status(status)
         return indices
 
     @classmethod
-    def waitsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Indexed:
-        """Like Waitsome, with what they received."""
-        active = many.active_of(requests)
+    def waitsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> request_lists.Indexed:
+        """Like Waitsome, with the received objects."""
+        active = request_lists.active_of(requests)
         if not active:
             return None, None
-        indices = many.await_some(requests, active)
-        return indices, many.finish_all(requests, indices, statuses)
+        indices = request_lists.await_some(requests, active)
+        return indices, request_lists.finish_all(requests, indices, statuses)
 
     @classmethod
-    def testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> Indexed:
-        """Like Testsome, with what they received."""
-        indices = many.look_for_some(requests)
-        return indices, None if indices is None else many.finish_all(requests, indices, statuses)
+    def testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> request_lists.Indexed:
+        """Like Testsome, with the received objects."""
+        indices = request_lists.test_some(requests)
+        return indices, None if indices is None else request_lists.finish_all(requests, indices, statuses)
 
-    # -- the rest -------------------------------------------------------------------------------------------------
+    # -- others ---------------------------------------------------------------------------------------------------
 
     def Cancel(self) -> None:
-        """Take back a receive, or a send, that has not been matched; otherwise nothing happens."""
+        """Cancel a send or a receive that has not been matched; otherwise do nothing."""
         self._check_alive()
         operation = self._operation
         if operation is None:
-            raise complaint(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
+            raise mpi_error(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
         if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
-            self._comm._process.universe.leaves_open("Cancel")
-            self._close()
+            self._comm._process.universe.note_unexplored("Cancel")
+            self._close_origin()
             operation.end = self._comm._loop.now
             if operation.waiter is not None:
                 operation.waiter.settled(operation.end)
 
     def Free(self) -> None:
-        """Forget the request; its operation goes on."""
+        """Free the request; its operation continues."""
         self._check_alive()
-        if self._pin is not None:
-            self._pin.drop()
-        if self._open is not None:
+        if self._buffer_use is not None:
+            self._buffer_use.drop()
+        if self._open_origin is not None:
+            if getattr(self, "_observed", None) is not self._operation:
+                record_early_free(self._comm._process, self._operation, self._open_origin)
             for part in parts_of(self._operation):
-                part.origin = self._open.closed()
-        self._close()
+                part.origin = self._open_origin.closed()
+        self._close_origin()
         self._set(self._comm, None, None)
         self._null = True
 
-    def free(self) -> None:
-        """As `Free`, but a null request is left in peace."""
-        if not self._null:
-            self.Free()
-
-    def cancel(self) -> None:
-        """The same as `Cancel`."""
-        self.Cancel()
-
-    def _stands_for(self) -> Any:
+    def _mpi_object(self) -> Identity | None:
         if self._null:
             return None
-        try:
-            return self._identity
-        except AttributeError:
+        if not hasattr(self, "_identity"):
             self._identity = Identity()
-            return self._identity
+        return self._identity
 
     def __bool__(self) -> bool:
         return not self._null
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         if self._null:
             return "REQUEST_NULL" if self is REQUEST_NULL else (type(self), ())
-        raise complaint(ERR_REQUEST, "a Request cannot be pickled: it means nothing to another process.", MPIValueError)
+        raise mpi_error(ERR_REQUEST, "a Request cannot be pickled: it is only valid in this process.", MPIValueError)
 
-    # -- inside ---------------------------------------------------------------------------------------------------
+    # -- private --------------------------------------------------------------------------------------------------
 
     def _check_alive(self) -> None:
         if self._null:
-            raise complaint(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
+            raise mpi_error(ERR_REQUEST, "the request is null: it was freed, or has been waited for.")
 
     def _check_owner(self) -> None:
-        """Complain if it is another rank's: ranks share module globals here, which they do not on a real MPI."""
-        comm = self._comm
-        running = comm._loop.running
-        if running is not None and running.owner is not comm._process:
-            words = f"the request belongs to {comm._process.name}: was it kept in a global, which all ranks share?"
-            raise complaint(ERR_REQUEST, words)
+        """Raise an error if the request belongs to another rank: ranks share module globals, unlike processes of an MPI."""
+        comm, running = self._comm, self._comm._loop.running
+        if running is None and not comm._loop.ending:
+            raise mpi_error(ERR_OTHER, OUTSIDE_THREAD)
+        if running is None or running.acts_for is comm._process:
+            return
+        comm._loop.check_caller(running)
+        if running.owner is not comm._process:
+            sentence = f"the request belongs to {comm._process.name}: store it in a local variable, not in a global one."
+            raise mpi_error(ERR_REQUEST, sentence)
 
     def _has_ended(self) -> bool:
         operation = self._operation
@@ -309,81 +319,82 @@ class Request(StatusCalls, Handled):
         end = operation.end
         return end is not None and end <= self._comm._loop.now
 
-    def _received(self) -> Any:
-        """The half of the operation that receives, or None."""
+    def _receive_of(self) -> Any:
+        """The receive of the operation, or None if it has none."""
         operation = self._operation
         if operation.__class__ is AllOf and operation.operations:
             operation = operation.operations[-1]
         return operation if operation.__class__ is Pattern or hasattr(operation, "envelope") else None
 
     def _fill(self, status: Status | None) -> None:
-        """Tell a status how the operation ended, without ending the request."""
+        """Fill a status with the result of the operation."""
         if status is None:
             return
         if self._operation is None:
-            many.fill_empty(status)
+            request_lists.fill_empty(status)
             return
-        pattern = self._received()
+        pattern = self._receive_of()
         if pattern is not None and pattern.envelope is not None:
-            pattern.told = True
+            pattern.observed = True
             status._fill(pattern.envelope.source, pattern.envelope.tag, pattern.envelope.nbytes)
         else:
-            many.fill_empty(status)
+            request_lists.fill_empty(status)
         status.Set_cancelled(self._cancelled)
 
-    def _finish(self, status: Status | None) -> Any:
-        """The operation has ended: fill the status, become null (or inactive), raise or return what came."""
+    def _finish(self, status: Status | None) -> object:
+        """Finish a completed operation: fill the status, become null or inactive, return the object or raise the error."""
         received, error = self._outcome(status)
         return received if error is None else self._comm._raise(error)
 
-    def _outcome(self, status: Status | None) -> tuple[Any, MPIError | None]:
-        """As `_finish`, but what went wrong is returned beside what came."""
+    def _outcome(self, status: Status | None) -> tuple[object, MPIError | None]:
+        """Like `_finish`, but return the object and the error."""
         operation = self._operation
-        if self._pin is not None:
-            self._pin.end()
-        if operation.__class__ is Envelope and status is None:  # most sends
-            if operation.content is not None:
-                secure(operation)
+        if self._buffer_use is not None:
+            self._buffer_use.end()
+        if operation.__class__ is Envelope and status is None:  # the common case of a send
+            if operation.payload is not None:
+                copy_unreceived(operation)
             self._retire()
             return None, None
         self._fill(status)
         if operation is None:
             return None, None
-        pattern, is_object, place = self._received(), self._is_object, self._buffer
-        self._secure()
+        pattern, is_object, target = self._receive_of(), self._is_object, self._buffer
+        self._copy_unreceived()
         self._retire()
         if pattern is None:
             return getattr(operation, "result", None), getattr(operation, "error", None)
         if operation.__class__ is AllOf and (error := error_of(operation)) is not None:
             return None, error
-        return taken_out(pattern, is_object, place, self._comm._process.pickle)
+        return receive_result(pattern, is_object, target, self._comm._process.pickle)  # type: ignore[arg-type]  # the target is the buffer of a receive
 
-    def _secure(self) -> None:
-        """The program may use its buffers from now on: if they hold what nobody has received yet, keep a copy."""
+    def _copy_unreceived(self) -> None:
+        """Copy the payloads that have not been received, since the program may use its buffers from now on."""
         for part in parts_of(self._operation):
             if part.__class__ is Envelope:
-                secure(part)
+                copy_unreceived(part)
 
-    def _look(self, status: Status | None) -> None:
-        """The operation has ended: say so, and leave the request as it is."""
+    def _report_status(self, status: Status | None) -> None:
+        """Fill the status of a completed operation, and do not change the request."""
         self._fill(status)
-        self._secure()
-        if self._pin is not None:
-            self._pin.end()
+        self._copy_unreceived()
+        self._observed = self._operation  # the program knows that this operation is complete
+        if self._buffer_use is not None:
+            self._buffer_use.end()
 
     def _retire(self) -> None:
-        """What is left when the operation has ended."""
+        """Become null (a persistent request: inactive) after the operation is complete."""
         self._operation = self._buffer = None
         self._null = True
-        if self._open is not None:  # `_close`, inlined
-            self._open.open -= 1
-            self._open = None
+        if self._open_origin is not None:  # `_close_origin`, inlined
+            self._open_origin.open -= 1
+            self._open_origin = None
 
-    def _close(self) -> None:
-        """It has been looked after: waited for, tested to its end, cancelled or freed."""
-        if self._open is not None:
-            self._open.open -= 1
-            self._open = None
+    def _close_origin(self) -> None:
+        """Record that the program has completed, cancelled or freed the request."""
+        if self._open_origin is not None:
+            self._open_origin.open -= 1
+            self._open_origin = None
 
 
 REQUEST_NULL = Request()

@@ -1,4 +1,4 @@
-"""Sessions: sets of processes by name, from which groups are made, and of groups communicators, without COMM_WORLD.
+"""Sessions: named sets of processes, groups created from these sets, and communicators created from the groups.
 
 session    the handle, its sets and its error handler
 """

@@ -1,21 +1,24 @@
-"""Session: a door to MPI of its own, with the sets of processes that it knows by name."""
+"""Sessions: initialize MPI independently of other libraries, and query process sets by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
-from fakempi.error_classes import ERR_ARG, ERR_SESSION
 from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.mpi.base.complain import complaint, integer
+from fakempi.errors.classes import ERR_ARG, ERR_SESSION
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.duties import done, owes
 from fakempi.mpi.base.errhandler import Errhandler
-from fakempi.mpi.base.handling import HandlesErrors
+from fakempi.mpi.base.errhandler_calls import HandlesErrors
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.process import Process, RunState, Universe
+from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.waiting import AllOf, wait_all
 from fakempi.mpi.comms.group import Group
+from fakempi.mpi.interfaces.buffers import Buffer
 from fakempi.mpi.point.buffered import attach, detach, pending
 from fakempi.mpi.point.request import Request
 
@@ -24,44 +27,57 @@ if TYPE_CHECKING:
 
 WORLD, SELF, NODE = "mpi://WORLD", "mpi://SELF", "fakempi://NODE"
 PSETS = (WORLD, SELF, NODE)
-"""The sets that there are: all ranks, this one, and those of its node."""
+"""The process sets: all ranks, this rank, and the ranks of its node."""
 
 
-class Opened:
-    """What handles of a session stand for."""
+class NodeMembers(RunState):
+    """The processes of each node, shared by all ranks."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.known: dict[tuple[Members, Hashable], Members] = {}  # by world and node
+
+
+class SessionState:
+    """The state that all handles of a session share."""
 
     __slots__ = ("__weakref__", "errhandler", "info", "process")
 
-    def __init__(self, process: Any, info: Info | None, errhandler: Errhandler | None) -> None:
+    def __init__(self, process: Process, info: Info | None, errhandler: Errhandler | None) -> None:
         self.process, self.info, self.errhandler = process, info, errhandler
 
 
-class Session(HandlesErrors, Handled):
-    """A handle of a session. Init and Finalize take no time, and ask nobody."""
+class Session(HandlesErrors, Handled["Session"]):
+    """A handle of a session. Init and Finalize are local and take no modeled time."""
 
-    __slots__ = ("__weakref__", "_opened")
+    __slots__ = ("__weakref__", "_state")
     __module__ = "fakempi.MPI"
 
-    _opened: Opened | None  # None: null
+    _state: SessionState | None  # None: null
 
     def __new__(cls, session: Session | None = None) -> Self:
         if session is not None and not isinstance(session, Session):
-            raise complaint(ERR_SESSION, f"cannot make a {cls.__name__} of {session!r}.", MPITypeError)
+            raise mpi_error(ERR_SESSION, f"cannot create a {cls.__name__} from {session!r}.", MPITypeError)
         self = super().__new__(cls)
-        self._opened = None if session is None else session._opened
+        self._state = None if session is None else session._state
         return self
 
-    def _stands_for(self) -> object | None:
-        return self._opened
+    if TYPE_CHECKING:  # the base class cannot name this class
 
-    def __reduce__(self) -> Any:
-        if self._opened is None:
+        @classmethod
+        def Create_errhandler(cls, errhandler_fn: Callable[[Session, int], None]) -> Errhandler: ...
+
+    def _mpi_object(self) -> object | None:
+        return self._state
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._state is None:
             return "SESSION_NULL" if self is SESSION_NULL else (type(self), ())
-        words = "a Session cannot be pickled: it means nothing to another process."
-        raise complaint(ERR_SESSION, words, MPIValueError)
+        sentence = "a Session cannot be pickled: it is only valid in this process."
+        raise mpi_error(ERR_SESSION, sentence, MPIValueError)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {'null' if self._opened is None else self._opened.process.name}>"
+        return f"<{type(self).__name__}: {'null' if self._state is None else self._state.process.name}>"
 
     # -- from Init to Finalize ------------------------------------------------------------------------------------------
 
@@ -69,49 +85,49 @@ class Session(HandlesErrors, Handled):
     def Init(cls, info: Info = INFO_NULL, errhandler: Errhandler | None = None) -> Self:
         """Open a session."""
         self = cls()
-        self._opened = Opened(running_process(), Info._copy_of(info) if info else None, errhandler)
-        owes("missing-finalize", self._opened, "the session was never finalized")
+        self._state = SessionState(running_process(), Info._copy_of(info) if info else None, errhandler)
+        track("missing-finalize", self._state, "the session was never finalized")
         return self
 
     def Finalize(self) -> None:
-        """Close it: the handle becomes null. Communicators that were made of its groups stay."""
-        done("missing-finalize", self._alive())
-        self._opened = None
+        """Close the session: the handle becomes null. Communicators made from its groups stay valid."""
+        untrack("missing-finalize", self._alive())
+        self._state = None
 
     def free(self) -> None:
-        """As `Finalize`, but a null session is left in peace."""
+        """Finalize the session; do nothing if it is null."""
         if self:
             self.Finalize()
 
     # -- sets of processes ----------------------------------------------------------------------------------------------
 
     def Get_num_psets(self, info: Info = INFO_NULL) -> int:
-        """How many sets there are."""
+        """Return the number of process sets."""
         self._alive()
         return len(PSETS)
 
     def Get_nth_pset(self, n: int, info: Info = INFO_NULL) -> str:
-        """The name of a set: `mpi://WORLD`, `mpi://SELF`, or `fakempi://NODE`, the ranks of this one's node."""
+        """Return the name of a process set: `mpi://WORLD`, `mpi://SELF`, or `fakempi://NODE`, the ranks of this node."""
         self._alive()
         number = integer("n", n)
         if not 0 <= number < len(PSETS):
-            self._raise(complaint(ERR_ARG, f"set {number} is not in 0..{len(PSETS) - 1}."))
+            self._raise(mpi_error(ERR_ARG, f"process set {number} is not in 0..{len(PSETS) - 1}."))
         return PSETS[number]
 
     def Get_info(self) -> Info:
-        """What it was given at Init."""
+        """Return a copy of the info passed to Init."""
         return Info.Create(self._alive().info)
 
     def Get_pset_info(self, pset_name: str) -> Info:
-        """How many are in a set: `mpi_size`."""
+        """Return info about a process set: its size, `mpi_size`."""
         return Info.Create({"mpi_size": str(len(self._members(pset_name)))})
 
     def Create_group(self, pset_name: str) -> Group:
-        """The group of a set."""
+        """Return the group of a process set."""
         members = self._members(pset_name)
         return Group._make(members, self._alive().process.number)
 
-    def _members(self, name: Any) -> Members:
+    def _members(self, name: str) -> Members:
         process = self._alive().process
         world: Members = process.comm_world._side.members
         if name == WORLD:
@@ -119,44 +135,45 @@ class Session(HandlesErrors, Handled):
         if name == SELF:
             return Members.of((process.number,))
         if name != NODE:
-            self._raise(complaint(ERR_ARG, f"there is no set {name!r}; there are {', '.join(PSETS)}."))
+            self._raise(mpi_error(ERR_ARG, f"there is no process set {name!r}; there are {', '.join(PSETS)}."))
         cost = process.universe.cost
         if not process.universe.has_nodes:
             return world
-        known = process.universe.node_members
-        here = cost.node(process.number)
-        if (world, here) not in known:
-            for number in world:  # of all nodes at once, or each rank would have to look at every other
-                known.setdefault((world, cost.node(number)), []).append(number)
-        known[world, here] = members = Members.of(known[world, here])
-        return members
+        known = process.universe.state(NodeMembers).known
+        node_of_rank = cost.node(process.number)
+        if (world, node_of_rank) not in known:
+            by_node: dict[Hashable, list[int]] = {}
+            for number in world:  # for all nodes at once, so that not every rank has to compare itself with all others
+                by_node.setdefault(cost.node(number), []).append(number)
+            known.update({(world, node): Members.of(numbers) for node, numbers in by_node.items()})
+        return known[world, node_of_rank]
 
-    # -- buffers for sends that have none of their own ------------------------------------------------------------------
+    # -- buffers for buffered sends ------------------------------------------------------------------
 
-    def Attach_buffer(self, buf: Any) -> None:
-        """Attach memory to the session. No send takes it: a communicator's sends take its own, or the rank's."""
-        opened = self._alive()
-        attach(opened.process, opened, buf)
+    def Attach_buffer(self, buf: Buffer | None) -> None:
+        """Attach memory to the session. No send uses it: sends use their communicator's buffer, or the rank's."""
+        state = self._alive()
+        attach(state.process, state, buf)
 
-    def Detach_buffer(self) -> Any:
-        """The memory that was attached."""
-        opened = self._alive()
-        return detach(opened.process, opened)
+    def Detach_buffer(self) -> Buffer | None:
+        """Detach the buffer and return its memory."""
+        state = self._alive()
+        return detach(state.process, state)
 
     def Flush_buffer(self) -> None:
-        """Wait until what is in the buffer has been sent."""
-        opened = self._alive()
-        wait_all(opened.process.loop, pending(opened.process, opened))
+        """Wait until all messages in the buffer have been sent."""
+        state = self._alive()
+        wait_all(state.process.loop, pending(state.process, state))
 
     def Iflush_buffer(self) -> Request:
-        """Start to wait until what is in the buffer has been sent."""
-        opened = self._alive()
-        return Request._of(opened.process.comm_world, AllOf(pending(opened.process, opened)))
+        """Start to wait until all messages in the buffer have been sent."""
+        state = self._alive()
+        return Request._of(state.process.comm_world, AllOf(pending(state.process, state)))
 
-    def _alive(self) -> Opened:
-        if self._opened is None:
-            raise complaint(ERR_SESSION, "the session is null: it was never opened, or was finalized.")
-        return self._opened
+    def _alive(self) -> SessionState:
+        if self._state is None:
+            raise mpi_error(ERR_SESSION, "the session is null: not initialized, or finalized.")
+        return self._state
 
     def _check_alive(self) -> None:
         self._alive()

@@ -1,1 +1,5 @@
-"""Topologies: who stands where and who is whose neighbour (`topology`), and exchanges along the edges (`neighbors`)."""
+"""Topologies of communicators.
+
+topology    grids and graphs: coordinates, ranks, neighbors
+neighbors   neighborhood collectives: exchanges along the edges
+"""

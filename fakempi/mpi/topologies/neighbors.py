@@ -1,216 +1,229 @@
-"""Neighbourhood collectives: exchanges along the edges of a topology, all at once."""
+"""Neighborhood collectives: exchanges along the edges of a topology, all at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from fakempi.error_classes import ERR_BUFFER
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.agreement import TAGS, Traffic
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_BUFFER
+from fakempi.mpi.base.call_matching import TAGS, Traffic
 from fakempi.mpi.base.constants import CART, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import wait_all
 from fakempi.mpi.buffers.flat import blocks_w
 from fakempi.mpi.buffers.payload import payload_of, signature_of
-from fakempi.mpi.buffers.span import parse
+from fakempi.mpi.buffers.span import Payload, span_of
 from fakempi.mpi.buffers.specification import is_in_place
+from fakempi.mpi.buffers.typing import AnySpec, BufSpec, BufSpecB, BufSpecV, BufSpecW
 from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, items, using
-from fakempi.mpi.point.arrival import secure, truncation
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan, using
+from fakempi.mpi.collective.object_arrays import items
+from fakempi.mpi.collective.synchronizing import steered
+from fakempi.mpi.point.arrival import copy_unreceived, truncation_error
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
 
-BufSpec = Any
 Edge = tuple[int, int, int]
-"""Which one it is, the rank at its other end, and a label (or the tag made of it)."""
+"""Index of the edge, the rank at its other end, and a label (or the tag made of it)."""
 
 
 class NeighborCollectives(CollectiveCalls):
-    """Neighbor_allgather and its kin. On the edge of a grid there is nobody, and the block stays as it is."""
+    """Neighbor_allgather and its variants. For a neighbor PROC_NULL, beyond the edge of a grid, the block is unchanged."""
 
     __slots__ = ()
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:
-        """Whom to receive from and whom to send to: the topology says."""
+        """Ranks to receive from and ranks to send to, from the topology."""
         raise NotImplementedError
 
     # -- blocking -------------------------------------------------------------------------------------------------
 
-    def Neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
-        """Send one block to all neighbours, and get a block from each."""
+    def Neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpecB) -> None:
+        """Send one block to all neighbors, and receive a block from each."""
         self._plan_neighbor_allgather(sendbuf, recvbuf)()
 
-    def Neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
-        """Send one block to all neighbours, and get blocks of any sizes."""
+    def Neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpecV) -> None:
+        """Send one block to all neighbors, and receive blocks of any sizes."""
         self._plan_neighbor_allgatherv(sendbuf, recvbuf)()
 
-    def Neighbor_alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
-        """Give each neighbour a block and get one from each, all of one size."""
+    def Neighbor_alltoall(self, sendbuf: BufSpecB, recvbuf: BufSpecB) -> None:
+        """Send a block to each neighbor and receive one from each, all of one size."""
         self._plan_neighbor_alltoall(sendbuf, recvbuf)()
 
-    def Neighbor_alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
-        """Give each neighbour a block and get one from each, of any sizes."""
+    def Neighbor_alltoallv(self, sendbuf: BufSpecV, recvbuf: BufSpecV) -> None:
+        """Send a block to each neighbor and receive one from each, of any sizes."""
         self._plan_neighbor_alltoallv(sendbuf, recvbuf)()
 
-    def Neighbor_alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> None:
-        """Give each neighbour a block and get one from each, of any sizes and datatypes."""
+    def Neighbor_alltoallw(self, sendbuf: BufSpecW, recvbuf: BufSpecW) -> None:
+        """Send a block to each neighbor and receive one from each, of any sizes and datatypes."""
         self._plan_neighbor_alltoallw(sendbuf, recvbuf)()
 
     def neighbor_allgather(self, sendobj: Any) -> list[Any]:
-        """The objects of all neighbours with an edge to this rank."""
-        self._everybody()
+        """Return the objects of all neighbors with an edge to this rank."""
+        self._peer_count()
         return self._exchange([sendobj] * len(self.inoutedges[1]))
 
     def neighbor_alltoall(self, sendobj: list[Any]) -> list[Any]:
-        """Item i goes to the i-th neighbour; returns what came from each."""
-        self._everybody()
+        """Send item i to the i-th neighbor; return the items received."""
+        self._peer_count()
         return self._exchange(items(sendobj, len(self.inoutedges[1])))
 
     # -- nonblocking and persistent -------------------------------------------------------------------------------
 
-    def Ineighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Request:
-        """Start: send one block to all neighbours, and get a block from each."""
+    def Ineighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpecB) -> Request:
+        """Start a nonblocking call: send one block to all neighbors, and receive a block from each."""
         return self._launch(self._plan_neighbor_allgather(sendbuf, recvbuf))
 
-    def Ineighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Request:
-        """Start: send one block to all neighbours, and get blocks of any sizes."""
+    def Ineighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpecV) -> Request:
+        """Start a nonblocking call: send one block to all neighbors, and receive blocks of any sizes."""
         return self._launch(self._plan_neighbor_allgatherv(sendbuf, recvbuf))
 
-    def Ineighbor_alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Request:
-        """Start: give each neighbour a block and get one from each, all of one size."""
+    def Ineighbor_alltoall(self, sendbuf: BufSpecB, recvbuf: BufSpecB) -> Request:
+        """Start a nonblocking call: send a block to each neighbor and receive one from each, all of one size."""
         return self._launch(self._plan_neighbor_alltoall(sendbuf, recvbuf))
 
-    def Ineighbor_alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Request:
-        """Start: give each neighbour a block and get one from each, of any sizes."""
+    def Ineighbor_alltoallv(self, sendbuf: BufSpecV, recvbuf: BufSpecV) -> Request:
+        """Start a nonblocking call: send a block to each neighbor and receive one from each, of any sizes."""
         return self._launch(self._plan_neighbor_alltoallv(sendbuf, recvbuf))
 
-    def Ineighbor_alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Request:
-        """Start: give each neighbour a block and get one from each, of any sizes and datatypes."""
+    def Ineighbor_alltoallw(self, sendbuf: BufSpecW, recvbuf: BufSpecW) -> Request:
+        """Start a nonblocking call: send a block to each neighbor and receive one from each, of any sizes and datatypes."""
         return self._launch(self._plan_neighbor_alltoallw(sendbuf, recvbuf))
 
-    def Neighbor_allgather_init(self, sendbuf: BufSpec, recvbuf: BufSpec, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: send one block to all neighbours, and get a block from each."""
+    def Neighbor_allgather_init(self, sendbuf: BufSpec, recvbuf: BufSpecB, info: Info = INFO_NULL) -> Prequest:
+        """Create a persistent request: send one block to all neighbors, and receive a block from each."""
         return self._prepared(self._plan_neighbor_allgather(sendbuf, recvbuf))
 
-    def Neighbor_allgatherv_init(self, sendbuf: BufSpec, recvbuf: BufSpec, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: send one block to all neighbours, and get blocks of any sizes."""
+    def Neighbor_allgatherv_init(self, sendbuf: BufSpec, recvbuf: BufSpecV, info: Info = INFO_NULL) -> Prequest:
+        """Create a persistent request: send one block to all neighbors, and receive blocks of any sizes."""
         return self._prepared(self._plan_neighbor_allgatherv(sendbuf, recvbuf))
 
-    def Neighbor_alltoall_init(self, sendbuf: BufSpec, recvbuf: BufSpec, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: give each neighbour a block and get one from each, all of one size."""
+    def Neighbor_alltoall_init(self, sendbuf: BufSpecB, recvbuf: BufSpecB, info: Info = INFO_NULL) -> Prequest:
+        """Create a persistent request: send a block to each neighbor and receive one from each, all of one size."""
         return self._prepared(self._plan_neighbor_alltoall(sendbuf, recvbuf))
 
-    def Neighbor_alltoallv_init(self, sendbuf: BufSpec, recvbuf: BufSpec, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: give each neighbour a block and get one from each, of any sizes."""
+    def Neighbor_alltoallv_init(self, sendbuf: BufSpecV, recvbuf: BufSpecV, info: Info = INFO_NULL) -> Prequest:
+        """Create a persistent request: send a block to each neighbor and receive one from each, of any sizes."""
         return self._prepared(self._plan_neighbor_alltoallv(sendbuf, recvbuf))
 
-    def Neighbor_alltoallw_init(self, sendbuf: BufSpec, recvbuf: BufSpec, info: Info = INFO_NULL) -> Prequest:
-        """Prepare: give each neighbour a block and get one from each, of any sizes and datatypes."""
+    def Neighbor_alltoallw_init(self, sendbuf: BufSpecW, recvbuf: BufSpecW, info: Info = INFO_NULL) -> Prequest:
+        """Create a persistent request: exchange blocks with each neighbor, of any sizes and datatypes."""
         return self._prepared(self._plan_neighbor_alltoallw(sendbuf, recvbuf))
 
     # -- plans ----------------------------------------------------------------------------------------------------
 
-    def _plan_neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
+    def _plan_neighbor_allgather(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
         into = block(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, [payload_of(parse(sendbuf))] * len(dests), _each(into))
+        return self._along_edges(edges, _to_all(sendbuf, len(dests)), _each_block(into))
 
-    def _plan_neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
+    def _plan_neighbor_allgatherv(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
         into = vector(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, [payload_of(parse(sendbuf))] * len(dests), _each(into))
+        return self._along_edges(edges, _to_all(sendbuf, len(dests)), _each_block(into))
 
-    def _plan_neighbor_alltoall(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
+    def _plan_neighbor_alltoall(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
         out, into = block(sendbuf, len(dests)), block(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _each(out), _each(into))
+        return self._along_edges(edges, _each_block(out), _each_block(into))
 
-    def _plan_neighbor_alltoallv(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
+    def _plan_neighbor_alltoallv(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
         out, into = vector(sendbuf, len(dests)), vector(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _each(out), _each(into))
+        return self._along_edges(edges, _each_block(out), _each_block(into))
 
-    def _plan_neighbor_alltoallw(self, sendbuf: BufSpec, recvbuf: BufSpec) -> Plan:
+    def _plan_neighbor_alltoallw(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
         return self._along_edges(edges, blocks_w(sendbuf, len(dests)), blocks_w(recvbuf, len(sources), writable=True))
 
-    def _edges(self, *buffers: Any) -> tuple[list[int], list[int]]:
-        """Whom to receive from and whom to send to."""
-        self._everybody()
+    def _edges(self, *buffers: object) -> tuple[list[int], list[int]]:
+        """Return the ranks to receive from and to send to; check the buffers."""
+        self._peer_count()
         if any(map(is_in_place, buffers)):
-            raise complaint(ERR_BUFFER, "two buffers are needed, neither of them IN_PLACE or None.", MPITypeError)
+            raise mpi_error(ERR_BUFFER, "both buffers are required; IN_PLACE and None are not allowed.", MPITypeError)
         return self.inoutedges
 
-    def _along_edges(self, edges: tuple[list[int], list[int]], out: Sequence[Any], into: Sequence[Any]) -> Plan:
+    def _along_edges(self, edges: tuple[list[int], list[int]], out: Sequence[Payload], into: Sequence[Payload]) -> Plan:
         """Receive from all sources and send to all destinations at once."""
-        gives, takes = [block.nbytes for block in out], [block.nbytes for block in into]
-        kinds = [[signature_of(block) if block.nbytes else None for block in blocks] for blocks in (out, into)]
-        twin, receive, send = self._enter_edges(edges, gives, takes, kinds)
+        send_sizes, receive_sizes = [block.nbytes for block in out], [block.nbytes for block in into]
+        types = [[signature_of(block) if block.nbytes else None for block in blocks] for blocks in (out, into)]
+        comm, receive, send, steer = self._enter_edges(edges, send_sizes, receive_sizes, types)
 
         def work() -> None:
-            # As by Irecv, Isend and Waitall, but the roll has seen to it that all sizes fit.
-            awaited = [twin._await(into[i], takes[i], source, label) for i, source, label in receive]
-            sent = [twin._post(out[i], gives[i], dest, label) for i, dest, label in send]
-            wait_all(twin._loop, [*awaited, *sent])
+            # Like Irecv, Isend and Waitall, but call matching has already compared the sizes.
+            awaited = [comm._post_receive(into[i], receive_sizes[i], source, label) for i, source, label in receive]
+            sent = [comm._post_send(out[i], send_sizes[i], dest, label) for i, dest, label in send]
+            wait_all(comm._loop, [*awaited, *sent])
             for pattern in awaited:
-                if pattern.envelope.nbytes > pattern.capacity:  # who should have sent it has died
-                    raise truncation(pattern)
+                if pattern.envelope.nbytes > pattern.capacity:  # the sender has died
+                    raise truncation_error(pattern)
             for envelope in sent:
-                secure(envelope)
+                copy_unreceived(envelope)
 
-        plan = recorded(self, work, "neighbors", nbytes=sum(gives))
+        plan = recorded(self, steer(work), "neighbors", nbytes=sum(send_sizes))
         return using(plan, [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive])
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = edges = self.inoutedges
-        twin, receive, send = self._enter_edges(edges, ["an object"] * len(dests), ["an object"] * len(sources))
+        comm, receive, send, steer = self._enter_edges(edges, ["an object"] * len(dests), ["an object"] * len(sources))
 
-        def work() -> list[Any]:
-            requests = [twin.irecv(source=source, tag=label) for _, source, label in receive]
-            sent = [twin.isend(out[i], dest, label) for i, dest, label in send]
-            found: list[Any] = [None] * len(sources)
-            for (i, _, _), thing in zip(receive, Request.waitall(requests), strict=True):
-                found[i] = thing
+        def work() -> list[object]:
+            requests = [comm.irecv(source=source, tag=label) for _, source, label in receive]
+            sent = [comm.isend(out[i], dest, label) for i, dest, label in send]
+            received: list[object] = [None] * len(sources)
+            for (i, _, _), obj in zip(receive, Request.waitall(requests), strict=True):
+                received[i] = obj
             Request.waitall(sent)
-            return found
+            return received
 
-        found: list[Any] = recorded(self, work, "neighbors")()
-        return found
+        received: list[object] = recorded(self, steer(work), "neighbors")()
+        return received
 
     def _enter_edges(
-        self, edges: tuple[list[int], list[int]], gives: Sequence[Any], takes: Sequence[Any], kinds: Any = None
-    ) -> tuple[Any, list[Edge], list[Edge]]:
-        """Enter a call in the roll; returns the twin, and the edges that come in and that go out, with their tags.
+        self, edges: tuple[list[int], list[int]], send_sizes: Sequence[object], receive_sizes: Sequence[object],
+        types: Any = None,
+    ) -> tuple[Any, list[Edge], list[Edge], Callable[[Any], Any]]:
+        """Register a call; return the collective context, incoming and outgoing edges with tags, and a function that
+        prepares the work for steered runs.
 
-        In a grid the block for the neighbour on one side arrives there as the block from the other side. Where both are
-        the same rank, tags tell them apart; in a graph parallel edges match in order.
+        In a grid the block for the neighbor on one side arrives there as the block from the other side. If both are the same
+        rank, tags distinguish the two; in a graph parallel edges match in order.
         """
         sources, dests = edges
-        across = 1 if self.Get_topology() == CART else 0  # type: ignore[attr-defined]
+        across = 1 if self.Get_topology() == CART else 0  # type: ignore[attr-defined]  # a method of Comm, which is in a higher package
         incoming = [(i, source, i * across) for i, source in enumerate(sources) if source != PROC_NULL]
         outgoing = [(i, dest, (i ^ across) * across) for i, dest in enumerate(dests) if dest != PROC_NULL]
-        traffic = Traffic(_by_rank(outgoing, gives), _by_rank(incoming, takes))
-        if kinds is not None:
-            traffic = traffic._replace(given=_by_rank(outgoing, kinds[0]), taken=_by_rank(incoming, kinds[1]))
-        (twin,), tag, *_ = self._enter_call({}, traffic)
-        if self._process.universe.paper is not None:
-            self._process.universe.paper.refuse("neighbours exchange what they have at their own times")
-        receive, send = ([(i, rank, tag + TAGS * label) for i, rank, label in each] for each in (incoming, outgoing))
-        return twin, receive, send
+        traffic = Traffic(_by_rank(outgoing, send_sizes), _by_rank(incoming, receive_sizes))
+        if types is not None:
+            traffic = traffic._replace(send_types=_by_rank(outgoing, types[0]), receive_types=_by_rank(incoming, types[1]))
+        (comm,), tag, call, entry = self._enter_call({}, traffic)
+        if self._process.universe.fused is not None:
+            self._process.universe.fused.count_emulated(entry, "neighborhood collectives have no schedule")
+        receive, send = (
+            [(i, rank, tag + TAGS * label) for i, rank, label in direction] for direction in (incoming, outgoing)
+        )
+        if self._process.universe.choices is None:
+            return comm, receive, send, lambda work: work
+        return comm, receive, send, lambda work: steered(self, work, tag, entry, call, "neighbors", 0, None)
 
 
-def _each(blocks: Blocks | Vector) -> list[Any]:
+def _to_all(sendbuf: AnySpec, size: int) -> list[Payload]:
+    """The same block for each of `size` neighbors; a rank without neighbors may pass an empty buffer."""
+    return [payload_of(span_of(sendbuf, blocks=min(size, 1)))] * size
+
+
+def _each_block(blocks: Blocks | Vector) -> list[Any]:
     return [blocks.at(i) for i in range(blocks.size)]
 
 
-def _by_rank(edges: list[Edge], amounts: Sequence[Any]) -> dict[int, tuple[Any, ...]]:
-    """What goes along the edges between this rank and each other, in the order in which they match."""
-    found: dict[int, tuple[Any, ...]] = {}
+def _by_rank(edges: list[Edge], amounts: Sequence[object]) -> dict[int, tuple[object, ...]]:
+    """Return the amounts on the edges between this rank and each other rank, in matching order."""
+    by_rank: dict[int, tuple[object, ...]] = {}
     for i, rank, _ in sorted(edges, key=itemgetter(2)):
-        found[rank] = (*found.get(rank, ()), amounts[i])
-    return found
+        by_rank[rank] = (*by_rank.get(rank, ()), amounts[i])
+    return by_rank

@@ -1,38 +1,47 @@
-"""What every window handle is made of: the rank's part of the window, and how it complains."""
+"""The state of a window handle, and its error reporting."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
-from fakempi.error_classes import ERR_RANK, ERR_RMA_SYNC, ERR_WIN
-from fakempi.mpi.base.complain import call_site, complaint, integer, public_call_name
+from fakempi.errors.classes import ERR_OTHER, ERR_RANK, ERR_RMA_SYNC, ERR_WIN
+from fakempi.errors.plurals import counted
+from fakempi.mpi.base.call_site import call_site, public_call_name
+from fakempi.mpi.base.current import OUTSIDE_THREAD
 from fakempi.mpi.base.errhandler import Errhandler
-from fakempi.mpi.base.handling import HandlesErrors
-from fakempi.mpi.windows.window import Part
+from fakempi.mpi.base.errhandler_calls import HandlesErrors
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.interfaces.records import Origins
+from fakempi.mpi.interfaces.services import ProcessBufferChecks
+from fakempi.mpi.windows.window import WindowPart
 
 
 class WinState(HandlesErrors):
-    """The state of a window handle, shared by Win and its mixins: all handles that a rank has of a window share its part."""
+    """The base class of Win and its mixins. All handles of a rank for a window share one `WindowPart`."""
 
     __slots__ = ("__weakref__", "_part")
 
-    _part: Part | None
+    _part: WindowPart | None
 
-    def _alive(self) -> Part:
-        """The rank's part; complains if the window is null, was freed, or is another rank's."""
+    def _alive(self) -> WindowPart:
+        """Return the rank's part; raise an error if the window is null, freed, or another rank's."""
         part = self._part
         if part is None or part.window is None:
-            raise complaint(ERR_WIN, "the window is null: it was never made, or was freed.")
+            raise mpi_error(ERR_WIN, "the window is null: it was never created, or was freed.")
         running = part.loop.running
+        if running is None and not part.loop.ending:
+            raise mpi_error(ERR_OTHER, OUTSIDE_THREAD)
+        if running is not None and running.acts_for is not part.process:
+            part.loop.check_caller(running)
         if running is None or running.owner is not part.process:
-            words = "was it kept in a global, which all ranks share?"
-            raise complaint(ERR_WIN, f"the window belongs to {part.process.name}: {words}")
+            advice = "store it in a local variable, not in a global one."
+            raise mpi_error(ERR_WIN, f"the window belongs to {part.process.name}: {advice}")
         return part
 
     def _check_alive(self) -> None:
         self._alive()
 
-    # -- what requests ask of a communicator ------------------------------------------------------------------------
+    # -- attributes that requests use, as of a communicator ---------------------------------------------------------
 
     @property
     def _loop(self) -> Any:
@@ -43,34 +52,35 @@ class WinState(HandlesErrors):
         return None if self._part is None else self._part.process
 
     @property
-    def _notes(self) -> Any:
-        return None if self._part is None else self._part.process.notes
+    def _origins(self) -> Origins | None:
+        return None if self._part is None else self._part.process.origins
 
     @property
-    def _pins(self) -> Any:
-        return None if self._part is None else self._part.process.pins
+    def _buffer_checks(self) -> ProcessBufferChecks | None:
+        return None if self._part is None else self._part.process.buffer_checks
 
-    # -- complaints ---------------------------------------------------------------------------------------------------
+    # -- errors -------------------------------------------------------------------------------------------------------
 
-    def _target(self, part: Part, rank: Any) -> int:
-        """A rank of the window."""
+    def _target(self, part: WindowPart, rank: SupportsIndex) -> int:
+        """Return a rank of the window as an integer; raise an error if it is out of range."""
         number = integer("rank", rank)
-        size = len(part.window.parts)  # type: ignore[union-attr]
+        size = len(part.window.parts)  # type: ignore[union-attr]  # the window is not freed
         if not 0 <= number < size:
-            self._raise(complaint(ERR_RANK, f"rank {number} is not in 0..{size - 1}: the window has {size} ranks."))
+            ranks = counted(size, "rank")
+            self._raise(mpi_error(ERR_RANK, f"rank {number} is not in 0..{size - 1}: the window has {ranks}."))
         return number
 
-    def _check_living(self, part: Part, there: Part) -> None:
-        """Complain if another rank is known to have died."""
-        failure = part.failure(there)
+    def _check_living(self, part: WindowPart, other: WindowPart) -> None:
+        """Raise an error if another rank is known to have died."""
+        failure = part.failure(other)
         if failure is not None:
-            self._raise(failure.complaint())
+            self._raise(failure.mpi_error())
 
-    def _misuse(self, part: Part, words: str) -> NoReturn:
-        """Complain of calls that do not fit the epochs, and put it down as a finding."""
+    def _misuse(self, part: WindowPart, sentence: str) -> NoReturn:
+        """Raise an error for a call that does not fit the open epochs, and record a finding."""
         call = public_call_name()
-        part.process.universe.found("epoch", part.process.number, words, call=call, place=call_site())
-        self._raise(complaint(ERR_RMA_SYNC, words))
+        part.process.universe.report("epoch", part.process.number, sentence, call=call, place=call_site())
+        self._raise(mpi_error(ERR_RMA_SYNC, sentence))
 
     def _errhandler(self) -> Errhandler | None:
         return None if self._part is None else self._part.errhandler

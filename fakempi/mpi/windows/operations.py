@@ -1,242 +1,255 @@
-"""What travels between the ranks of a window, and what it does where it arrives.
+"""Operations in transit between the ranks of a window, and their effect at the target.
 
-A Put, or an Accumulate, goes one way. A Get goes there, takes what it finds, and comes back with it; so do those that both
-take and change. Each has its effect at one moment, that of its arrival, so none sees half of another.
+A Put and an Accumulate are one transfer. A Get and the operations that read and write are two: a request to the target, and
+the data back. Each operation takes effect at one moment, its arrival at the target, so no operation sees part of another.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from numpy import ndarray
 
-from fakempi.mpi.base.complain import public_call, site_of
+from fakempi.core.kernel.agenda import Time
+from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.buffers.raw import U1, flat
-from fakempi.mpi.windows.lane import Lane, Travelling
+from fakempi.mpi.buffers.span import Payload
+from fakempi.mpi.interfaces.services import ChoicePoints, WindowUse
+from fakempi.mpi.windows.channel import ChannelTransfer, WindowChannel
 
 
-class Signal(Travelling):
-    """A message without content, of the synchronization: a function is called where it arrives.
+class Signal(ChannelTransfer):
+    """A synchronization message without content: calls a function on arrival.
 
-    `permit` is what it is meant for, if somebody has one and waits.
+    `grant` is the grant that waits for it, if there is one.
     """
 
-    __slots__ = ("permit", "then")
+    __slots__ = ("grant", "then")
 
-    def __init__(self, part: Any, then: Callable[[], None], asked: Any = None, permit: Any = None) -> None:
-        super().__init__(part, asked)
-        self.then, self.permit = then, permit
+    def __init__(self, part: Any, then: Callable[[], None], request: Any = None, grant: Any = None) -> None:
+        super().__init__(part, request)
+        self.then, self.grant = then, grant
 
     def awaited(self) -> tuple[Any, int]:
-        """Since the Lock, or the Start."""
-        return super().awaited() if self.permit is None else (self.permit.issued[0], self.permit.issued[2])
+        """Return the time and the call of the Lock or the Start, if it is for a grant."""
+        return super().awaited() if self.grant is None else (self.grant.issued[0], self.grant.issued[2])
 
     def arrive(self) -> None:
-        """It is there."""
+        """Call the function."""
         self.then()
 
 
-class Answer(Signal):
-    """What comes back to who has asked; that a fence's epoch can end, also to the dead."""
+class Reply(Signal):
+    """The data that return to the origin. Also delivered to a dead origin, so that an epoch of Fence can end."""
 
     __slots__ = ()
-    outlives = True
+    reaches_dead = True
 
 
-class Operation(Travelling):
-    """An operation of an epoch: that of a permit, or of a fence, which is a number, 0 or 1."""
+class WindowOperation(ChannelTransfer):
+    """An operation of an epoch. The epoch is a grant, or for Fence a number, 0 or 1."""
 
-    __slots__ = ("access", "content", "epoch", "nbytes", "pin", "place", "request", "way")
+    __slots__ = ("access", "content", "epoch", "nbytes", "request", "route", "target_data", "use")
 
     returns = False
-    """Whether it comes back."""
+    """Whether data return to the origin."""
 
-    pin: Any  # what of the origin's memory it uses, if that is watched
+    use: WindowUse  # its use of the origin's memory, if buffers are checked
 
-    way: Lane
+    route: WindowChannel
     epoch: Any
-    access: Any  # which bytes it reaches, if somebody looks what the target's own program does with them
+    access: Any  # the bytes that it accesses, if the target's stores are checked
 
-    def __init__(self, part: Any, content: Any, nbytes: int, place: Any) -> None:
+    def __init__(self, part: Any, content: Payload, nbytes: int, target_data: Payload) -> None:
         self.envelope = self.end = None
         if part.recorder is not None:
             super().__init__(part)
-        self.content = content  # of the origin: the program's own memory, until it may change that
-        self.place = place  # at the target
-        self.nbytes = nbytes  # that go there
-        self.request: Completion | None = None  # who waits for its buffers
+        self.content = content  # at the origin: the program's memory, or a copy once the program may change that
+        self.target_data = target_data  # at the target
+        self.nbytes = nbytes  # bytes sent to the target
+        self.request: Completion | None = None  # completes when its buffers may be reused
 
     @property
-    def outlives(self) -> bool:  # type: ignore[override]
-        """If the target does not come to the end of a fence's epoch, that fails anyway."""
+    def reaches_dead(self) -> bool:  # type: ignore[override]  # a property here, an attribute in the base class
+        """Whether a dead target receives it: in an epoch of Fence, which fails anyway."""
         return self.epoch.__class__ is int
 
-    def go(self, lane: Lane) -> None:
-        """The epoch lets it go."""
-        self.way = lane
-        lane.depart(self, self.nbytes)
+    def start(self, channel: WindowChannel) -> None:
+        """Start the operation on a channel."""
+        self.route = channel
+        channel.send(self, self.nbytes)
 
-    def settled(self, end: Any) -> None:
-        """It has started, and will be there then.
+    def settled(self, end: Time) -> None:
+        """Record that the operation has started and arrives at `end`.
 
-        In a fence's epoch nobody may look before its end, which only has to know when that is: nothing need be booked.
+        In an epoch of Fence, no rank may access the data before the end of the epoch. The operation therefore takes effect
+        at once, and only its arrival time is recorded: no event is needed.
         """
-        lane, epoch = self.lane, self.epoch
+        channel, epoch = self.channel, self.epoch
+        if channel.sender.process.buffer_checks is not None:
+            channel.sender.process.buffer_checks.one_sided += 1
         if epoch.__class__ is int and not self.returns:
             self.take_effect()
-            here, there = lane.here, lane.there
-            if end > here.until[epoch]:
-                here.until[epoch] = end
-            if end > there.until[epoch]:
-                there.until[epoch] = end
-            here.leaving[epoch] -= 1  # `finish`, inlined: nearly every Put comes by here
-            there.coming[epoch] -= 1
-            if here.complete:
-                here.look()
-            if there.complete:
-                there.look()
+            sender, receiver = channel.sender, channel.receiver
+            if end > sender.latest_ends[epoch]:
+                sender.latest_ends[epoch] = end
+            if end > receiver.latest_ends[epoch]:
+                receiver.latest_ends[epoch] = end
+            sender.outgoing[epoch] -= 1  # `finish`, inlined for speed
+            receiver.incoming[epoch] -= 1
+            if sender.all_called:
+                sender.try_complete()
+            if receiver.all_called:
+                receiver.try_complete()
             return
-        lane.flying.append(self)
-        lane.here.loop.book(end, lane.land)
+        channel.in_flight.append(self)
+        channel.sender.loop.run_at(end, channel.deliver_next)
         if self.request is not None and not self.returns:
             self.content = snapshot(self.content)
             self.request.complete(self.sending().end)
 
-    def locally(self) -> Completion:
-        """What to wait for until the program may use the buffers again."""
+    def local_completion(self) -> Completion:
+        """Return the completion after which the program may reuse the buffers."""
         if self.request is None:
             self.request = Completion(self.epoch)
-            left = self.sending()
-            if not self.returns and left is not None and left.end is not None:
+            departure = self.sending()
+            if not self.returns and departure is not None and departure.end is not None:
                 self.content = snapshot(self.content)
-                self.request.end = left.end
+                self.request.end = departure.end
         return self.request
 
     def arrive(self) -> None:
-        """It is there, and is over."""
+        """Take effect and complete."""
         self.take_effect()
         self.finish()
 
     def take_effect(self) -> None:
-        """Do at the target what it does there."""
-        stores = self.way.there.stores
-        if stores is None:
+        """Apply the operation to the target's memory, with the checks of the target's stores."""
+        sender, receiver = self.route.sender, self.route.receiver
+        if receiver.stores is None:
             self.apply()
         else:
-            stores.around(self)
+            receiver.stores.around(self)
+        if sender.process.buffer_checks is not None and self.epoch.__class__ is not int:
+            sender.process.buffer_checks.informed += 1  # the target may see the effect
+            if self.returns:
+                receiver.process.buffer_checks.informed += 1  # the origin sees the target's memory
 
     def apply(self) -> None:
-        """The same, and nobody looks."""
+        """Apply the operation to the target's memory."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """All that it does has been done."""
-        epoch, here, there = self.epoch, self.way.here, self.way.there
+        """Notify the epoch that the operation is complete."""
+        epoch, sender, receiver = self.epoch, self.route.sender, self.route.receiver
         if epoch.__class__ is not int:
             epoch.finished(self)
             return
-        here.leaving[epoch] -= 1
-        there.coming[epoch] -= 1
-        if here.complete:
-            here.look()
-        if there.complete:
-            there.look()
+        sender.outgoing[epoch] -= 1
+        receiver.incoming[epoch] -= 1
+        if sender.all_called:
+            sender.try_complete()
+        if receiver.all_called:
+            receiver.try_complete()
 
 
-class Put(Operation):
-    """Bytes to a target."""
+class Put(WindowOperation):
+    """A write to a target."""
 
     __slots__ = ()
 
     def apply(self) -> None:
-        """They are there."""
-        content, place = self.content, self.place
-        if type(content) is ndarray and type(place) is ndarray:
-            (place if place.dtype is U1 else flat(place))[...] = flat(content)
+        """Write the bytes."""
+        content, target_data = self.content, self.target_data
+        if type(content) is ndarray and type(target_data) is ndarray:
+            (target_data if target_data.dtype is U1 else flat(target_data))[...] = flat(content)
         else:
-            copy_into(content, place, self.nbytes)
+            copy_into(content, target_data, self.nbytes)
 
 
-class Accumulate(Operation):
-    """Elements to a target, combined with what is there; `combine(source, target)` does it."""
+class Accumulate(WindowOperation):
+    """An update of a target's elements by `combine(source, target)`."""
 
     __slots__ = ("combine", "site")
 
-    def __init__(self, part: Any, content: Any, nbytes: int, place: Any, combine: Callable[[Any, Any], None]) -> None:
-        super().__init__(part, content, nbytes, place)
+    def __init__(
+        self, part: Any, content: Payload, nbytes: int, target_data: Payload, combine: Callable[[Any, Any], None]
+    ) -> None:
+        super().__init__(part, content, nbytes, target_data)
         self.combine = combine
         self.site = _site(part)
 
-    def go(self, lane: Lane) -> None:
-        """When its turn has come."""
-        in_turn(self, super().go, lane)
+    def start(self, channel: WindowChannel) -> None:
+        """Start the operation now or, if the model checker chooses the order of atomic operations, when it is chosen."""
+        start_in_order(self, super().start, channel)
 
     def apply(self) -> None:
-        """They are combined."""
-        self.combine(self.content, self.place)
+        """Combine the elements."""
+        self.combine(self.content, self.target_data)
 
 
-class RoundTrip(Operation):
-    """An operation that comes back with what it found: `result` is where that goes, of so many bytes.
+class RoundTrip(WindowOperation):
+    """An operation that returns the target's data to `result`, of `size` bytes.
 
-    `change(content, place)`, if there is one, is what it does once it has taken it.
+    `change(content, target_data)`, if given, changes the target's data after they were read.
     """
 
-    __slots__ = ("change", "found", "result", "site", "size")
+    __slots__ = ("change", "old_data", "result", "site", "size")
 
     returns = True
 
     def __init__(
-        self, part: Any, content: Any, nbytes: int, place: Any, result: Any, size: int,
+        self, part: Any, content: Payload, nbytes: int, target_data: Payload, result: Payload, size: int,
         change: Callable[[Any, Any], None] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(part, content, nbytes, place)
+        super().__init__(part, content, nbytes, target_data)
         self.result, self.size, self.change = result, size, change
         self.site = None if change is None else _site(part)
 
-    def go(self, lane: Lane) -> None:
-        """If it changes anything, when its turn has come."""
-        in_turn(self, super().go, lane)
+    def start(self, channel: WindowChannel) -> None:
+        """Start the operation now or, if it changes data and the model checker chooses the order, when it is chosen."""
+        start_in_order(self, super().start, channel)
 
     def apply(self) -> None:
-        """It takes what it finds, and changes it."""
-        self.found = snapshot(self.place)
+        """Read the target's data, and change them."""
+        self.old_data = snapshot(self.target_data)
         if self.change is not None:
-            self.change(self.content, self.place)
+            self.change(self.content, self.target_data)
 
     def arrive(self) -> None:
-        """It is there, and goes back."""
+        """Take effect, and send the data back."""
         self.take_effect()
-        there = self.way.there
-        there.lane(self.way.here.rank).depart(Answer(there, self.come_back, self), self.size)
+        receiver = self.route.receiver
+        receiver.channel(self.route.sender.rank).send(Reply(receiver, self.deliver_result, self), self.size)
 
-    def come_back(self) -> None:
-        """What it found is in its place."""
-        if self.way.here.process.pins is None:
-            copy_into(self.found, self.result, self.size)
+    def deliver_result(self) -> None:
+        """Copy the data to the result buffer, and complete."""
+        if self.route.sender.process.buffer_checks is None:
+            copy_into(self.old_data, self.result, self.size)
         else:
-            self.pin.around(partial(copy_into, self.found, self.result, self.size))()
+            self.use.around(partial(copy_into, self.old_data, self.result, self.size))()
         if self.request is not None:
-            self.request.complete(self.way.here.loop.now)
+            self.request.complete(self.route.sender.loop.now)
         self.finish()
 
 
 def _site(part: Any) -> tuple[str, str] | None:
-    """What the program called, and where, if choices are made by somebody in this run."""
+    """Return the program's call and its location, in a run of the model checker."""
     if part.process.universe.choices is None:
         return None
-    call, frame = public_call(sys._getframe(2))
-    return call, site_of(frame)
+    return call_and_site()
 
 
-def in_turn(operation: Any, go: Callable[[Lane], None], lane: Lane) -> None:
-    """Let an atomic operation go: at once, unless others' may come before it and that is a choice."""
+def start_in_order(
+    operation: Accumulate | RoundTrip, start: Callable[[WindowChannel], None], channel: WindowChannel
+) -> None:
+    """Start an atomic operation: at once, unless the model checker chooses the order of atomic operations."""
     if operation.site is None or getattr(operation.epoch, "exclusive", False):
-        return go(lane)
-    operation.way = lane
-    lane.here.process.universe.choices.atomic(operation, operation.site, partial(go, lane))
+        return start(channel)
+    operation.route = channel
+    choices: ChoicePoints = channel.sender.process.universe.choices  # not None: `site` is set
+    choices.add_atomic_operation(operation, operation.site, partial(start, channel))

@@ -1,13 +1,12 @@
-"""What a program puts on a window, and asks it: a name, info, an error handler, attributes; its memory and its group."""
+"""Properties of a window: name, info, error handler, attributes, memory and group."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fakempi.error_classes import ERR_ARG
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.attributes import Attributed
-from fakempi.mpi.base.complain import complaint
+from fakempi.errors.classes import ERR_ARG
+from fakempi.mpi.base.attributes import Attributed, object_name
 from fakempi.mpi.base.constants import (
     WIN_BASE,
     WIN_CREATE_FLAVOR,
@@ -17,76 +16,104 @@ from fakempi.mpi.base.constants import (
     WIN_UNIFIED,
 )  # fmt: skip
 from fakempi.mpi.base.info import Info
+from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.comms.group import Group
 from fakempi.mpi.windows.handle import WinState
 
 
-class Furnished(WinState, Attributed):
+class WinProperties(WinState, Attributed):
     """A window's name, info, error handler, attributes, memory and group."""
 
     __slots__ = ()
     _attribute_kind = "Win"
 
     def Get_name(self) -> str:
-        """Its name, empty unless it was given one."""
+        """Return the window's name, empty by default."""
         return "MPI_WIN_NULL" if self._part is None else self._alive().name or ""
 
     def Set_name(self, name: str) -> None:
-        """Name it."""
-        self._alive().name = str(name)
+        """Set the window's name, truncated to MAX_OBJECT_NAME."""
+        self._alive().name = object_name(name)
 
     def Get_info(self) -> Info:
-        """A copy of its info."""
+        """Return a copy of the window's info."""
         return Info.Create(self._alive().info)
 
     def Set_info(self, info: Info) -> None:
-        """Give it info, from which nothing follows."""
+        """Set the window's info, which has no effect."""
         self._alive().info = Info._copy_of(info)
 
     def Get_group(self) -> Group:
-        """The ranks that have made it."""
+        """Return the group of the communicator that created the window."""
         part = self._alive()
-        return Group._make(part.window.members, part.process.number)  # type: ignore[union-attr]
+        return Group._make(part.window.members, part.process.number)  # type: ignore[union-attr]  # the window is not freed
 
     def tomemory(self) -> buffer:
-        """This rank's own memory in it."""
+        """Return this rank's memory in the window."""
         memory = self._alive().memory
         if isinstance(memory, Phantom):
-            raise complaint(ERR_ARG, f"the window is of {memory!r}, which has no memory.", MPITypeError)
-        found = buffer._over(memory, self)
-        return found if len(memory) else found._without_address()
+            raise mpi_error(ERR_ARG, f"the window consists of {memory!r}, which has no memory.", MPITypeError)
+        result = buffer._of_memory(memory, self)
+        return result if len(memory) else result._without_address()
 
     def __buffer__(self, flags: int) -> memoryview:
-        """The same for whoever knows the buffer protocol; Python asks for it from 3.12 on."""
-        held: Any = self.tomemory()._held
+        """Export this rank's memory by the buffer protocol; Python calls this method from 3.12 on."""
+        held: Any = self.tomemory()._memory
         return memoryview(held)
 
-    name = property(Get_name, Set_name)
-    info = property(Get_info, Set_info)
-    group = property(Get_group)
-    group_size = property(lambda self: self.Get_group().size)
-    group_rank = property(lambda self: self.Get_group().rank)
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self.Get_name()
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self.Set_name(name)
+
+    @property
+    def info(self) -> Info:
+        """A copy of the info."""
+        return self.Get_info()
+
+    @info.setter
+    def info(self, info: Info) -> None:
+        self.Set_info(info)
+
+    @property
+    def group(self) -> Group:
+        """The group of the window."""
+        return self.Get_group()
+
+    @property
+    def group_size(self) -> int:
+        """The number of ranks in the group."""
+        return self.Get_group().size
+
+    @property
+    def group_rank(self) -> int:
+        """This process's rank in the group."""
+        return self.Get_group().rank
 
     @property
     def attrs(self) -> tuple[int, int, int]:
-        """Where its memory starts, how many bytes it has, and the unit of displacements."""
+        """Address and size of this rank's memory, and the displacement unit."""
         part = self._alive()
         return part.base, part.size, part.unit
 
     @property
     def flavor(self) -> int:
-        """How it was made: WIN_FLAVOR_CREATE, ..."""
-        return self._alive().window.flavor  # type: ignore[union-attr]
+        """The kind of window: WIN_FLAVOR_CREATE, ..."""
+        return self._alive().window.flavor  # type: ignore[union-attr]  # the window is not freed
 
     @property
     def model(self) -> int:
-        """WIN_UNIFIED: there is one memory, and no copy of it."""
+        """WIN_UNIFIED: public and private memory are the same."""
         self._alive()
         return WIN_UNIFIED
 
-    def _predefined_attr(self, keyval: int) -> Any:
+    def _predefined_attr(self, keyval: int) -> object:
         base, size, unit = self.attrs
         return {
             WIN_BASE: base, WIN_SIZE: size, WIN_DISP_UNIT: unit, WIN_CREATE_FLAVOR: self.flavor, WIN_MODEL: self.model,

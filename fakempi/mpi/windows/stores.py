@@ -1,10 +1,10 @@
-"""What a rank itself writes to its window while others may reach it: bytes that one of them reaches it must leave alone.
+"""Conflicts between a rank's stores to its own window and accesses of other ranks, in epochs of Fence and Post.
 
-Nobody sees a store happen. But what the memory held when the epoch began is kept, and whatever differs from it and was not
-brought by an operation is a store. It clashes with every access of the epoch that was begun before; and with a later one
-unless this rank may have let others know, by a message, by another call of all, or by `Sync`: so what is told is wrong.
-Loads leave no trace. Where locks are used, a store may be in order by what no window knows: only epochs of Fence and
-Post are looked at, in strict runs and in tests, since each begins with a copy of the window.
+A store can only be detected as changed memory. The memory is therefore copied when an epoch begins, and differences that no
+operation made are stores. A store conflicts with every access of the epoch that began before it. It also conflicts with a
+later access, unless this rank may have synchronized with other ranks in between, by a message, another collective call, or
+`Sync`; this exception avoids false reports. Loads cannot be detected. The check runs only with `check_buffers=True`, in
+strict runs and in tests, because each epoch costs a copy of the window. `locked_stores` checks stores under locks.
 """
 
 from __future__ import annotations
@@ -13,107 +13,129 @@ from typing import Any
 
 import numpy as np
 
-from fakempi.mpi.windows.races import CALLS, Place, in_words, runs
+from fakempi.mpi.windows.locked_stores import MAX_BYTES, LockedStores
+from fakempi.mpi.windows.operations import WindowOperation
+from fakempi.mpi.windows.races import CALLS, MemoryAccess, SourceLine, pieces_of, place_text, ranges_text
 
-Access = tuple[Any, int, int, Place]
-"""Which bytes, of what kind, whose, and where in the program."""
+AccessRecord = tuple[Any, int, int, SourceLine]
+"""Bytes, kind, process, and location in the program."""
 
 
 class Stores:
-    """Of one rank's part of a window."""
+    """The stores of one rank to its part of a window."""
 
-    __slots__ = ("accesses", "early", "kept", "part", "since", "told")
+    __slots__ = ("accesses", "early", "expected", "informed", "part", "since", "under_locks")
 
     def __init__(self, part: Any) -> None:
         self.part = part
-        self.kept: Any = None  # what the memory should hold; None outside of an epoch
-        self.since: tuple[str, Place] = ("", None)  # type: ignore[assignment]  # the call that began the epoch, and where
-        self.told: Any = None  # how much this rank had told others by then; True or False: whether it has since, all in all
-        self.accesses: list[Access] = []  # of the epoch
-        self.early: list[Access] = []  # of those who have left the fence before this rank
+        self.expected: Any = None  # expected content of the memory; None outside an epoch
+        self.since: tuple[str, SourceLine] = ("", None)  # type: ignore[assignment]  # call and location of the epoch's start
+        self.informed: Any = None  # count of messages before the epoch; at its end, whether there were more
+        self.accesses: list[AccessRecord] = []  # of the epoch
+        self.early: list[AccessRecord] = []  # by ranks that left the fence before this rank
+        self.under_locks = LockedStores(part, self._is_shared) if part.size <= MAX_BYTES else None
 
-    def begin(self, call: str, place: Place) -> None:
-        """An epoch begins in which others may reach the memory."""
-        self.kept, self.since, self.told = self.part.memory.copy(), (call, place), self._has_told()
+    def begin(self, call: str, place: SourceLine) -> None:
+        """Begin an epoch in which other ranks may access the memory."""
+        self.expected, self.since, self.informed = self.part.memory.copy(), (call, place), self._informed_count()
         self.accesses, self.early = self.early if call == "Fence" else [], []
 
-    def note(self, access: Access, epoch: Any) -> None:
-        """An access begins. Has the memory been written to just before?"""
+    def note(self, access: AccessRecord, epoch: Any) -> None:
+        """Record the start of an access, and check for stores before it."""
         if self._concerns(epoch):
             self.accesses.append(access)
-            self.look(access, silent=self._may_be_ordered())
+            self.check(access, silent=self._may_be_ordered())
         elif epoch.__class__ is int:
             self.early.append(access)
 
-    def look(self, access: Access, until: str = "", silent: bool = False) -> None:
-        """Has this rank written to what an access reaches? If so that is told, once."""
-        memory, kept = self.part.memory, self.kept
-        for low, high in runs(access[0]):
-            changed = np.flatnonzero(memory[low:high] != kept[low:high])
+    def check(self, access: AccessRecord, until: str = "", silent: bool = False) -> None:
+        """Report a store of this rank to the bytes of an access, once."""
+        memory, expected = self.part.memory, self.expected
+        found: list[tuple[int, int]] = []
+        for low, high in pieces_of(access[0]):
+            changed = np.flatnonzero(memory[low:high] != expected[low:high])
             if changed.size:
-                kept[low:high] = memory[low:high]
-                if not silent and not self._is_shared():
-                    self._tell(access, low + int(changed[0]), low + int(changed[-1]) + 1, until)
-                    return
+                expected[low:high] = memory[low:high]
+                first, last = low + int(changed[0]), low + int(changed[-1]) + 1
+                accesses, number = self.part.accesses, self.part.process.number
+                by_mpi_call = accesses.written_by_calls(first, last) or accesses.has_unmatched_sends(number)
+                if not silent and not by_mpi_call and not self._is_shared():
+                    found.append((first, last))
+        if found:
+            self._report(access, ranges_text(found), until)
 
-    def around(self, operation: Any) -> None:
-        """An operation has its effect, which is no store."""
+    def around(self, operation: WindowOperation) -> None:
+        """Apply an operation, whose change of memory is not a store."""
         if self._concerns(operation.epoch):
-            self.look(operation.access)
+            self.check(operation.access)
+        low, high, _ = operation.access[0]
+        locked = self.under_locks if operation.epoch.__class__ is not int and not operation.epoch.awaits_post else None
+        if locked is not None:
+            (_, kind, number, place) = operation.access
+            for first, last in pieces_of(operation.access[0]):
+                locked.check(MemoryAccess(first, last, kind, number, place, None))
         operation.apply()
-        if self.kept is not None:
-            low, high, _ = operation.access[0]
-            self.kept[low:high] = self.part.memory[low:high]
+        if self.expected is not None:
+            self.expected[low:high] = self.part.memory[low:high]
+        if locked is not None:
+            locked.took_effect(low, high)
 
     def sync(self) -> None:
-        """Who comes later may be told of what was written before."""
-        if self.kept is not None:
+        """Treat stores before a Sync as ordered before later accesses."""
+        self.check_past()
+        if self.under_locks is not None:
+            self.under_locks.renew()
+        if self.expected is not None:
             for access in self.accesses:
-                self.look(access)
-            self.kept = self.part.memory.copy()
+                self.check(access)
+            self.expected = self.part.memory.copy()
 
-    def end(self, call: str, place: Place) -> None:
-        """This rank comes to the end of the epoch: what is written later is in order."""
-        if self.kept is None:
+    def end(self, call: str, place: SourceLine) -> None:
+        """Check all stores of the epoch when this rank ends it; later stores are allowed."""
+        if self.expected is None:
             return
-        self.told = self._may_be_ordered()  # the call that ends the epoch does not count
-        if not np.array_equal(self.kept, self.part.memory):
+        self.informed = self._may_be_ordered()  # the call that ends the epoch does not count
+        if not np.array_equal(self.expected, self.part.memory):
             for access in self.accesses:
-                self.look(access, f" and before {call} at {in_words(place)}")
+                self.check(access, f" and before {call} at {place_text(place)}")
+
+    def check_past(self) -> None:
+        """Check at an MPI call of this rank for stores to bytes that others have accessed under locks."""
+        if self.under_locks is not None:
+            self.under_locks.check_past()
 
     def leave(self) -> None:
-        """The epoch is over, and none has begun."""
-        self.kept, self.accesses = None, []
+        """Record that the epoch is over, and no other has begun."""
+        self.expected, self.accesses = None, []
 
     def _concerns(self, epoch: Any) -> bool:
-        """Whether an operation is of the epoch that is looked at."""
-        if self.kept is None:
+        """Whether an operation belongs to the epoch that is checked."""
+        if self.expected is None:
             return False
         if epoch.__class__ is int:
-            return self.since[0] == "Fence" and epoch == self.part.round & 1
+            return self.since[0] == "Fence" and epoch == self.part.fence_count & 1
         return self.since[0] == "Post" and epoch.awaits_post
 
     def _may_be_ordered(self) -> bool:
-        """Whether others may know what this rank has written in the epoch."""
-        return self.told if self.told.__class__ is bool else self.told != self._has_told()
+        """Whether other ranks may know what this rank has stored in the epoch."""
+        return self.informed if self.informed.__class__ is bool else self.informed != self._informed_count()
 
-    def _has_told(self) -> tuple[int, int]:
-        process = self.part.process
-        return process.out.sent, process.pins.gathered
+    def _informed_count(self) -> tuple[int, int]:
+        return self.part.process.buffer_checks.outgoing()  # type: ignore[no-any-return]  # the attribute is Any
 
     def _is_shared(self) -> bool:
-        """Whether the memory is also that of another part, so that what was written may have come by that one."""
+        """Whether the memory overlaps with another part of a window, through which it may have been changed."""
         part = self.part
         low, high = part.base, part.base + part.size
-        others = (one for window in part.process.universe.windows for one in window.parts if one is not part)
-        return any(one.size and one.base < high and low < one.base + one.size for one in others)
+        others = (other for window in part.window.all_windows() for other in window.parts if other is not part)
+        return any(other.size and other.base < high and low < other.base + other.size for other in others)
 
-    def _tell(self, access: Access, low: int, high: int, until: str) -> None:
+    def _report(self, access: AccessRecord, where: str, until: str) -> None:
         (_, kind, number, place), process = access, self.part.process
-        words = (
-            f"it clashes with what {{others}} itself wrote there after {self.since[0]} at {in_words(self.since[1])}{until}: "
-            f"bytes {low} to {high} of its window, in one epoch, and nothing orders the two."
+        sentence = (
+            f"conflicts with a store of {{others}} after {self.since[0]} at {place_text(self.since[1])}{until}, to {where} "
+            f"of its own window: both are in one epoch, and nothing orders them."
         )
-        process.universe.found(
-            "window-race", number, words, (process.number,), call=CALLS[kind], place=in_words(place), at_once=True
+        process.universe.report(
+            "window-race", number, sentence, (process.number,), call=CALLS[kind], place=place_text(place), at_once=True
         )  # fmt: skip

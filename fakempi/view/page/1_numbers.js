@@ -1,4 +1,4 @@
-// Numbers for people, as fakempi/view/numbers.py writes them; and the ticks of an axis.
+// Format numbers as fakempi/view/numbers.py does, and choose the ticks of an axis.
 
 const PREFIXES = ["a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
@@ -20,18 +20,18 @@ function seconds(time, digits = 3) {
   return Math.abs(rounded) >= 1000 ? whole(rounded) + " s" : rounded + " s";
 }
 
-/** So many bytes: 512 B, 1.5 MB. */
+/** A number of bytes with its unit: 512 B, 1.5 MB. */
 function amount(bytes) {
-  const words = short(bytes);
-  return /[a-zµA-Z]$/.test(words) ? `${words.slice(0, -1)} ${words.slice(-1)}B` : `${words} B`;
+  const text = short(bytes);
+  return /[a-zµA-Z]$/.test(text) ? `${text.slice(0, -1)} ${text.slice(-1)}B` : `${text} B`;
 }
 
-/** Bytes to the last one, and in short if that is easier to read. */
+/** The exact number of bytes, and the rounded one for large numbers. */
 function exactly(bytes) {
   return `${bytes} byte${bytes === 1 ? "" : "s"}` + (bytes >= 10000 ? ` (${amount(bytes)})` : "");
 }
 
-/** A share as a whole percentage, except that only nothing is 0 % and only everything is 100 %. */
+/** A share as a percentage: whole, except "<1%" above 0 and ">99%" below 1. */
 function percent(share) {
   if (share > 0 && share < 0.005) return "<1%";
   if (share >= 0.995 && share < 1) return ">99%";
@@ -41,7 +41,7 @@ function percent(share) {
 const whole = number => number.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 const many = (number, word) => `${whole(number)} ${word}${number === 1 ? "" : "s"}`;
 
-/** At most so many round times (1, 2 or 5 and zeros apart) from low to high, and the digits it takes to tell them apart. */
+/** At most `most` round times from low to high, in steps of 1, 2 or 5 times a power of ten, and the digits they need. */
 function ticks(low, high, most) {
   const rough = (high - low) / Math.max(most, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -52,7 +52,7 @@ function ticks(low, high, most) {
   return { found, digits: Math.min(digits, 15) };
 }
 
-/** The first index below `end` at which `test` holds, of those that fail and then hold. */
+/** The first index below `end` at which a monotonic `test` holds (binary search). */
 function firstWhere(start, end, test) {
   while (start < end) {
     const middle = (start + end) >> 1;
@@ -63,7 +63,7 @@ function firstWhere(start, end, test) {
 
 const limited = (number, low, high) => Math.min(Math.max(number, low), high);
 
-/** Ranks as people write them: rank 3; ranks 0-7, 9. */
+/** Ranks as text: rank 3; ranks 0-7, 9. */
 function rankWords(ranks) {
   const sorted = [...ranks].sort((a, b) => a - b), parts = [];
   for (let i = 0; i < sorted.length; i++) {

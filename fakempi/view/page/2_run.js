@@ -1,4 +1,4 @@
-// A run: the columns of its trace, unpacked, and for each rank what it does when.
+// A run: the unpacked columns of its trace, and the busy intervals of each rank.
 
 const COMMUNICATES = 0, COMPUTES = 1;
 const ON_PATH = ["computing", "message", "waiting"];
@@ -12,7 +12,7 @@ async function unpack(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Head and columns out of bytes; fakempi/view/page/packing.py says how they lie there. */
+/** Head and columns from bytes; fakempi/view/page/packing.py defines the format. */
 function columnsOf(bytes) {
   const size = new DataView(bytes.buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
@@ -36,7 +36,7 @@ function columnsOf(bytes) {
   return [head, columns];
 }
 
-/** Rows of things, grouped by rank: `order` has the rows, those of rank r from `from[r]` to `from[r + 1]`. */
+/** Rows grouped by rank: `order` has the rows, those of rank r from `from[r]` to `from[r + 1]`. */
 function grouped(ranks, count) {
   const from = new Int32Array(count + 1), order = new Int32Array(ranks.length);
   for (const rank of ranks) from[rank + 1]++;
@@ -45,6 +45,77 @@ function grouped(ranks, count) {
   for (let row = 0; row < ranks.length; row++) order[next[ranks[row]]++] = row;
   return { from, order };
 }
+
+/** The levels of the machine from the outermost one: the part of each rank, and the distance from the level node, outward positive. */
+function levelsOf(stored = []) {
+  const node = stored.findIndex(level => level.name === "node");
+  return stored.map(({ name, parts }, i) => (
+    { name, distance: node - i, part: Int32Array.from(parts.flatMap(([part, count]) => new Array(count).fill(part))) }));
+}
+
+/**
+ * The first rank of each row, and the number of ranks at the end. Each row lies in one part of each level (such as a node) or has
+ * whole parts. A row has at least `least` ranks, unless the next larger parts have fewer.
+ */
+function groupsOf(run, least) {
+  least = Math.max(Math.ceil(least - 1e-9), 1);
+  if (run.groups?.least === least) return run.groups.firsts;
+  const firsts = [];
+  const divide = (low, high, depth) => {
+    const level = run.levels[depth], size = high - low;
+    if (least === 1 || !level) {
+      let step = least;  // a divisor of the size if there is one below twice the minimum, otherwise a power of two
+      while (depth && step < 2 * least && size % step) step++;
+      if (!depth || step >= 2 * least) step = 2 ** Math.ceil(Math.log2(least) - 1e-9);
+      for (let rank = low; rank < high; rank += step) firsts.push(rank);
+      return;
+    }
+    let from = low, after = low;  // small parts from `from` on are collected in a row
+    while (after < high) {
+      const begin = after;
+      do after++; while (after < high && level.part[after] === level.part[begin]);
+      if (after - begin >= least) {
+        if (from < begin) firsts.push(from);
+        divide(begin, after, depth + 1);
+        from = after;
+      } else if (after - from >= least) {
+        firsts.push(from);
+        from = after;
+      }
+    }
+    if (from < high) firsts.push(from);
+  };
+  divide(0, run.ranks, 0);
+  firsts.push(run.ranks);
+  run.groups = { least, firsts };
+  return firsts;
+}
+
+/** For each level, the ranks at which a part begins and no part of an outer level does. */
+function findBegins(levels, ranks) {
+  const found = levels.map(() => []);
+  for (let rank = 1; rank < ranks; rank++) {
+    const outermost = levels.findIndex(({ part }) => part[rank] !== part[rank - 1]);
+    if (outermost >= 0) found[outermost].push(rank);
+  }
+  levels.forEach((level, i) => { level.begins = found[i]; });
+}
+
+/** Boundaries between two ranks as [level, ranks]; inner levels are omitted if lines would be closer than four pixels. */
+function boundaries(run, lo, hi, pixels) {
+  const found = [];
+  let total = 0;
+  for (const level of run.levels) {
+    const { begins } = level, inside = begins.slice(firstWhere(0, begins.length, i => begins[i] >= lo), firstWhere(0, begins.length, i => begins[i] >= hi));
+    total += inside.length;
+    if (total * 4 > pixels) break;
+    if (inside.length) found.push([level, inside]);
+  }
+  return found;
+}
+
+/** The pen of a boundary: outer levels are thicker, levels within a node are dashed. */
+const penOf = ({ distance }) => [distance > 0 ? Math.min(1 + distance, 4) : 1, distance < 0 ? [distance < -1 ? 2 : 6, 4] : []];
 
 class Run {
   constructor(head, columns) {
@@ -56,8 +127,13 @@ class Run {
       if (field) this[table][field] = column; else this[name] = column;
     }
     this.messages = this.message.start.length;
-    /** Where the picture ends: a deadlock goes on for ever, which is drawn as a sixth of what was before. */
+    const levels = levelsOf(this.about.levels);
+    this.node = levels.find(level => level.name === "node")?.part ?? null;
+    this.levels = levels.filter(level => new Set(level.part).size < this.ranks);
+    findBegins(this.levels, this.ranks);
+    /** Where the picture ends: the endless part of a deadlock is drawn as a fifth of the time before. */
     this.end = this.ended?.stuck?.length ? Math.max(this.time, this.ended.time) * 1.2 || 1e-6 : this.time || 1e-6;
+    this.timeless = this.end !== this.time && !this.ended?.stuck?.length;  // all events are at time 0
     this.longest = 0;
     for (let i = 0; i < this.messages; i++) this.longest = Math.max(this.longest, this.arrived(i) - this.start(i));
     this.regionsOf = grouped(this.region.rank, this.ranks);
@@ -71,7 +147,7 @@ class Run {
   arrived(i) { return this.times[this.message.arrived[i]]; }
   at(number) { return number < 0 ? Infinity : this.times[number]; }
 
-  /** For each rank, stretches that do not overlap in which it computes or communicates; computing goes before. */
+  /** For each rank, disjoint intervals in which it computes or communicates; computing has precedence. */
   #makeSpans() {
     const { message, compute, ranks, messages } = this;
     const sides = new Int32Array(2 * messages);
@@ -107,7 +183,7 @@ class Run {
         reach = end;
         workUntil(start + 1);
         start = Math.max(start, worked);
-        while (start < end) {  // what is left of it between stretches of computing
+        while (start < end) {  // the parts between compute intervals
           const next = k < lastWork ? compute.start[work.order[k]] : Infinity;
           if (next >= end) { add(start, end, i, COMMUNICATES); break; }
           if (next > start) add(start, next, i, COMMUNICATES);
@@ -122,7 +198,7 @@ class Run {
     this.span = { first, from: times(from), to: times(to), what: what.slice(0, count), kind: kind.slice(0, count) };
   }
 
-  /** What the program called, as kinds that can be coloured: the outermost region's name, or the call's. */
+  /** Kinds of calls, which have colors: the name of the outermost region, or of the call. */
   #makeKinds() {
     const kinds = new Map(), names = [];
     const number = name => { if (!kinds.has(name)) { kinds.set(name, names.length); names.push(name); } return kinds.get(name); };
@@ -135,7 +211,7 @@ class Run {
     this.kindOfRegion = row => ofName[this.region.name[outermost[row]]];
     this.kindOfMessage = i => this.message.region[i] >= 0 ? this.kindOfRegion(this.message.region[i]) : ofCall[this.message.call[i]];
     this.kindOfCompute = row => ofCall[this.compute.call[row]];
-    // A wait knows its call; a collective's call has a region of the same name in small letters, or of its own.
+    // A wait has a call; the call of a collective has a region, which gives the kind.
     const regionOfCall = new Map();
     for (let row = 0; row < outermost.length; row++) {
       if (this.region.call[row]) regionOfCall.set(this.region.call[row], this.kindOfRegion(row));
@@ -149,7 +225,7 @@ class Run {
     this.kindsByUse = [...names.keys()].filter(kind => used[kind]).sort((a, b) => used[b] - used[a]);
   }
 
-  /** The stretch of a rank that holds a moment, or the nearest that is no further than `near`; -1 if there is none. */
+  /** The interval of a rank that contains a time, or the nearest within `near`; -1 if there is none. */
   spanAt(rank, time, near = 0) {
     const { first, from, to } = this.span, end = first[rank + 1];
     const at = firstWhere(first[rank], end, i => to[i] > time);
@@ -162,14 +238,14 @@ class Run {
     return best;
   }
 
-  /** The wait of a rank that holds a moment, or -1. */
+  /** The wait of a rank that contains a time, or -1. */
   waitAt(rank, time) {
     const { from, order } = this.waitsOf;
     const at = firstWhere(from[rank], from[rank + 1], i => this.times[this.wait.end[order[i]]] > time);
     return at < from[rank + 1] && this.times[this.wait.start[order[at]]] <= time ? order[at] : -1;
   }
 
-  /** Regions of a rank that hold a moment, outermost first. */
+  /** Regions of a rank that contain a time, outermost first. */
   regionsAt(rank, time) {
     const { from, order } = this.regionsOf;
     return [...order.subarray(from[rank], from[rank + 1])].filter(

@@ -1,5 +1,5 @@
-// Lanes as pixels. Every stretch of time adds what it covers to its class, in differences, whatever number of them fall on
-// a pixel: a picture costs one step for each stretch that is visible, and one for each pixel.
+// Rows of the timeline as pixels. Every interval adds its coverage to its class, as differences: a picture costs one step
+// per visible interval and one per pixel.
 
 const SERIES = ["#4477aa", "#e07b39", "#2f8f5b", "#c9a227", "#55bcd9", "#a8326e", "#7a6fd0", "#8c5a3c", "#6aa84f"];
 const REST = "#9aa0a8";
@@ -7,36 +7,36 @@ const REST = "#9aa0a8";
 const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5",
   "#4f8f6b", "#b5893a", "#a3475f", "#8a8f3c", "#d8c3a5", "#9aa0a8"];
 
-const rgb = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
+const rgb = color => [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
 const mixed = (one, other, share) => one.map((part, i) => part * share + other[i] * (1 - share));
-/** Of black and white, what can be read on a colour: the one that differs more from it in brightness, as people see it. */
-const inkOn = colour => {
-  const [r, g, b] = colour.map(part => (part / 255) ** 2.2);
+/** Black or white, whichever has more contrast with a color. */
+const inkOn = color => {
+  const [r, g, b] = color.map(part => (part / 255) ** 2.2);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#10151f" : "#fff";
 };
-const css = colour => `rgb(${colour.map(Math.round).join(" ")})`;
+const css = color => `rgb(${color.map(Math.round).join(" ")})`;
 
 let themeRead = { of: null };
 
-/** The colours of the style sheet, as it is now: light or dark. */
+/** The current colors of the style sheet: light or dark. */
 function readTheme() {
   const of = document.documentElement.dataset.theme;
   if (themeRead.of === of) return themeRead;
   const style = getComputedStyle(document.documentElement), found = { of };
-  for (const name of ["ground", "sheet", "ink", "quiet", "line", "soft", "accent", "comm", "idle", "comp", "stuck", "path", "lane", "arrow"]) {
+  for (const name of ["ground", "panel", "ink", "quiet", "line", "soft", "accent", "comm", "idle", "comp", "stuck", "path", "lane", "arrow", "between"]) {
     found[name] = style.getPropertyValue("--" + name).trim();
   }
   return themeRead = found;
 }
 
-/** Which class a stretch belongs to, and what classes look like and are called: by state, by call, or by wait state. */
-function colouring(run, mode, theme) {
-  const stuck = { colour: mixed(rgb(theme.stuck), rgb(theme.sheet), 0.75), name: "waits for ever" };
+/** The classes of intervals with colors and names: by state, by call, or by wait state. */
+function coloring(run, mode, theme) {
+  const stuck = { color: mixed(rgb(theme.stuck), rgb(theme.panel), 0.75), name: "blocked" };
   if (mode === "call") {
     const shown = run.kindsByUse.slice(0, run.kindsByUse.length > SERIES.length ? SERIES.length - 1 : SERIES.length);
     const place = new Map(shown.map((kind, i) => [kind, i])), other = shown.length;
-    const busy = [...shown.map((kind, i) => ({ colour: rgb(SERIES[i]), name: run.kinds[kind] })), { colour: rgb(REST), name: "other" }];
-    const idle = busy.map(one => ({ colour: mixed(one.colour, rgb(theme.sheet), 0.3), name: "" }));
+    const busy = [...shown.map((kind, i) => ({ color: rgb(SERIES[i]), name: run.kinds[kind] })), { color: rgb(REST), name: "other" }];
+    const idle = busy.map(one => ({ color: mixed(one.color, rgb(theme.panel), 0.3), name: "" }));
     const classOf = kind => place.get(kind) ?? other;
     return {
       classes: [...busy, ...idle, stuck], ground: rgb(theme.soft), idle: "",
@@ -46,15 +46,15 @@ function colouring(run, mode, theme) {
     };
   }
   if (mode === "wait") {
-    const busy = { colour: mixed(rgb(theme.comm), rgb(theme.sheet), 0.28), name: "busy" };
-    const states = run.states.map(([name], i) => ({ colour: rgb(WAITS[i]), name }));
+    const busy = { color: mixed(rgb(theme.comm), rgb(theme.panel), 0.28), name: "busy" };
+    const states = run.states.map(([name], i) => ({ color: rgb(WAITS[i]), name }));
     return { classes: [busy, ...states, stuck], ground: rgb(theme.soft), idle: "", busy: () => 0, wait: row => 1 + run.wait.state[row] };
   }
-  const classes = [{ colour: rgb(theme.comm), name: "communicating" }, { colour: rgb(theme.comp), name: "computing" }, stuck];
+  const classes = [{ color: rgb(theme.comm), name: "communicating" }, { color: rgb(theme.comp), name: "computing" }, stuck];
   return { classes, ground: rgb(theme.idle), idle: "idle", busy: kind => kind, wait: null };
 }
 
-/** The class of every stretch and of every wait, by number; asked once, and kept for as long as the page is open. */
+/** The class of every interval and of every wait, by number; computed once and cached. */
 function classesOf(run, mode, scheme) {
   run.classes ??= {};
   if (!run.classes[mode]) {
@@ -66,7 +66,7 @@ function classesOf(run, mode, scheme) {
   return run.classes[mode];
 }
 
-/** Rows of ranks, from t0 to t1, as an image one pixel high a row. `stride` leaves ranks out; rows can be painted a few at a time. */
+/** Rows of ranks, from t0 to t1, as an image with one pixel per row. `stride` skips ranks; rows can be painted in steps. */
 class Painting {
   constructor(run, rows, t0, t1, width, scheme, mode, stride = 1) {
     Object.assign(this, { run, rows, t0, t1, width, scheme, stride, next: 0 });
@@ -74,10 +74,10 @@ class Painting {
     this.planes = scheme.classes.map(() => new Float32Array(width + 2));
     this.image = new ImageData(width, Math.max(rows.length, 1));
     this.sums = new Float64Array(scheme.classes.length + 1);
-    this.touched = new Uint8Array(scheme.classes.length);  // classes that are in the row
+    this.touched = new Uint8Array(scheme.classes.length);  // classes that occur in the row
   }
 
-  /** Paint until a time of the page's clock; returns whether all of it is there. */
+  /** Paint until a time of the page's clock; returns whether all rows are painted. */
   paint(until = Infinity) {
     while (this.next < this.rows.length) {
       this.#row(this.next++);
@@ -98,7 +98,7 @@ class Painting {
       const stuck = run.stuckOf.size && run.stuckOf.get(rank);
       if (stuck) this.#cover(planes.length - 1, stuck.since, run.end);
     }
-    this.#colour(row, counted, lastRank - firstRank);
+    this.#color(row, counted, lastRank - firstRank);
   }
 
   #cover(which, start, end) {
@@ -111,7 +111,7 @@ class Painting {
     plane[i] -= 1 - part; plane[i + 1] -= part;
   }
 
-  /** The same as `cover` for each stretch of a rank, written out: this is where the time goes. */
+  /** `cover` for each interval of a rank, inlined: most of the time is spent here. */
   #busy(rank) {
     const { planes, touched, width, t0, t1 } = this, { first, from, to } = this.run.span, { busy } = this.classes, scale = width / (t1 - t0);
     let i = first[rank], end = first[rank + 1];
@@ -142,17 +142,17 @@ class Painting {
     }
   }
 
-  /** Differences to shares, shares to colours: class after class, so that each loop is a short one over numbers. */
-  #colour(row, counted, ranks) {
+  /** Convert differences to shares, and shares to colors: class by class, so that each loop is short. */
+  #color(row, counted, ranks) {
     const { planes, width, sums, run, t0, t1 } = this, { classes, ground } = this.scheme, each = 1 / counted;
     const { left, red, green, blue, pixels } = this.mix ??= {
       left: new Float32Array(width), red: new Float32Array(width), green: new Float32Array(width), blue: new Float32Array(width),
       pixels: new Uint32Array(this.image.data.buffer),
     };
-    left.fill(1);  // of waiting for ever, which comes last, only where nothing else is
+    left.fill(1);  // blocked ranks are the last class, drawn only in the remaining part
     red.fill(ground[0] + 0.5); green.fill(ground[1] + 0.5); blue.fill(ground[2] + 0.5);
     for (let which = 0; which < planes.length; which++) {
-      const plane = planes[which], [r, g, b] = classes[which].colour.map((part, i) => part - ground[i]);
+      const plane = planes[which], [r, g, b] = classes[which].color.map((part, i) => part - ground[i]);
       if (!this.touched[which]) continue;
       let total = 0, sum = 0;
       for (let x = 0; x < width; x++) {
@@ -165,22 +165,22 @@ class Painting {
       }
       sums[which] += sum * ranks;
     }
-    const scale = width / (t1 - t0), begin = limited((0 - t0) * scale, 0, width), finish = limited((run.end - t0) * scale, 0, width);
+    const scale = width / (t1 - t0), begin = limited((0 - t0) * scale, 0, width), finish = limited(((run.timeless ? 0 : run.end) - t0) * scale, 0, width);
     for (let x = 0, at = width * row; x < width; x++, at++) {
-      const alpha = 255 * Math.max(Math.min(x + 1, finish) - Math.max(x, begin), 0);  // nothing before the start and after the end
+      const alpha = 255 * Math.max(Math.min(x + 1, finish) - Math.max(x, begin), 0);  // transparent before the start and after the end
       pixels[at] = (alpha << 24 | blue[x] << 16 | green[x] << 8 | red[x]) >>> 0;
     }
     sums[planes.length] += (finish - begin) * ranks;
   }
 }
 
-/** Stretches that are visible, at most: what a picture will cost. */
+/** An estimate of the number of visible intervals: the cost of a picture. */
 function visibleSpans(run, rows, t0, t1) {
   if (!rows.length) return 0;
   const { first, from, to } = run.span, low = rows[0][0], high = rows[rows.length - 1][1];
   if (t0 <= 0 && t1 >= run.time) return first[high] - first[low];
   let found = 0, seen = 0;
-  for (let rank = low; rank < high; rank += Math.ceil((high - low) / 64), seen++) {  // 64 of them tell
+  for (let rank = low; rank < high; rank += Math.ceil((high - low) / 64), seen++) {  // a sample of 64 ranks
     const start = firstWhere(first[rank], first[rank + 1], i => to[i] > t0);
     found += firstWhere(start, first[rank + 1], i => from[i] >= t1) - start;
   }

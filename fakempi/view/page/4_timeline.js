@@ -1,9 +1,19 @@
-// The timeline: lanes of one run, or of two on one scale, a ruler, messages as arrows, and what lies over them.
+// The timeline: rows of one run, or of two on the same scale, a ruler, messages as arrows, and overlays.
 
-const RULER = 28, TITLE = 20, LEAST = 2, ARROWS = 1500, SAMPLE = 400;
-const ROOMY = 1000, APART_BY = 16;  // pixels: two runs stand side by side from this width on, so far from each other
-const BUDGET = 60000;  // stretches that are painted at once, at most; of more, some ranks until the view rests, and then all by and by
-const SLICE = 10;      // milliseconds of that at a time
+const RULER = 28, TITLE = 20, LEAST = 2, ARROWS = 1500;
+const DENSITY = 4, DENSE = 4000;  // pixels per cell of the density of messages, and messages that are counted in it
+const ROOMY = 1000, RUN_GAP = 16;  // pixels: minimum width for two runs side by side, and their distance
+const BUDGET = 60000;  // maximum number of intervals painted at once; above, a sample of ranks while the view moves, then all in steps
+const SLICE = 10;      // milliseconds per step
+
+/** The row that contains a rank. */
+const rowOf = (groups, rank) => firstWhere(0, groups.length, i => groups[i] > rank) - 1;
+
+/** The least and the largest number of ranks in a row; the last row, which may have fewer because the run ends, does not count. */
+function sizesOf(rows) {
+  const sizes = rows.map(([first, after]) => after - first), [most, last] = [Math.max(...sizes, 1), sizes.at(-1)];
+  return [Math.min(...last < most && rows.length > 1 ? sizes.slice(0, -1) : sizes, most), most];
+}
 
 class Timeline {
   constructor(runs, element) {
@@ -15,7 +25,7 @@ class Timeline {
     this.end = Math.max(...runs.map(run => run.end));
     [this.t0, this.t1] = [0, this.end];
     this.mode = "state";
-    this.side = runs.length > 1 && Boolean(runs[0].schedule);  // two schedules differ in one place: side by side, if there is room
+    this.side = runs.length > 1 && Boolean(runs[0].schedule);  // two schedules differ in one place: side by side, if the window is wide enough
     this.arrows = true;
     this.critical = false;
     this.chosen = null;      // {band, rank, span, wait, message}
@@ -26,17 +36,17 @@ class Timeline {
     new ResizeObserver(() => this.resize()).observe(element);
   }
 
-  // -- what is seen ---------------------------------------------------------------------------------------------
+  // -- the visible part -----------------------------------------------------------------------------------------
 
   resize() {
-    this.tallest = Math.max(76, innerHeight * 0.1);  // of a lane: few ranks leave room for the sheets
+    this.tallest = Math.max(76, innerHeight * 0.1);  // height of a row: leaves space for the panels if there are few ranks
     this.roomy = this.runs.length > 1 && this.element.clientWidth >= ROOMY;
-    this.beside = this.roomy && this.side;
+    this.sideBySide = this.roomy && this.side;
     const heights = this.runs.map(run => run.ranks * this.tallest + TITLE);
-    this.element.style.maxHeight = RULER + 6 + (this.beside ? Math.max(...heights) : heights.reduce((sum, each) => sum + each)) + "px";
+    this.element.style.maxHeight = RULER + 6 + (this.sideBySide ? Math.max(...heights) : heights.reduce((sum, each) => sum + each)) + "px";
     const box = this.element.getBoundingClientRect();
     this.ratio = window.devicePixelRatio || 1;
-    [this.width, this.height] = [this.element.clientWidth || box.width, this.element.clientHeight || box.height];
+    [this.width, this.height] = [this.element.clientWidth || box.width || 1, this.element.clientHeight || box.height];
     for (const canvas of [this.base, this.over]) {
       canvas.width = Math.max(1, Math.round(this.width * this.ratio));
       canvas.height = Math.max(1, Math.round(this.height * this.ratio));
@@ -50,20 +60,21 @@ class Timeline {
   }
 
   layout() {
-    const { beside } = this, two = this.bands.length > 1, room = this.height - RULER - (two ? (beside ? 1 : 2) * TITLE : 0) - 4;
+    const { sideBySide } = this, two = this.bands.length > 1, room = Math.max(this.height - RULER - (two ? (sideBySide ? 1 : 2) * TITLE : 0) - 4, 1);
     const wanted = this.bands.map(band => band.run.ranks);
     const all = wanted.reduce((sum, each) => sum + each, 0);
-    const column = beside ? (this.width - APART_BY) / 2 : this.width;
-    this.wide = column - this.gutter;  // of the time that is seen, in each
+    const column = sideBySide ? (this.width - RUN_GAP) / 2 : this.width;
+    this.wide = Math.max(column - this.gutter, 1);  // width of the visible time, in each run; the page may be hidden
     let top = RULER;
     for (const [i, band] of this.bands.entries()) {
-      if (beside) top = RULER;
+      if (sideBySide) top = RULER;
       if (two) top += TITLE;
-      band.left = this.gutter + (beside ? i * (column + APART_BY) : 0);
-      const height = two && !beside ? room * limited(wanted[i] / all, 0.2, 0.8) : room;
+      band.left = this.gutter + (sideBySide ? i * (column + RUN_GAP) : 0);
+      const height = two && !sideBySide ? room * limited(wanted[i] / all, 0.2, 0.8) : room;
       band.lane = Math.min(height / band.count, this.tallest);
       [band.top, band.height] = [top, band.lane * band.count];
-      band.fold = band.lane >= LEAST ? 1 : 2 ** Math.ceil(Math.log2(LEAST / band.lane));
+      band.groups = groupsOf(band.run, LEAST / band.lane);
+      band.folded = band.groups.length <= band.run.ranks;
       top += height;
     }
   }
@@ -72,32 +83,30 @@ class Timeline {
   time(x, band = this.column(x)) { return this.t0 + (x - band.left) / this.wide * (this.t1 - this.t0); }
   right(band) { return band.left + this.wide; }
 
-  /** Whose time it is at x: of two runs one above the other, it is the same. */
+  /** The run at x: if two runs are one above the other, the first. */
   column(x) { return this.columns.findLast(band => x >= band.left - this.gutter) || this.bands[0]; }
-  get columns() { return this.beside ? this.bands : this.bands.slice(0, 1); }
+  get columns() { return this.sideBySide ? this.bands : this.bands.slice(0, 1); }
   y(band, rank) { return band.top + (rank - band.lo) * band.lane; }
   middle(band, rank) { return this.y(band, rank) + (this.inner(band)[0] + this.inner(band)[1] / 2); }
 
-  /** Where in a lane the bar is: how far from its top, and how high. */
+  /** The bar in a row: its distance from the top, and its height. */
   inner(band) {
-    const { lane, fold } = band;
-    if (fold > 1 || lane < 6) return [0, lane];
+    const { lane, folded } = band;
+    if (folded || lane < 6) return [0, lane];
     const strip = lane >= 26 ? Math.min(lane * 0.32, 20) : 0, gap = Math.min(Math.max(lane * 0.12, 1), 7);
     return [strip + gap / 2, lane - strip - gap];
   }
 
-  /** Rows of ranks that are visible: [first, after the last]. */
+  /** The visible rows of ranks: [first, after the last]. */
   rows(band) {
-    const rows = [];
-    for (let first = Math.floor(band.lo / band.fold) * band.fold; first < Math.min(band.lo + band.count, band.run.ranks); first += band.fold) {
-      rows.push([first, Math.min(first + band.fold, band.run.ranks)]);
-    }
+    const { groups, lo, count } = band, rows = [];
+    for (let i = rowOf(groups, Math.floor(lo)); i < groups.length - 1 && groups[i] < lo + count; i++) rows.push([groups[i], groups[i + 1]]);
     return rows;
   }
 
-  /** What lies at a point. */
+  /** The run, rank and time at a point. */
   at(x, y) {
-    const here = this.beside ? [this.column(x)] : this.bands, band = here.find(each => y >= each.top && y < each.top + each.height);
+    const here = this.sideBySide ? [this.column(x)] : this.bands, band = here.find(each => y >= each.top && y < each.top + each.height);
     if (!band || x < band.left) return { band, time: this.time(x), rank: band ? this.#rank(band, y) : -1, label: true };
     return { band, rank: this.#rank(band, y), time: this.time(x) };
   }
@@ -108,7 +117,7 @@ class Timeline {
   show(t0, t1, loose = true) {
     const least = Math.max(this.end * 1e-9, 1e-18), span = limited(t1 - t0, least, this.end);
     if (t1 - t0 !== span) [t0, t1] = [(t0 + t1 - span) / 2, (t0 + t1 + span) / 2];
-    const slack = loose ? span * 0.4 : 0;  // so that what is at an end can be moved to the middle
+    const slack = loose ? span * 0.4 : 0;  // an event at an end can be moved to the middle
     if (t0 < -slack) [t0, t1] = [-slack, span - slack];
     if (t1 > this.end + slack) [t0, t1] = [this.end + slack - span, this.end + slack];
     [this.t0, this.t1] = [t0, t1];
@@ -136,10 +145,10 @@ class Timeline {
     this.changed();
   }
 
-  /** Move as little as it takes to see a rank and a time. */
+  /** Move only as far as needed to show a rank and a time. */
   reveal(band, rank, start, end = start) {
     if (rank < band.lo || rank + 1 > band.lo + band.count) this.showRanks(band, rank + 0.5 - band.count / 2, band.count);
-    if (band.fold > 1) this.showRanks(band, rank - 12, 25);
+    if (band.folded) this.showRanks(band, rank - 12, 25);
     const span = this.t1 - this.t0, length = end - start;
     if (start < this.t0 || end > this.t1 || length < span / 400) {
       const wanted = length > 0 ? limited(span, length * 1.6, Math.max(length * 60, this.end * 1e-9)) : span;
@@ -159,12 +168,12 @@ class Timeline {
     for (const listener of this.listeners) listener();
   }
 
-  /** What is seen, for tests and for scripts of others: times, ranks, and the rank that is chosen. */
+  /** The visible part, for tests and scripts: times, ranks, and the selected rank. */
   #tell() {
     const { lo, count, run } = this.bands[0], last = Math.min(Math.ceil(lo + count - 1e-9), run.ranks) - 1;
     Object.assign(this.element.dataset, {
       range: `${this.t0} ${this.t1}`, ranks: `${Math.floor(lo + 1e-9)} ${last}`, selected: this.chosen ? this.chosen.rank : "",
-      layout: this.beside ? "beside" : "stacked",
+      layout: this.sideBySide ? "side-by-side" : "stacked",
     });
     if (run.schedule?.words) this.element.dataset.deciding = `${run.schedule.time} ${run.schedule.rank}`;
   }
@@ -194,7 +203,7 @@ class Timeline {
     if (coarse) this.rest = setTimeout(() => this.#refine(), 150);
   }
 
-  /** Once it rests: all ranks, a few rows at a time, so that the page answers meanwhile; then the picture is exchanged. */
+  /** When the view rests: paint all ranks, a few rows at a time so that the page stays responsive; then replace the picture. */
   #refine() {
     const band = this.bands.find(each => each.painting?.stride > 1);
     if (!band) return;
@@ -210,7 +219,7 @@ class Timeline {
     } else this.rest = setTimeout(() => this.#refine(), 0);
   }
 
-  /** A painting with a canvas that holds it. */
+  /** A painting with its canvas. */
   #kept(painting) {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [painting.image.width, painting.image.height];
@@ -220,11 +229,12 @@ class Timeline {
 
   #drawBand(c, band) {
     const { run } = band, rows = this.rows(band), [inset, high] = this.inner(band);
-    const pixels = Math.round(this.wide * this.ratio);
-    const key = [this.t0, this.t1, rows[0], rows.length, band.fold, pixels, this.mode, this.theme.of].join();
-    if (band.painting?.key !== key) {  // what was painted and has not changed is there still
-      const scheme = colouring(run, this.mode, this.theme), cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
-      const painting = new Painting(run, rows, this.t0, this.t1, pixels, scheme, this.mode, limited(Math.ceil(cost / BUDGET), 1, band.fold));
+    const pixels = Math.round(this.wide * this.ratio), [least, most] = sizesOf(rows);
+    band.perRow = [least, most];
+    const key = [this.t0, this.t1, rows[0], rows.length, band.groups.length, pixels, this.mode, this.theme.of].join();
+    if (band.painting?.key !== key) {  // reuse an unchanged painting
+      const scheme = coloring(run, this.mode, this.theme), cost = visibleSpans(run, rows, this.t0, this.t1) * (scheme.wait ? 2 : 1);
+      const painting = new Painting(run, rows, this.t0, this.t1, pixels, scheme, this.mode, limited(Math.ceil(cost / BUDGET), 1, most));
       painting.paint();
       band.painting = Object.assign(this.#kept(painting), { key });
     }
@@ -233,27 +243,30 @@ class Timeline {
     if (!this.shares) this.shares = { scheme, sums };
     c.save();
     c.beginPath();
-    c.rect(band.left - 12, band.top, this.wide + 12, band.height);
+    const outside = this.t0 <= 0 ? 12 : 0;  // space for heads at time 0; later, lines that start earlier end at the edge
+    c.rect(band.left - outside, band.top, this.wide + outside, band.height);
     c.clip();
     c.imageSmoothingEnabled = false;
-    const { wide } = this, step = band.lane * band.fold;
-    if (!inset) c.drawImage(canvas, band.left, this.y(band, rows[0]?.[0] ?? 0), wide, rows.length * step);  // rows without gaps
+    const { wide } = this, top = this.y(band, rows[0]?.[0] ?? 0);
+    if (!inset && least === most) c.drawImage(canvas, band.left, top, wide, rows.length * band.lane * most);  // rows without gaps
+    else if (!inset) rows.forEach(([first, after], i) => c.drawImage(canvas, 0, i, pixels, 1, band.left, this.y(band, first), wide, (after - first) * band.lane));
     else for (const [i, [first]] of rows.entries()) c.drawImage(canvas, 0, i, pixels, 1, band.left, this.y(band, first) + inset, wide, high);
-    if (band.lane >= 6 && band.fold === 1) this.#hatch(c, band, rows);
+    if (band.lane >= 6 && !band.folded) this.#hatch(c, band, rows);
     if (band.lane >= 26) this.#drawNames(c, band, rows, inset, high);
     if (this.arrows) this.#drawArrows(c, band);
     if (this.critical) this.#drawPath(c, band);
     if (run.schedule?.words) drawDeciding(this, c, band);
     c.restore();
+    this.#drawLevels(c, band);
     this.#drawLabels(c, band, rows);
     return stride > 1;
   }
 
-  /** Stripes where a rank waits for ever, so that it is not the colour alone that tells. */
+  /** Stripes where a rank is blocked, so that it can be seen without color. */
   #hatch(c, band, rows) {
     const { run } = band, [inset, high] = this.inner(band);
     if (!run.stuckOf.size) return;
-    c.strokeStyle = this.theme.sheet;
+    c.strokeStyle = this.theme.panel;
     c.lineWidth = 1.5;
     for (const [rank] of rows) {
       const stuck = run.stuckOf.get(rank);
@@ -262,7 +275,7 @@ class Timeline {
       c.save();
       c.beginPath();
       let reach = x0;
-      const end = run.span.first[rank + 1];  // not where it still receives what others send
+      const end = run.span.first[rank + 1];  // not while it still receives messages
       for (let i = firstWhere(run.span.first[rank], end, i => run.span.to[i] > stuck.since); i < end; i++) {
         c.rect(reach, y, Math.max(this.x(run.span.from[i], band) - reach, 0), high);
         reach = Math.max(reach, this.x(run.span.to[i], band));
@@ -276,10 +289,10 @@ class Timeline {
     }
   }
 
-  /** Regions above the bars, and what is called inside of them, where there is room for words. */
+  /** Regions above the bars, and their names where they fit. */
   #drawNames(c, band, rows, inset, high) {
     const { run } = band, { region, regionsOf, span, times } = run, { scheme } = band.painting;
-    const { busy } = classesOf(run, this.mode, scheme), inks = scheme.classes.map(one => inkOn(one.colour));
+    const { busy } = classesOf(run, this.mode, scheme), inks = scheme.classes.map(one => inkOn(one.color));
     c.textBaseline = "middle";
     for (const [rank] of rows) {
       const top = this.y(band, rank), strip = inset - 3;
@@ -310,7 +323,7 @@ class Timeline {
     return source[thing] === rank ? `to ${dest[thing]}` : `from ${source[thing]}`;
   }
 
-  #words(c, words, x, y, room, colour) {
+  #words(c, words, x, y, room, color) {
     if (room < 10) return;
     let shown = words;
     if (c.measureText(shown).width > room) {
@@ -318,7 +331,7 @@ class Timeline {
       if (shown.length < 3) return;
       shown += "…";
     }
-    c.fillStyle = colour;
+    c.fillStyle = color;
     c.fillText(shown, x, y);
   }
 
@@ -327,28 +340,83 @@ class Timeline {
     const first = run.firstFrom(this.t0 - run.longest), last = run.firstFrom(this.t1);
     const low = band.lo - 1, high = band.lo + band.count;
     const inside = i => run.arrived(i) >= this.t0 && Math.max(source[i], dest[i]) >= low && Math.min(source[i], dest[i]) <= high;
-    const stride = Math.max(1, Math.ceil((last - first) / 20000));  // look at no more than so many
+    const stride = Math.max(1, Math.ceil((last - first) / 20000));  // a sample of at most 20,000
     let found = [];
     for (let i = first; i < last; i += stride) if (inside(i)) found.push(i);
-    const all = found.length * stride;
-    if (all > ARROWS) {  // more would only be a haze
-      const step = found.length / SAMPLE;
-      found = Array.from({ length: Math.min(SAMPLE, found.length) }, (_, k) => found[Math.floor(k * step)]);
-    }
-    [band.arrowsAt, band.drawn] = [found, { shown: found.length, all, crowded: all > ARROWS }];
+    const all = found.length * stride, crowded = all > ARROWS;  // more lines could not be distinguished
+    if (crowded) this.#drawDensity(c, band, found);
+    [band.arrowsAt, band.drawn] = [crowded ? [] : found, { all, crowded, nodes: Boolean(run.node) }];
+    if (crowded) return;
     const alpha = limited(6 / Math.sqrt(found.length + 1), 0.1, 0.75);
-    c.strokeStyle = c.fillStyle = `rgb(${this.theme.arrow} / ${alpha})`;
-    c.lineWidth = found.length < 200 ? 1.25 : 0.75;
-    c.beginPath();
     const heads = found.length < 400 && band.lane >= 8, shortest = found.length > 200 ? 2 : 0;
-    for (const i of found) {
-      const [x0, y0, x1, y1] = this.arrow(band, i);
-      if (x1 - x0 < shortest) continue;  // many that take no time to be seen would be a block of ink
-      c.moveTo(x0, y0);
-      c.lineTo(x1, y1);
+    const between = i => Boolean(run.node) && run.node[source[i]] !== run.node[dest[i]];
+    for (const [color, mine] of [[this.theme.arrow, found.filter(i => !between(i))], [this.theme.between, found.filter(between)]]) {
+      c.strokeStyle = c.fillStyle = `rgb(${color} / ${alpha})`;
+      c.lineWidth = found.length < 200 ? 1.25 : 0.75;
+      c.beginPath();
+      for (const i of mine) {
+        const [x0, y0, x1, y1] = this.arrow(band, i);
+        if (x1 - x0 < shortest) continue;  // many short arrows would only cover the picture
+        c.moveTo(x0, y0);
+        c.lineTo(x1, y1);
+      }
+      c.stroke();
+      if (heads) for (const i of mine) this.head(c, ...this.arrow(band, i), 6);
     }
-    c.stroke();
-    if (heads) for (const i of found) this.head(c, ...this.arrow(band, i), 6);
+  }
+
+  /** Many messages: how many of their lines cross each cell of a few pixels, the more the darker. */
+  #drawDensity(c, band, found) {
+    const { run } = band, { source, dest } = run.message, wide = Math.ceil(this.wide / DENSITY), high = Math.ceil(band.height / DENSITY);
+    if (wide < 1 || high < 1) return;
+    const counts = [new Float32Array(wide * high), new Float32Array(wide * high)], every = Math.max(1, Math.ceil(found.length / DENSE));
+    for (let k = 0; k < found.length; k += every) {
+      const i = found[k], [x0, y0, x1, y1] = this.arrow(band, i), cells = counts[run.node && run.node[source[i]] !== run.node[dest[i]] ? 1 : 0];
+      const [cx, cy, dx, dy] = [(x0 - band.left) / DENSITY, (y0 - band.top) / DENSITY, (x1 - x0) / DENSITY, (y1 - y0) / DENSITY];
+      const steps = Math.min(Math.ceil(Math.max(Math.abs(dx), Math.abs(dy), 1)), 4 * (wide + high));
+      for (let step = 0; step < steps; step++) {
+        const x = Math.floor(cx + dx * (step + 0.5) / steps), y = Math.floor(cy + dy * (step + 0.5) / steps);
+        if (x >= 0 && x < wide && y >= 0 && y < high) cells[y * wide + x]++;
+      }
+    }
+    let most = 1;
+    for (let cell = 0; cell < wide * high; cell++) most = Math.max(most, counts[0][cell] + counts[1][cell]);
+    const colors = [this.theme.arrow, this.theme.between].map(text => text.split(" ").map(Number));
+    const canvas = document.createElement("canvas"), image = new ImageData(wide, high);
+    for (let cell = 0; cell < wide * high; cell++) {
+      const sum = counts[0][cell] + counts[1][cell];
+      if (!sum) continue;
+      for (let channel = 0; channel < 3; channel++) image.data[4 * cell + channel] = (colors[0][channel] * counts[0][cell] + colors[1][channel] * counts[1][cell]) / sum;
+      image.data[4 * cell + 3] = 255 * 0.75 * Math.sqrt(sum / most);
+    }
+    [canvas.width, canvas.height] = [wide, high];
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    c.save();
+    c.imageSmoothingEnabled = true;
+    c.drawImage(canvas, band.left, band.top, wide * DENSITY, high * DENSITY);
+    c.restore();
+  }
+
+  /** A line above the first rank of each part of the machine. */
+  #drawLevels(c, band) {
+    const found = boundaries(band.run, band.lo, band.lo + band.count, band.height);
+    band.levels = found.map(([level]) => level);
+    c.strokeStyle = this.theme.ink;
+    c.globalAlpha = 0.5;
+    for (const [level, ranks] of found) {
+      const [width, dashes] = penOf(level);
+      c.lineWidth = width;
+      c.setLineDash(dashes);
+      c.beginPath();
+      for (const rank of ranks) {
+        const y = Math.round(this.y(band, rank)) + width % 2 / 2;
+        c.moveTo(band.left - 8, y);
+        c.lineTo(this.right(band), y);
+      }
+      c.stroke();
+    }
+    c.setLineDash([]);
+    c.globalAlpha = 1;
   }
 
   arrow(band, i) {
@@ -384,15 +452,20 @@ class Timeline {
   #drawLabels(c, band, rows) {
     c.textAlign = "right";
     c.textBaseline = "middle";
-    const least = this.large ? 19 : 15, height = band.lane * band.fold, every = 2 ** Math.max(0, Math.ceil(Math.log2(least / height)));
-    for (const [first, after] of rows) {
-      if (Math.floor(first / band.fold) % every) continue;
-      let y = band.fold === 1 ? this.middle(band, first) : this.y(band, first) + height / 2;
+    const least = this.large ? 19 : 15, [, most] = band.perRow, every = 2 ** Math.max(0, Math.ceil(Math.log2(least / (band.lane * most))));
+    const begin = rowOf(band.groups, rows[0]?.[0] ?? 0);
+    let before = -Infinity;
+    for (const [i, [first, after]] of rows.entries()) {
+      if ((begin + i) % every) continue;
+      const height = band.lane * (after - first);
+      let y = band.folded ? this.y(band, first) + height / 2 : this.middle(band, first);
+      if (y - before < least - 1) continue;  // rows have different numbers of ranks
       if (height < least) y = limited(y, band.top + 6, band.top + band.height - 4);
       if (y < band.top + 4 || y > band.top + band.height - 2) continue;
       const mine = this.chosen?.band === band && this.chosen.rank >= first && this.chosen.rank < after;
       c.font = this.font(12, mine ? "700" : "");
       c.fillStyle = mine ? this.theme.ink : this.theme.quiet;
+      before = y;
       c.fillText(after - first > 1 && every === 1 ? `${first}-${after - 1}` : String(first), band.left - 10, y);
     }
     c.textAlign = "left";
@@ -410,11 +483,12 @@ class Timeline {
     c.font = this.font(12);
     c.textBaseline = "middle";
     c.fillStyle = this.theme.quiet;
+    const shown = this.runs.every(run => run.timeless) ? [0] : found;
     for (const band of this.columns) {
       c.textAlign = "right";
       c.fillText("rank", band.left - 10, RULER / 2);
       c.textAlign = "center";
-      for (const tick of found) {
+      for (const tick of shown) {
         const x = this.x(tick, band);
         if (x < band.left - 1) continue;
         c.strokeStyle = this.theme.line;
@@ -430,7 +504,7 @@ class Timeline {
     c.textAlign = "left";
   }
 
-  /** What changes with every move of the pointer or of the player, on a canvas of its own. */
+  /** Overlays that change with the pointer or the player, on a separate canvas. */
   drawOver() {
     const c = this.over.getContext("2d");
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -446,7 +520,7 @@ class Timeline {
     this.#drawChosen(c);
   }
 
-  /** The interval, and the moment of the player or that under the pointer. */
+  /** The interval, and the time of the player or of the pointer. */
   #drawTimes(c, band) {
     if (this.interval) {
       const [x0, x1] = this.interval.map(time => this.x(time, band));
@@ -483,6 +557,7 @@ class Timeline {
     c.lineWidth = 1.5;
     c.strokeRect(band.left - 2, y + 0.5, this.wide + 1, Math.max(band.lane - 1, 1));
     if (message >= 0) {
+      if (this.t0 > 0) { c.beginPath(); c.rect(band.left, band.top, this.wide, band.height); c.clip(); }
       const ends = this.arrow(band, message);
       c.strokeStyle = c.fillStyle = this.theme.ink;
       c.lineWidth = 3;
@@ -493,14 +568,14 @@ class Timeline {
     c.restore();
   }
 
-  /** The player's moment: messages under way are dots on its line, as far between the lanes as they have come. */
+  /** The time of the player: messages in transit are dots on its line, at their positions between the rows. */
   #drawMoment(c, column) {
     const x = this.x(this.moment, column);
     c.strokeStyle = c.fillStyle = this.theme.path;
     c.lineWidth = 1.5;
     c.beginPath(); c.moveTo(x, RULER - 6); c.lineTo(x, this.height); c.stroke();
     c.beginPath(); c.moveTo(x - 6, RULER - 10); c.lineTo(x + 6, RULER - 10); c.lineTo(x, RULER - 2); c.fill();
-    for (const band of this.beside ? [column] : this.bands) {
+    for (const band of this.sideBySide ? [column] : this.bands) {
       const { run } = band;
       const first = run.firstFrom(this.moment - run.longest), last = firstWhere(first, run.messages, i => run.start(i) > this.moment);
       for (let i = first, step = Math.ceil((last - first) / 4000) || 1; i < last; i += step) {

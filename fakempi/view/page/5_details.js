@@ -1,6 +1,6 @@
-// What there is to say of a moment of a rank: in the tooltip, and in the card of what is chosen.
+// Descriptions of a rank at a time: for the tooltip, and for the card of the selection.
 
-/** An element with properties and children; text is never read as markup. */
+/** An element with properties and children; text is not parsed as markup. */
 function make(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -10,13 +10,29 @@ function make(tag, properties = {}, ...children) {
   return made;
 }
 
+/** Expressions in a text: a call, a time, a place, a rank or a tag, a number with its unit. */
+const EXPRESSION = new RegExp([/[\w.]+\([^()\n]*\)/, /\bt = [\d.e+-]*\d(?: s\b)?/, /(?:at )?[^\s()]+:\d+/, /(?:ranks?|tag) \d[\d-]*/,
+  /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:[kMGTPE]?B|[mµn]?s|bytes?|messages?|ranks?)\b)?/].map(each => each.source).join("|"), "g");
+
+/** A text as nodes; a line does not end within an expression unless the expression is longer than the line. */
+function unbroken(text) {
+  const nodes = [];
+  let end = 0;
+  for (const found of text.matchAll(EXPRESSION)) {
+    if (!/[ (:+-]/.test(found[0])) continue;  // a line cannot end in it
+    nodes.push(text.slice(end, found.index), make("span", { className: "unbroken" }, found[0]));
+    end = found.index + found[0].length;
+  }
+  return [...nodes, text.slice(end)];
+}
+
 function pairs(items) {
   const list = make("dl", { className: "pairs" });
-  for (const [name, value] of items) if (value) list.append(make("dt", {}, name), make("dd", {}, value));
+  for (const [name, value] of items) if (value) list.append(make("dt", {}, name), make("dd", {}, ...unbroken(value)));
   return list;
 }
 
-/** What is at a moment of a rank: a message, computing, a wait, for ever or not, and the regions around. */
+/** The message, compute interval or wait of a rank at a time; `stuck` if the rank is blocked then. */
 function lookUp(run, rank, time, near = 0) {
   const found = { rank, time, span: -1, wait: -1, message: -1, stuck: null };
   const stuck = run.stuckOf.get(rank);
@@ -32,7 +48,7 @@ function ofMessage(run, i) {
   const posted = times[message.posted[i]], start = run.start(i), awaited = run.at(message.awaited[i]);
   const waited = start - posted;
   const late = awaited > posted && awaited <= start;
-  const reason = waited <= 0 ? "" : `${seconds(waited)} for ${late ? "its receive" : "a port that was busy"}`;
+  const reason = waited <= 0 ? "" : `${seconds(waited)} for ${late ? "its receive" : "a busy port"}`;
   return {
     title: run.place(message.call[i]) || "message",
     items: [
@@ -41,19 +57,19 @@ function ofMessage(run, i) {
       ["sent", seconds(posted, 6)],
       ["started", seconds(start, 6)],
       ["arrived", seconds(run.arrived(i), 6)],
-      ["received", isFinite(awaited) ? `${run.place(message.receive_call[i]) || "receive"}, posted ${seconds(awaited, 6)}` : "by nobody"],
+      ["received", isFinite(awaited) ? `${run.place(message.receive_call[i]) || "receive"}, posted ${seconds(awaited, 6)}` : "not received"],
       ["waited", reason],
       ["part of", message.region[i] >= 0 ? run.regionName(message.region[i]) : ""],
     ],
   };
 }
 
-/** A title, and names with values. */
+/** A title, and pairs of a name and a value. */
 function describe(run, found) {
   const { times } = run;
   if (found.stuck) {
     const { call, site, since, wants, polls } = found.stuck;
-    return { title: `${call} at ${site}`, items: [[`rank ${found.rank}`, polls ? "polls in vain" : "waits for ever"], ["since", seconds(since, 6)], ["for", wants.map(want => want.words).join("; ")]] };
+    return { title: `${call} at ${site}`, items: [[`rank ${found.rank}`, polls ? "polls without success" : "blocked"], ["since", seconds(since, 6)], ["waits for", wants.map(want => want.words).join("; ")]] };
   }
   if (found.message >= 0) return ofMessage(run, found.message);
   const around = run.regionsAt(found.rank, found.time).map(row => run.regionName(row)).join(" › ");
@@ -91,7 +107,7 @@ function arrowNear(timeline, band, x, y) {
   return best;
 }
 
-/** What is under the pointer: in a lane what the rank does; between lanes the arrow. */
+/** The event under the pointer: of the rank in a row, or the arrow between rows. */
 function under(timeline, x, y) {
   const { band, rank, time, label } = timeline.at(x, y);
   if (!band || label) return band ? { band, rank, time, label } : null;
@@ -108,12 +124,12 @@ class Tooltip {
   constructor(element) { this.element = element; }
 
   show(timeline, found, x, y) {
-    const told = found && !found.label ? describe(found.band.run, found) : null;
-    if (!told) return this.hide();
-    const { band } = found, folded = band.fold > 1;
+    const described = found && !found.label ? describe(found.band.run, found) : null;
+    if (!described) return this.hide();
+    const { band } = found, row = rowOf(band.groups, found.rank), ranks = band.groups[row + 1] - band.groups[row];
     this.element.replaceChildren(
-      make("h3", {}, told.title), pairs(told.items),
-      ...(folded ? [make("div", { style: "opacity:.65;margin-top:4px" }, `One of ${band.fold} ranks in this row: Shift and wheel unfolds.`)] : []));
+      make("h3", {}, ...unbroken(described.title)), pairs(described.items),
+      ...(ranks > 1 ? [make("div", { style: "opacity:.65;margin-top:4px" }, `One of ${ranks} ranks in this row; Shift and wheel shows fewer ranks.`)] : []));
     this.element.hidden = false;
     const { width, height } = this.element.getBoundingClientRect();
     this.element.style.left = (x + 18 + width > innerWidth ? Math.max(x - width - 14, 4) : x + 18) + "px";
@@ -126,25 +142,25 @@ class Tooltip {
   }
 }
 
-/** The card of what is chosen, with ways to go on from there. */
+/** The card of the selection, with buttons to move on from it. */
 function drawChosen(timeline, element, go) {
   const { chosen } = timeline;
   if (element.of === chosen) return;
   element.of = chosen;
   if (!chosen) {
-    element.replaceChildren(make("h2", {}, "Nothing is chosen"),
-      make("p", { className: "quiet" }, "Click a bar to see the message behind it, and click once more to follow it to its other end."));
+    element.replaceChildren(make("h2", {}, "No selection"),
+      make("p", { className: "quiet" }, "Click a bar to select its message; click again to follow it to its other end."));
     return;
   }
-  const { run } = chosen.band, told = describe(run, chosen) || { title: "", items: [] };
+  const { run } = chosen.band, described = describe(run, chosen) || { title: "", items: [] };
   const acts = make("div", { className: "acts" });
-  const act = (words, what) => acts.append(make("button", { type: "button", onclick: what }, words));
+  const act = (label, handler) => acts.append(make("button", { type: "button", onclick: handler }, label));
   if (chosen.message >= 0) {
     const { source, dest } = run.message;
     act(`sender, ${source[chosen.message]}`, () => go.end(source[chosen.message]));
     act(`receiver, ${dest[chosen.message]}`, () => go.end(dest[chosen.message]));
   }
-  act("before", () => go.next(-1));
-  act("after", () => go.next(1));
-  element.replaceChildren(make("h2", {}, `Rank ${chosen.rank}`), make("p", {}, told.title === `rank ${chosen.rank}` ? "" : told.title), pairs(told.items), acts);
+  act("previous", () => go.next(-1));
+  act("next", () => go.next(1));
+  element.replaceChildren(make("h2", {}, `Rank ${chosen.rank}`), make("p", {}, ...unbroken(described.title === `rank ${chosen.rank}` ? "" : described.title)), pairs(described.items), acts);
 }

@@ -1,4 +1,4 @@
-// What people do: wheel, drag, click, keys, search, play, and the address with the view in it.
+// User input: wheel, drag, click, keys, search, playback, and the view in the address.
 
 class Controls {
   constructor(timeline, tooltip) {
@@ -17,17 +17,17 @@ class Controls {
     on("all", () => this.everything());
     on("theme", () => this.swapTheme());
     on("ask", () => document.getElementById("help").showModal());
-    for (const radio of document.querySelectorAll("input[name=colour]")) {
+    for (const radio of document.querySelectorAll("input[name=color]")) {
       radio.addEventListener("change", () => { timeline.mode = radio.value; timeline.changed(); });
     }
     for (const id of ["arrows", "critical"]) {
       document.getElementById(id).addEventListener("change", event => { timeline[id] = event.target.checked; timeline.changed(); });
     }
-    const beside = document.getElementById("beside");
-    beside.closest("label").hidden = timeline.runs.length < 2;
-    beside.checked = timeline.side;
-    beside.addEventListener("change", () => { timeline.side = beside.checked; timeline.resize(); });
-    timeline.listeners.push(() => { beside.disabled = !timeline.roomy; });
+    const sideBySide = document.getElementById("side-by-side");
+    sideBySide.closest("label").hidden = timeline.runs.length < 2;
+    sideBySide.checked = timeline.side;
+    sideBySide.addEventListener("change", () => { timeline.side = sideBySide.checked; timeline.resize(); });
+    timeline.listeners.push(() => { sideBySide.disabled = !timeline.roomy; });
   }
 
   swapTheme() {
@@ -49,8 +49,8 @@ class Controls {
     if (!found) { timeline.choose(null); return; }
     this.current = found.band;
     timeline.choose(found);
-    const told = describe(found.band.run, found);
-    document.getElementById("said").textContent = told ? `Rank ${found.rank}. ${told.title}. ${told.items.map(([name, value]) => value && `${name}: ${value}`).filter(Boolean).join(". ")}` : `Rank ${found.rank}`;
+    const described = describe(found.band.run, found);
+    document.getElementById("said").textContent = described ? `Rank ${found.rank}. ${described.title}. ${described.items.map(([name, value]) => value && `${name}: ${value}`).filter(Boolean).join(". ")}` : `Rank ${found.rank}`;
   }
 
   chooseMessage(band, i, rank) {
@@ -60,7 +60,7 @@ class Controls {
     this.timeline.reveal(band, rank, run.start(i), run.arrived(i));
   }
 
-  /** To an end of the chosen message; without a rank, to the other one. */
+  /** Select an end of the selected message: the one at `rank`, by default the other one. */
   follow(rank) {
     const { chosen } = this.timeline;
     if (!chosen || chosen.message < 0) return;
@@ -68,7 +68,7 @@ class Controls {
     this.chooseMessage(chosen.band, i, rank ?? (chosen.rank === source[i] ? dest[i] : source[i]));
   }
 
-  /** The stretch after or before what is chosen, on its rank. */
+  /** Select the next or the previous interval of the selected rank. */
   next(step) {
     const { chosen } = this.timeline;
     if (!chosen) return;
@@ -86,7 +86,7 @@ class Controls {
     const { timeline } = this, middle = (timeline.t0 + timeline.t1) / 2;
     this.choose({ band, ...lookUp(band.run, rank, limited(middle, 0, band.run.time)) });
     if (rank < band.lo || rank + 1 > band.lo + band.count) timeline.showRanks(band, rank + 0.5 - band.count / 2, band.count);
-    if (band.fold > 1) timeline.showRanks(band, rank - 24, 49);
+    if (band.folded) timeline.showRanks(band, rank - 24, 49);
   }
 
   // -- pointer --------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Controls {
 
   #keys() {
     const { timeline } = this, flip = id => document.getElementById(id).click();
-    const colour = value => document.querySelector(`input[name=colour][value=${value}]`).click();
+    const color = value => document.querySelector(`input[name=color][value=${value}]`).click();
     const rank = step => {
       const { chosen } = timeline, band = chosen?.band || timeline.bands[0];
       this.chooseRank(band, limited((chosen ? chosen.rank : -1) + step, 0, band.run.ranks - 1));
@@ -183,17 +183,17 @@ class Controls {
       ArrowLeft: () => this.#move(-timeline.wide / 8), ArrowRight: () => this.#move(timeline.wide / 8),
       ArrowUp: () => rank(-1), ArrowDown: () => rank(1), PageUp: () => rank(-16), PageDown: () => rank(16),
       "[": () => timeline.zoomRanks(1.5, this.current), "]": () => timeline.zoomRanks(1 / 1.5, this.current),
-      "0": () => this.everything(), Home: () => this.everything(), Enter: () => this.follow(), n: () => this.next(1), p: () => this.next(-1),
-      " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"), s: () => flip("beside"),
-      1: () => colour("state"), 2: () => colour("call"), 3: () => colour("wait"), d: () => this.swapTheme(),
+      "<": () => this.#move(-timeline.wide / 2), ">": () => this.#move(timeline.wide / 2),
+      "0": () => this.everything(), Home: () => this.everything(), Enter: () => this.follow(), n: () => this.nextHit(1), p: () => this.nextHit(-1),
+      " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"), s: () => flip("side-by-side"),
+      k: () => color({ state: "call", call: "wait", wait: "state" }[timeline.mode]), d: () => this.swapTheme(), 1: () => this.element.focus(),
+      ...Object.fromEntries(PANELS.map(([name], i) => [i + 2, () => flip(`tab-${name}`)])),
       "/": () => document.getElementById("search").focus(), "?": () => document.getElementById("help").showModal(),
-      Escape: () => { this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
+      Escape: () => { this.clearSearch(); this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
     };
     addEventListener("keydown", event => {
       if (document.getElementById("help").open) return;  // Escape closes it
-      const typing = /^(input|select|textarea|button)$/i.test(event.target.tagName);
-      if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
-      if (event.target.getAttribute?.("role") === "tab") return;
+      if (event.ctrlKey || event.metaKey || event.altKey || (usesKey(event.target, event.key) && event.key !== "Escape")) return;
       const act = keys[event.key];
       if (act) { event.preventDefault(); act(); }
     });
@@ -203,31 +203,42 @@ class Controls {
 
   #search() {
     const input = document.getElementById("search"), output = document.getElementById("hits");
-    let last = "", hits = [], at = -1;
+    let last = "";
+    this.hits = [];
     input.addEventListener("keydown", event => {
-      if (event.key === "Escape") { input.value = ""; output.textContent = ""; this.element.focus(); }
+      if (event.key === "Escape") { this.clearSearch(); this.element.focus(); }
       if (event.key !== "Enter") return;
-      const words = input.value.trim().toLowerCase(), band = this.current, { run } = band;
+      const words = input.value.trim().toLowerCase(), { run } = this.current;
       const number = /^(?:rank\s*)?(\d+)$/.exec(words);
       if (!words) { output.textContent = ""; return; }
       if (number) {
         const rank = Number(number[1]);
         output.textContent = rank < run.ranks ? "" : `The ranks are 0 to ${run.ranks - 1}.`;
-        if (rank < run.ranks) this.chooseRank(band, rank);
+        if (rank < run.ranks) this.chooseRank(this.current, rank);
         return;
       }
-      if (words !== last) { hits = searched(run, words); at = -1; last = words; }
-      if (!hits.length) { output.textContent = `Nothing here is called “${input.value.trim()}”.`; return; }
-      at = (at + (event.shiftKey ? hits.length - 1 : 1)) % hits.length;
-      output.textContent = `${whole(at + 1)} of ${whole(hits.length)}`;
-      const hit = hits[at];
-      if (hit.message >= 0) this.chooseMessage(band, hit.message, hit.rank);
-      else {
-        this.choose({ band, ...lookUp(run, hit.rank, hit.start), rank: hit.rank });
-        this.timeline.reveal(band, hit.rank, hit.start, hit.end);
-      }
+      if (words !== last || !this.hits.length) { this.hits = searched(run, words); this.hit = -1; last = words; }
+      if (!this.hits.length) output.textContent = `No call, file or region matches “${input.value.trim()}”.`;
+      else this.nextHit(event.shiftKey && this.hit >= 0 ? -1 : 1);
     });
-    input.addEventListener("input", () => { last = ""; output.textContent = ""; });
+    input.addEventListener("input", () => { this.hits = []; output.textContent = ""; });
+  }
+
+  clearSearch() {
+    this.hits = [];
+    document.getElementById("search").value = document.getElementById("hits").textContent = "";
+  }
+
+  /** Select the next or the previous search result; without a search, the next or the previous interval of the selected rank. */
+  nextHit(step) {
+    const { hits, current: band } = this;
+    if (!hits.length) { this.next(step); return; }
+    this.hit = (this.hit + step + hits.length) % hits.length;
+    document.getElementById("hits").textContent = `${whole(this.hit + 1)} of ${whole(hits.length)}`;
+    const hit = hits[this.hit];
+    if (hit.message >= 0) { this.chooseMessage(band, hit.message, hit.rank); return; }
+    this.choose({ band, ...lookUp(band.run, hit.rank, hit.start), rank: hit.rank });
+    this.timeline.reveal(band, hit.rank, hit.start, hit.end);
   }
 
   // -- play -----------------------------------------------------------------------------------------------------
@@ -256,7 +267,7 @@ class Controls {
     button.ariaLabel = "Play";
   }
 
-  /** Play what is visible in eight seconds at speed 1. */
+  /** Play the visible part, in eight seconds at speed 1. */
   toggle() {
     const { timeline } = this, button = document.getElementById("play");
     if (this.playing) { this.stop(); return; }
@@ -275,7 +286,7 @@ class Controls {
     this.playing = requestAnimationFrame(frame);
   }
 
-  /** To the next, or the last, moment at which a message starts. */
+  /** Move to the next, or the previous, start of a message. */
   stepTo(way) {
     this.stop();
     const { timeline } = this, { run } = this.current, seen = way > 0 ? (timeline.t0 > 0 ? timeline.t0 : -Infinity) : timeline.t1, now = timeline.moment ?? seen;
@@ -296,14 +307,14 @@ class Controls {
   }
 
   readAddress() {
-    const told = new URLSearchParams(location.hash.slice(1)), { timeline } = this, band = timeline.bands[0];
-    const times = /^(.+?)\.\.(.+)$/.exec(told.get("t") || "");
+    const options = new URLSearchParams(location.hash.slice(1)), { timeline } = this, band = timeline.bands[0];
+    const times = /^(.+?)\.\.(.+)$/.exec(options.get("t") || "");
     if (times && Number(times[2]) > Number(times[1])) timeline.show(Number(times[1]), Number(times[2]));
-    const ranks = /^(\d+)-(\d+)$/.exec(told.get("ranks") || "");
+    const ranks = /^(\d+)-(\d+)$/.exec(options.get("ranks") || "");
     if (ranks && Number(ranks[2]) >= Number(ranks[1])) timeline.showRanks(band, Number(ranks[1]), Number(ranks[2]) - Number(ranks[1]) + 1);
-    const rank = told.get("rank");
+    const rank = options.get("rank");
     if (rank !== null && /^\d+$/.test(rank) && Number(rank) < band.run.ranks) this.chooseRank(band, Number(rank));
-    return told.get("tab");
+    return options.get("tab");
   }
 
   writeAddress() {
@@ -317,7 +328,15 @@ class Controls {
   }
 }
 
-/** Messages, computing and regions that have the words in their call, file or name, in the order of time. */
+/** Whether an element that has the focus, for example after a click, reacts to a key itself. */
+function usesKey(target, key) {
+  if (/^(select|textarea)$/i.test(target.tagName)) return true;
+  if (/^input$/i.test(target.tagName) && !/^(checkbox|radio)$/.test(target.type)) return true;
+  if (target.type === "radio" || target.getAttribute?.("role") === "tab") return /^( |Enter|Arrow.*)$/.test(key);
+  return /^(input|button)$/i.test(target.tagName) && /^( |Enter)$/.test(key);
+}
+
+/** Messages, compute intervals and regions whose call, file or name contains a text, by time. */
 function searched(run, words) {
   const fits = run.calls.map(([name, file, line], i) => i > 0 && `${name} at ${file}:${line} ${file}`.toLowerCase().includes(words));
   const named = run.names.map(name => name && name.toLowerCase().includes(words));

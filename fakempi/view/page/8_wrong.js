@@ -1,10 +1,10 @@
-// What is wrong with a run: its findings, or why it did not end, with the graph of who waits for whom.
+// The findings of a run, or its failure, with the wait-for graph of a deadlock.
 
-const APART = 24;  // stuck ranks that are drawn one by one
+const SINGLE = 24;  // maximum number of blocked ranks with a node each
 
-function drawFindings(run, sheet, choose) {
+function drawFindings(run, panel, choose) {
   const report = make("div", { id: "findings" }), graph = make("div", { id: "waits" });
-  const lines = text => make("div", { className: "report" }, ...text.split("\n").map(line => make("div", {}, line + "\n")));
+  const lines = text => make("div", { className: "report" }, ...text.split("\n").map(line => make("div", {}, ...unbroken(line + "\n"))));
   if (run.ended) report.append(lines(run.ended.text));
   for (const finding of run.findings) {
     const [first] = finding.ranks, known = first < run.ranks;
@@ -19,17 +19,17 @@ function drawFindings(run, sheet, choose) {
     graph.append(waitGraph(run, choose));
     wrong.append(graph);
   }
-  sheet.replaceChildren(wrong);
+  panel.replaceChildren(wrong);
   if (!report.childElementCount) {
-    sheet.append(make("p", { className: "empty" }, run.about.checked === false ? "Nothing was checked in this run." : "Nothing was found to be wrong with this run."));
+    panel.append(make("p", { className: "empty" }, run.about.checked === false ? "This run was not checked." : "This run has no findings."));
   }
   return report;
 }
 
-/** Nodes and edges: every stuck rank, or, of many, those of the circle and one node for each state the others are in. */
+/** Nodes and edges: every blocked rank, or, of many, those of the cycle and one node for each call of the others. */
 function waitNodes(run) {
   const { stuck, cycle = [], misses = [] } = run.ended, nodes = new Map(), edges = [];
-  const inCycle = new Set(cycle), few = stuck.length <= APART;
+  const inCycle = new Set(cycle), few = stuck.length <= SINGLE;
   let shown = few ? cycle : cycle.length > 12 ? [...cycle.slice(0, 8), ...cycle.slice(-3)] : cycle;
   const skipped = cycle.length - shown.length;
   const nodeOf = new Map();
@@ -59,17 +59,17 @@ function waitNodes(run) {
   }
   const middle = nodes.get("…");
   let order = shown.map(rank => nodeOf.get(rank));
-  if (!order.length) order = [...nodes.values()].filter(node => node.over);  // without a circle, those that have ended stand there
+  if (!order.length) order = [...nodes.values()].filter(node => node.over);  // without a cycle: the ranks that have ended
   if (middle && skipped) order.splice(8, 0, middle);
   if (middle) middle.key = `… ${whole(skipped)} more …`;
   return { ring: order, others: [...nodes.values()].filter(node => !order.includes(node)), edges };
 }
 
 function waitGraph(run, choose) {
-  // Those of the circle stand in a circle; all others in columns left of it, or by themselves if there is none.
+  // The ranks of the cycle form a circle; all others are in columns left of it, or alone if there is no cycle.
   const { ring, others, edges } = waitNodes(run), all = [...ring, ...others], words = all.length <= 8;
   const [w, h] = words ? [150, 42] : [84, 26], columns = Math.ceil(others.length / 8), rows = Math.ceil(others.length / Math.max(columns, 1));
-  const upright = ring.length === 2 && others.length > 0;  // two beside each other, unless others point at them
+  const upright = ring.length === 2 && others.length > 0;  // two nodes are side by side unless others point at them
   const side = columns * (w + 44), radius = ring.length > 1 && !upright ? Math.max(w * 0.75, ring.length * (words ? 30 : 15)) : 0;
   const W = side + 2 * radius + w + 16, H = Math.max(2 * Math.max(radius * 0.62, ring.length > 2 || others.length ? 74 : 34) + h + 12, rows * (h + 14) + 10);
   const [cx, cy] = [side + radius + w / 2 + 8, H / 2];
@@ -84,21 +84,21 @@ function waitGraph(run, choose) {
   });
   const svg = parseSvg(`<svg role="img"></svg>`);
   const cycle = run.ended.cycle || [];
-  svg.setAttribute("aria-label", cycle.length ? `Ranks wait in a circle: ${cycle.slice(0, 12).join(", ")}${cycle.length > 12 ? ", …" : ""}, ${cycle[0]}` : "Who waits for whom; there is no circle");
+  svg.setAttribute("aria-label", cycle.length ? `Wait-for graph with a cycle: ${cycle.slice(0, 12).join(", ")}${cycle.length > 12 ? ", …" : ""}, ${cycle[0]}` : "Wait-for graph without a cycle");
   const draw = (tag, attributes, text, title) => {
     const made = document.createElementNS(svg.namespaceURI, tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     if (text) made.textContent = text;
-    if (title) { const told = document.createElementNS(svg.namespaceURI, "title"); told.textContent = title; made.append(told); }
+    if (title) { const label = document.createElementNS(svg.namespaceURI, "title"); label.textContent = title; made.append(label); }
     svg.append(made);
     return made;
   };
-  const reach = [0, 0, W, H];  // of nodes, and of arcs that go out beyond them
+  const reach = [0, 0, W, H];  // bounding box of nodes and arcs
   for (const { from, to, circle, miss, title } of edges) {
     const kind = circle ? "circle" : miss ? "miss" : "", [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy) || 1;
     const bend = miss ? 60 : edges.some(other => other.from === to && other.to === from) ? 26 : 10;
     const [mx, my] = [(from.x + to.x) / 2 - dy / length * bend, (from.y + to.y) / 2 + dx / length * bend];
-    const edgePoint = (node, x, y) => {  // where the line from there meets the node's box
+    const edgePoint = (node, x, y) => {  // intersection of the line with the node's box
       const [ex, ey] = [x - node.x, y - node.y], t = Math.min(w / 2 / Math.abs(ex || 1e-9), h / 2 / Math.abs(ey || 1e-9));
       return [node.x + ex * Math.min(t, 1), node.y + ey * Math.min(t, 1)];
     };
@@ -119,12 +119,12 @@ function waitGraph(run, choose) {
     if (words) draw("text", { class: "small", x: node.x, y: node.y + 12 }, fit(node.small, 26));
   }
   svg.setAttribute("viewBox", `${reach[0]} ${reach[1]} ${reach[2] - reach[0]} ${reach[3] - reach[1]}`);
-  const key = make("p", { className: "quiet" }, cycle.length ? "Who waits for whom: the thick arrows are the circle." : "Who waits for whom: there is no circle.",
-    run.ended.misses?.length ? " Dashed: a message that would have fitted but for one thing." : "");
+  const key = make("p", { className: "quiet" }, cycle.length ? "Arrows lead to the awaited rank; thick arrows are the cycle." : "Arrows lead to the awaited rank; there is no cycle.",
+    run.ended.misses?.length ? " Dashed: a near miss, a message that differs from the receive in one property." : "");
   return make("figure", {}, svg, key);
 }
 
-/** Of a schedule, the choice that decides: a diamond, its message, and what was taken, in words. */
+/** The deciding choice of a schedule: a diamond, its message, and a description. */
 function drawDeciding(timeline, c, band) {
   const { theme, large } = timeline, { left: begin } = band, end = timeline.right(band), { schedule } = band.run, size = large ? 10 : 8;
   const x = timeline.x(schedule.time, band), y = timeline.middle(band, schedule.rank);
@@ -141,24 +141,24 @@ function drawDeciding(timeline, c, band) {
   c.closePath();
   c.fill();
   c.lineWidth = 2;
-  c.strokeStyle = theme.sheet;
+  c.strokeStyle = theme.panel;
   c.stroke();
   c.font = timeline.font(12, "600");
   c.textBaseline = "middle";
   const wide = c.measureText(schedule.words).width + 16, high = large ? 26 : 20;
-  const before = x - size - 6 - wide, after = x + size + 6;  // not over the message: before it, behind it, above it, or below it
-  const beside = before >= begin || after + wide <= end, above = y - size - 6 - high;
-  const left = before >= begin ? before : beside ? after : limited(x - wide / 2, begin, end - wide);
-  const level = beside ? y - high / 2 : above >= band.top ? above : y + size + 6;
+  const before = x - size - 6 - wide, after = x + size + 6;  // do not cover the message: left of it, right of it, above it, or below it
+  const fits = before >= begin || after + wide <= end, above = y - size - 6 - high;
+  const left = before >= begin ? before : fits ? after : limited(x - wide / 2, begin, end - wide);
+  const level = fits ? y - high / 2 : above >= band.top ? above : y + size + 6;
   const top = limited(level, band.top, band.top + band.height - high);
-  c.fillStyle = theme.sheet;
+  c.fillStyle = theme.panel;
   c.strokeStyle = theme.path;
   c.beginPath(); c.roundRect(left, top, wide, high, 5); c.fill(); c.stroke();
   c.fillStyle = theme.ink;
   c.fillText(schedule.words, left + 8, top + high / 2 + 0.5);
 }
 
-/** An svg element without its namespace's address, which would look like something from the network. */
+/** An svg element without the URL of its namespace, which would look like a network access. */
 function parseSvg(text) {
   const holder = document.createElement("div");
   holder.innerHTML = text;

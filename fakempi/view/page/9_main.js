@@ -1,11 +1,16 @@
-// Puts it all together: reads the data, makes the timeline, its controls, and the sheets.
+// Entry point: reads the data, and creates the timeline, its controls, and the panels.
 
-const SHEETS = [["summary", "Summary"], ["waits", "Wait states"], ["matrix", "Matrix"], ["blocks", "Blocks"], ["critical", "Critical path"], ["findings", "Findings"]];
+const PANELS = [["summary", "Summary"], ["waits", "Wait states"], ["matrix", "Matrix"], ["blocks", "Blocks"], ["critical", "Critical path"], ["findings", "Findings"]];
 const element = id => document.getElementById(id);
 
 async function main() {
   const root = document.documentElement;
   root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  let redraw = () => {};
+  addEventListener("message", event => {  // a page that embeds this one sends its theme: {"fakempi-theme": "dark"}
+    const theme = event.source === parent && event.data?.["fakempi-theme"];
+    if (theme === "dark" || theme === "light") { root.dataset.theme = theme; redraw(); }
+  });
   const runs = [];
   for (const data of document.querySelectorAll("script.run")) {
     runs.push(new Run(...columnsOf(await unpack(data.textContent))));
@@ -20,23 +25,24 @@ async function main() {
   const timeline = new Timeline(runs, element("timeline"));
   timeline.resize();
   const tooltip = new Tooltip(element("tooltip")), controls = new Controls(timeline, tooltip);
-  const sheets = makeSheets(runs, timeline, controls);
-  let legend = 0;  // it is for reading: not in every frame of a move
+  const panels = makePanels(runs, timeline, controls);
+  let legend = 0;  // the legend is not updated in every frame of a move
   timeline.onshares = (...given) => { clearTimeout(legend); legend = setTimeout(() => writeLegend(...given, timeline), 100); };
   timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
   const overview = new Overview(timeline, element("overview"));
   timeline.listeners.push(() => overview.draw());
-  if (first.by !== "state") document.querySelector(`input[name=colour][value=${first.by}]`).click();
+  if (first.by !== "state") document.querySelector(`input[name=color][value=${first.by}]`).click();
   if (first.window) timeline.show(...first.window);
   if (first.ranks) timeline.showRanks(timeline.bands[0], first.ranks[0], first.ranks[1] - first.ranks[0] + 1);
   const tab = controls.readAddress();
-  sheets.open(SHEETS.some(([name]) => name === tab) ? tab : first.tab || (run.ended || run.findings.some(one => !one.note) ? "findings" : "summary"));
+  panels.open(PANELS.some(([name]) => name === tab) ? tab : first.tab || (run.ended || run.findings.some(one => !one.note) ? "findings" : "summary"));
   timeline.changed();
-  addEventListener("resize", () => { overview.draw(); sheets.draw(); });
-  // On paper: always light.
+  addEventListener("resize", () => { overview.draw(); panels.draw(); });
+  // Print in light colors.
   let before = "";
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
+  redraw = () => timeline.changed();
   timeline.draw();
   writeLegend(timeline.shares, timeline.bands[0].drawn, timeline);
   root.dataset.ready = "";
@@ -52,38 +58,49 @@ function writeHead(runs) {
   const why = element("why");
   why.hidden = !run.schedule?.why;
   if (run.schedule?.why) why.append(make("b", { ariaHidden: "true" }, run.schedule.words ? "◆ " : ""), `Why: ${run.schedule.why}.`);
-  if (run.ended) element("gist").append(" · ", make("b", {}, run.ended.headline));
+  if (run.ended) element("gist").append(" · ", make("b", {}, ...unbroken(run.ended.headline)));
   const versions = Object.entries(about.versions || {}).map(([name, version]) => `${name} ${version}`).join(", ");
   element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
 }
 
 function writeLegend(shares, drawn, timeline) {
   const { scheme, sums } = shares, all = sums[sums.length - 1] || 1, items = [];
-  const item = (colour, name, share) => items.push(make("span", {}, make("i", { style: `background:${css(colour)}` }), make("b", {}, name), make("em", {}, percent(share))));
-  scheme.classes.forEach((one, i) => { if (one.name && sums[i] > 1e-6) item(one.colour, one.name, sums[i] / all); });
+  const item = (color, name, share) => items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), make("em", {}, percent(share))));
+  scheme.classes.forEach((one, i) => { if (one.name && sums[i] > 1e-6) item(one.color, one.name, sums[i] / all); });
   const busy = scheme.classes.reduce((sum, _, i) => sum + sums[i], 0);
-  if (scheme.idle && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
+  if (scheme.idle && sums[sums.length - 1] && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
   if (scheme.note) items.push(make("span", {}, scheme.note));
-  if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `${whole(drawn.shown)} of ${short(drawn.all, 2)} visible messages drawn`));
-  const { fold, stride } = timeline.bands[0];
-  if (fold > 1) items.push(make("span", {}, `${fold} ranks a row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is looked at` : "")));
-  items.push(make("span", {}, timeline.runs[0].time ? `shares of what is visible${timeline.runs.length > 1 ? ` of the ${timeline.beside ? "left" : "upper"} run` : ""}` : "The run took no modelled time."));
+  if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `density of ${short(drawn.all, 2)} visible messages`));
+  if (timeline.arrows && drawn?.nodes) for (const [name, words] of [["arrow", "within a node"], ["between", "between nodes"]]) {
+    items.push(make("span", {}, make("i", { style: `background:rgb(var(--${name}))` }), words));
+  }
+  items.push(...(timeline.bands[0].levels || []).map(levelKey));
+  const { folded, perRow, stride } = timeline.bands[0];
+  if (folded) items.push(make("span", {}, `${[...new Set(perRow)].join(" to ")} ranks per row` + (stride > 1 ? `, of which every ${stride}${["th", "st", "nd", "rd"][stride > 3 ? 0 : stride]} is drawn` : "")));
+  items.push(make("span", {}, timeline.runs[0].time ? `shares of the visible part${timeline.runs.length > 1 ? ` of the ${timeline.sideBySide ? "left" : "upper"} run` : ""}` : "The run took no modeled time: all events are at 0 s."));
   element("legend").replaceChildren(...items);
 }
 
+/** The entry of a level in a legend: its line and its name. */
+function levelKey(level) {
+  const [width, dashes] = penOf(level);
+  const line = make("i", { className: "boundary", style: `border-top: ${width}px ${dashes.length ? dashes[0] > 2 ? "dashed" : "dotted" : "solid"}` });
+  return make("span", {}, line, `${level.name} boundary`);
+}
+
 /** Tabs and what is under them; drawn when looked at. */
-function makeSheets(runs, timeline, controls) {
-  const [run] = runs, tabs = document.querySelector(".tabs"), holder = document.querySelector(".sheets"), matrix = {};
-  const sheets = {}, buttons = {};
+function makePanels(runs, timeline, controls) {
+  const [run] = runs, tabs = document.querySelector(".tabs"), holder = document.querySelector(".panels"), matrix = {};
+  const panels = {}, buttons = {};
   const chooseRank = rank => {
     const band = timeline.bands[0], stuck = run.stuckOf.get(rank);
     controls.chooseRank(band, rank);
     if (stuck) controls.choose({ band, ...lookUp(run, rank, stuck.since) });
   };
-  for (const [name, words] of SHEETS) {
-    sheets[name] = make("div", { className: "sheet", id: `sheet-${name}`, role: "tabpanel", hidden: true, tabIndex: -1, "aria-labelledby": `tab-${name}` });
-    buttons[name] = make("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": `sheet-${name}`, onclick: () => open(name) }, words);
-    holder.append(sheets[name]);
+  for (const [name, words] of PANELS) {
+    panels[name] = make("div", { className: "panel", id: `panel-${name}`, role: "tabpanel", hidden: true, tabIndex: -1, "aria-labelledby": `tab-${name}` });
+    buttons[name] = make("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": `panel-${name}`, onclick: () => open(name) }, words);
+    holder.append(panels[name]);
     tabs.append(buttons[name]);
   }
   const wrong = (run.ended ? 1 : 0) + run.findings.length;
@@ -91,14 +108,14 @@ function makeSheets(runs, timeline, controls) {
     buttons.findings.textContent = run.ended ? "What is wrong" : `Findings (${wrong})`;
     buttons.findings.classList.toggle("alarm", Boolean(run.ended) || run.findings.some(one => !one.note));
   }
-  drawFindings(run, sheets.findings, chooseRank);
+  drawFindings(run, panels.findings, chooseRank);
   let current = "summary";
   const drawers = {
-    summary: () => drawSummary(runs, sheets.summary, timeline, timeline.interval),
-    waits: () => drawWaits(controls.current.run, sheets.waits, timeline.interval),
-    matrix: () => drawMatrix(controls.current.run, sheets.matrix, timeline.interval, matrix),
-    blocks: () => drawBlocks(controls.current.run, sheets.blocks, timeline.moment),
-    critical: () => drawPath(controls.current.run, sheets.critical, controls),
+    summary: () => drawSummary(runs, panels.summary, timeline, timeline.interval),
+    waits: () => drawWaits(controls.current.run, panels.waits, timeline.interval),
+    matrix: () => drawMatrix(controls.current.run, panels.matrix, timeline.interval, matrix),
+    blocks: () => drawBlocks(controls.current.run, panels.blocks, timeline.moment),
+    critical: () => drawPath(controls.current.run, panels.critical, controls),
     findings: () => {},
   };
   const ofOne = ["waits", "matrix", "blocks", "critical"];
@@ -106,12 +123,13 @@ function makeSheets(runs, timeline, controls) {
     drawers[current]();
     if (runs.length < 2 || !ofOne.includes(current)) return;
     const { run } = controls.current, title = run.title || `run ${runs.indexOf(run) + 1}`;
-    sheets[current].prepend(make("p", { className: "quiet whose" }, `${title}; click into the other one for its own.`));
+    panels[current].prepend(make("p", { className: "quiet whose" }, `${title}; click into the other one for its own.`));
   };
   function open(name) {
     current = controls.tab = name;
-    for (const [each, sheet] of Object.entries(sheets)) {
-      sheet.hidden = each !== name;
+    document.querySelector("main").classList.toggle("square", name === "matrix" || name === "blocks");
+    for (const [each, panel] of Object.entries(panels)) {
+      panel.hidden = each !== name;
       buttons[each].setAttribute("aria-selected", each === name);
       buttons[each].tabIndex = each === name ? 0 : -1;
     }
@@ -119,9 +137,9 @@ function makeSheets(runs, timeline, controls) {
     for (const listener of timeline.listeners) listener();
   }
   tabs.addEventListener("keydown", event => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], at = SHEETS.findIndex(([name]) => name === current);
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], at = PANELS.findIndex(([name]) => name === current);
     if (!step) return;
-    const [name] = SHEETS[(at + step + SHEETS.length) % SHEETS.length];
+    const [name] = PANELS[(at + step + PANELS.length) % PANELS.length];
     open(name);
     buttons[name].focus();
   });
@@ -134,7 +152,7 @@ function makeSheets(runs, timeline, controls) {
   };
   controls.onmoment = () => { if (current === "blocks") draw(); };
   let theme = "";
-  timeline.listeners.push(() => {  // colours of the sheets follow the theme; tables the run that is looked at
+  timeline.listeners.push(() => {  // colors of the panels follow the theme; tables follow the current run
     const now = document.documentElement.dataset.theme + runs.indexOf(controls.current.run);
     if (theme && now !== theme) draw();
     theme = now;
@@ -142,7 +160,7 @@ function makeSheets(runs, timeline, controls) {
   return { open, draw };
 }
 
-/** The whole run in a strip, with the window that is seen. */
+/** The whole run in a strip, with the visible window. */
 class Overview {
   constructor(timeline, canvas) {
     Object.assign(this, { timeline, canvas });
@@ -196,6 +214,7 @@ class Overview {
   draw() {
     const { timeline, canvas } = this, ratio = window.devicePixelRatio || 1, { gutter, end, t0, t1 } = timeline;
     const width = canvas.clientWidth, height = 40, theme = readTheme(), key = [width, ratio, gutter, theme.of].join();
+    if (!width) return;  // hidden, as in small frames
     if (this.key !== key) {
       [this.key, this.drawn] = [key, this.strip(width, height, ratio, theme)];
       [canvas.width, canvas.height] = [this.drawn.width, this.drawn.height];
@@ -222,7 +241,7 @@ class Overview {
 }
 
 main().catch(error => {
-  const told = document.getElementById("loading") || document.body.appendChild(make("p", { className: "notice" }));
-  told.textContent = `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
+  const notice = document.getElementById("loading") || document.body.appendChild(make("p", { className: "notice" }));
+  notice.textContent = `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
   throw error;
 });

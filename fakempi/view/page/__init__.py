@@ -1,9 +1,9 @@
-"""One HTML file in which a run can be looked at: zoomed, searched, played, and followed message by message.
+"""The interactive HTML page of a run: zoom, search, replay, and follow messages. One file without dependencies.
 
-packing     columns of numbers as bytes that a browser unpacks
-contents    what of a trace goes into the page
-assemble    the file: markup, style, scripts and data, put together
+packing     compresses columns of numbers to bytes that a browser unpacks
+contents    selects the contents of a trace for the page
+assemble    combines markup, style, scripts and data
 
-The scripts are plain JavaScript without a library, in the order of their numbers, and share one scope; what they need of a
-drawing is a few hundred lines, less than any library would add to each file.
+The scripts are plain JavaScript, in the order of their numbers, and share one scope. They contain a few hundred lines of
+drawing code, less than any library would add to each file.
 """

@@ -1,13 +1,15 @@
-"""The page as one file: markup, style, scripts and data. It asks the network for nothing, and says so to the browser."""
+"""Assemble the page: markup, style, scripts and data in one file. Its content security policy forbids network access."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 
 from fakempi.errors import TraceError
+from fakempi.errors.plurals import counted
 from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
 from fakempi.view.page.contents import contents
@@ -16,6 +18,7 @@ from fakempi.view.summary import EXPLAINED, facts
 
 HERE = Path(__file__).parent
 TABS = ("summary", "waits", "matrix", "blocks", "critical", "findings")
+_PLACEHOLDER = re.compile(r"<!--([A-Z]+)-->|/\*([A-Z]+)\*/")
 
 
 def page(
@@ -27,15 +30,15 @@ def page(
     by: str = "state",
     compact: bool = False,
 ) -> str:
-    """A trace, or two on one scale of time, as the text of an HTML file.
+    """Return the HTML text of a page with one trace, or with two on the same time scale.
 
-    `tab`, `window`, `ranks` (the first and the last) and `by` (what colours it: state, call or wait) are what it shows at
-    first. `compact` is for a frame in a notebook.
+    `tab`, `window`, `ranks` (first and last) and `by` (colors by state, call or wait) are the initial view. `compact` is
+    for a frame in a notebook.
     """
     if not 1 <= len(traces) <= 2:
-        raise TraceError(f"page: {len(traces)} traces were given; it shows one, or two on one scale.")
+        raise TraceError(f"page: {len(traces)} traces were given; it shows one or two.")
     if tab and tab not in TABS:
-        raise TraceError(f"page: there is no tab {tab!r}; there are {', '.join(TABS)}.")
+        raise TraceError(f"page: tab {tab!r} is unknown. Known: {', '.join(TABS)}.")
     runs = [contents(trace, title) for trace, title in zip(traces, [*titles, "", ""], strict=False)]
     first = {"tab": tab, "window": window, "ranks": ranks, "by": by, "compact": compact}
     data = "".join(
@@ -43,33 +46,32 @@ def page(
         for head, columns in runs
     )
     head = runs[0][0]
-    words = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value, _ in head["facts"])
-    told = [head["ended"]["text"]] if head["ended"] else [finding["text"] for finding in head["findings"]]
+    definitions = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value, _ in head["facts"])
+    errors = [head["ended"]["text"]] if head["ended"] else [finding["text"] for finding in head["findings"]]
     parts = {
         "TITLE": escape(" and ".join(one["title"] for one, _ in runs if one["title"]) or "fakempi"),
         "STYLE": _text("page.css"),
-        "STATIC": f"<dl>{words}</dl>" + "".join(f"<pre>{escape(one)}</pre>" for one in told),
+        "STATIC": f"<dl>{definitions}</dl>" + "".join(f"<pre>{escape(one)}</pre>" for one in errors),
         "DATA": data,
         "SCRIPT": _script(),
     }
-    text = _text("page.html")
-    for name, part in parts.items():
-        text = text.replace(f"<!--{name}-->", part, 1).replace(f"/*{name}*/", part, 1)
-    return text
+    # in one pass: a part may contain the text of a placeholder
+    return _PLACEHOLDER.sub(lambda match: parts[match[1] or match[2]], _text("page.html"))
 
 
-def frame(text: str, height: int = 480) -> str:
-    """A page inside of another one."""
-    look = "width:100%;border:0;border-radius:8px"
-    return f'<iframe srcdoc="{escape(text)}" style="{look}" height="{height}" title="A run of fakempi"></iframe>'
+def frame(text: str, ranks: int, height: int = 480) -> str:
+    """Return a page in an iframe whose title has the number of ranks, for screen readers and for searches."""
+    title = f"A run of fakempi on {counted(ranks, 'rank', ',')}"
+    style = "width:100%;border:0;border-radius:8px"
+    return f'<iframe srcdoc="{escape(text)}" style="{style}" height="{height}" title="{title}"></iframe>'
 
 
-def facts_table(found: Measures) -> str:
-    """The plain numbers of a run, with what they mean."""
+def facts_table(measures: Measures) -> str:
+    """Return an HTML table of the scalar measures of a run with their explanations."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td>"
         f"<td style='text-align:left;opacity:.65'>{escape(EXPLAINED.get(name, ''))}</td></tr>"
-        for name, value in facts(found)
+        for name, value in facts(measures)
     )
     return f"<table>{rows}</table>"
 
@@ -81,5 +83,5 @@ def _text(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """All scripts in the order of their numbers."""
+    """Return all scripts in the order of their numbers."""
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("[0-9]*.js")))

@@ -1,13 +1,13 @@
-"""What of a trace goes into the page: a head of words and facts, and columns. Times are kept once and meant by number."""
+"""Select the contents of a trace for the page: a head with texts, and columns. Columns of times contain indices."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fakempi.errors.paths import short_path
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT
 from fakempi.trace.measures import Measures
@@ -36,8 +36,8 @@ _KINDS = (COMPUTE, TRANSFER, WAIT)
 
 
 def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str, Column]]:
-    """The head, and the columns by name."""
-    found = Measures(trace)
+    """Return the head, and the columns by name."""
+    measures = Measures(trace)
     transfers, computes = trace.transfer_rows, trace.compute_rows
     order = np.argsort(transfers["start"], kind="stable")
     tables: dict[str, Rows] = {
@@ -45,7 +45,7 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
         "compute": computes[np.lexsort((computes["start"], computes["rank"]))],
         "region": trace.region_rows,
         "wait": _waits(trace),
-        "path": _path(found),
+        "path": _path(measures),
     }
     columns = _numbered(tables, trace.clocks)
     for table, rows in tables.items():
@@ -57,11 +57,11 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
         "title": title,
         "ranks": trace.ranks,
         "time": trace.time,
-        "calls": [[call.name, os.path.basename(call.file), call.line] for call in trace.calls],
+        "calls": [[call.name, short_path(call.file), call.line] for call in trace.calls],
         "names": trace.names,
         "states": [[state, MEANINGS[state]] for state in STATES],
-        "facts": [[name, value, EXPLAINED.get(name, "")] for name, value in facts(found)],
-        "about": {key: told for key, told in trace.about.items() if key not in ("ended", "findings", "schedule")},
+        "facts": [[name, value, EXPLAINED.get(name, "")] for name, value in facts(measures)],
+        "about": {key: value for key, value in trace.about.items() if key not in ("ended", "findings", "schedule")},
         "schedule": _schedule(trace, order),
         "ended": trace.about.get("ended"),
         "findings": trace.about.get("findings", []),
@@ -70,7 +70,7 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
 
 
 def _numbered(tables: dict[str, Rows], clocks: list[float]) -> dict[str, Column]:
-    """All times there are, in order, and every column of times as numbers in that; what never happened is -1."""
+    """Return the sorted distinct times, and every column of times as indices into them; NEVER is -1."""
     parts = [(f"{table}.{name}", rows[name]) for table, rows in tables.items() for name in _TIMES[table]]
     parts.append(("clocks", np.asarray(clocks)))
     every = np.concatenate([column for _, column in parts])
@@ -84,22 +84,22 @@ def _numbered(tables: dict[str, Rows], clocks: list[float]) -> dict[str, Column]
 
 
 def _schedule(trace: Columns, order: Column) -> dict[str, Any] | None:
-    """With its message as a number in the order in which messages are here."""
-    told: dict[str, Any] | None = trace.about.get("schedule")
-    if told is None or told.get("message", -1) < 0:
-        return told
-    return {**told, "message": int(np.flatnonzero(order == told["message"])[0])}
+    """Return the schedule's record with its message as an index in the page's order of messages."""
+    record: dict[str, Any] | None = trace.about.get("schedule")
+    if record is None or record.get("message", -1) < 0:
+        return record
+    return {**record, "message": int(np.flatnonzero(order == record["message"])[0])}
 
 
 def _waits(trace: Columns) -> Rows:
-    """Without what comes after a stuck rank's last call, which looks as if it had ended."""
+    """Return the waits; omit "ended early" of ranks that are blocked in a deadlock, because these have not ended."""
     rows = wait_rows(trace)
     stuck = [one["rank"] for one in (trace.about.get("ended") or {}).get("stuck", [])]
     return rows[(rows["state"] != STATES.index(ENDED_EARLY)) | ~np.isin(rows["rank"], stuck)] if stuck else rows
 
 
-def _path(found: Measures) -> Rows:
-    steps = found.critical_path
+def _path(measures: Measures) -> Rows:
+    steps = measures.critical_path
     rows = np.zeros(len(steps), _PATH)
     for index, step in enumerate(steps):
         kind = _KINDS.index(step.kind)

@@ -1,7 +1,8 @@
-"""Columns of numbers as bytes that a browser unpacks in a few lines: differences, by planes of bytes, deflated.
+"""Compress columns of numbers to bytes that a browser unpacks in a few lines of JavaScript.
 
-Whole numbers are kept as the difference to the one before, and of all numbers first the lowest bytes, then the next, so that
-what is nearly the same is next to one another. A message of a regular program takes about 5 bytes this way.
+There are three steps. Integers are replaced by the differences to their predecessors. The bytes of a column are transposed
+into byte planes: first the lowest byte of all its numbers, then the next byte of all, and so on, so that similar bytes are
+adjacent. The result is compressed by deflate. A message of a regular program takes about 5 bytes.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ Column = npt.NDArray[Any]
 
 
 def packed(head: Mapping[str, Any], columns: Mapping[str, Column]) -> str:
-    """The head, and all columns in order, as text: the length of the head, the head as JSON, the columns."""
+    """Return head and columns as base64 text: the length of the head, the head as JSON, the columns in order."""
     kinds = {name: "d" if column.dtype.kind == "f" else "i" for name, column in columns.items()}
     listed = [[name, len(column), kinds[name]] for name, column in columns.items()]
-    words = json.dumps({**head, "columns": listed}, allow_nan=False).encode()
-    parts = [_real(column) if kinds[name] == "d" else _whole(column) for name, column in columns.items()]
-    return b64encode(zlib.compress(b"".join((len(words).to_bytes(4, "little"), words, *parts)), 5)).decode()
+    text = json.dumps({**head, "columns": listed}, allow_nan=False).encode()
+    parts = [_floats(column) if kinds[name] == "d" else _integers(column) for name, column in columns.items()]
+    return b64encode(zlib.compress(b"".join((len(text).to_bytes(4, "little"), text, *parts)), 5)).decode()
 
 
-def _whole(column: Column) -> bytes:
-    """Differences of 32 bits, which may wrap around: so do the sums."""
+def _integers(column: Column) -> bytes:
+    """Return the differences as unsigned 32-bit integers; they may overflow, as the sums that restore the values do."""
     wide = column.astype(np.int64)
     return _planes(np.diff(wide, prepend=0).astype(np.uint64).astype("<u4"))
 
 
-def _real(column: Column) -> bytes:
+def _floats(column: Column) -> bytes:
     return _planes(column.astype("<f8"))
 
 

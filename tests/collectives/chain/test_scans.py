@@ -1,4 +1,4 @@
-"""Double scans: the same as adding up in one place, for anything associative, in ceil(log2 N) rounds."""
+"""Double scans: equal to sequential results for associative functions, in ceil(log2 N) rounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,17 +15,18 @@ from collectives.chain.objects import allreduce_objects, exclusive_scan_objects,
 from collectives.chain.scan import allreduce, by_op, double_exclusive_scan, double_scan, segmented_double_scan
 from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
+from tests.loops import for_each
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
 
 
 def times(a: Any, b: Any) -> Any:
-    """Products of 2 x 2 matrices: associative, and never commutative here."""
+    """Product of 2 x 2 matrices: associative, not commutative."""
     return a @ b
 
 
 def matrix(number: int) -> Any:
-    return np.array([[1, number], [number % 3, 1]], np.uint64)  # wraps around, which is associative too
+    return np.array([[1, number], [number % 3, 1]], np.uint64)  # overflow wraps around, which is associative
 
 
 def folded(values: list[Any]) -> list[Any]:
@@ -35,8 +35,8 @@ def folded(values: list[Any]) -> list[Any]:
 
 @given(orders)
 @settings(max_examples=30, deadline=None)
-def test_both_scans_are_those_of_one_place_in_any_order_of_the_ranks(order: list[int]) -> None:
-    """Matrices, whose products depend on their order."""
+def test_double_scans_equal_the_sequential_result(order: list[int]) -> None:
+    """For matrix products, which depend on the order, and chains in any order of ranks."""
 
     def main(chain: Chain) -> Any:
         own = matrix(chain.rank + 2)
@@ -58,8 +58,8 @@ def test_both_scans_are_those_of_one_place_in_any_order_of_the_ranks(order: list
 
 @given(st.lists(st.booleans(), min_size=1, max_size=50))
 @settings(max_examples=30, deadline=None)
-def test_a_segment_knows_nothing_of_its_neighbours(marks: list[bool]) -> None:
-    """Sums within runs that begin where they are marked."""
+def test_segmented_scans_stay_within_segments(marks: list[bool]) -> None:
+    """Sums within segments that start at the marks."""
     size = len(marks)
     starts = [True, *marks[1:]]
     ends = [*starts[1:], True]
@@ -79,7 +79,7 @@ def test_a_segment_knows_nothing_of_its_neighbours(marks: list[bool]) -> None:
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 @settings(max_examples=30, deadline=None)
 def test_objects_of_any_length_are_scanned(marks: list[bool]) -> None:
-    """Strings, joined: as long as the chain at last; with the own and without, in segments, and all of them."""
+    """Concatenated strings: inclusive, exclusive and segmented scans, and allreduce."""
     names = [f"{rank}," for rank in range(len(marks))]
     starts = [True, *marks[1:]]
     ends = [*starts[1:], True]
@@ -103,8 +103,8 @@ def test_objects_of_any_length_are_scanned(marks: list[bool]) -> None:
         assert found == (*("".join(part) or None for part in parts), "".join(names))
 
 
-def test_an_op_of_mpi_combines_too() -> None:
-    """Through Reduce_local, lower ranks first."""
+def test_by_op_combines_with_an_mpi_op() -> None:
+    """It calls Reduce_local."""
 
     def main(chain: Chain) -> int:
         return int(allreduce(chain, np.array([chain.rank + 1]), by_op(fakempi.MPI.PROD))[0])
@@ -112,26 +112,26 @@ def test_an_op_of_mpi_combines_too() -> None:
     assert set(run_chain(main, 7).returns) == {5040}
 
 
-@pytest.mark.parametrize("size", [*range(1, 35), 63, 64, 65, 127, 128, 129, 300])
+@for_each("size", [*range(1, 35), 63, 64, 65, 127, 128, 129, 300])
 def test_a_double_scan_takes_ceil_log2_rounds_of_two_messages(size: int) -> None:
-    """One message in each direction a round, on one port; nobody sends more than two a round."""
+    """Each round has one message per direction and rank."""
     sent = np.zeros(2)
     rounds = ceil_log2(size)
     run = run_chain(lambda chain: double_scan(chain, sent, sent, np.add) and None, size, ROUNDS)
     assert run.time == 2 * rounds
-    # In round i all but the last 2^i send to the right, and as many to the left.
+    # In round i all but the last 2^i ranks send to the right, and the same number to the left.
     assert run.messages == 2 * sum(size - (1 << i) for i in range(rounds))
     exact = run_chain(lambda chain: double_scan(chain, sent, sent, np.add) and None, size, EXACT)
     assert exact.time == 2 * rounds * (8 + sent.nbytes)
 
 
-def test_both_carriers_scan_alike() -> None:
-    """The same values at the same times."""
+def test_both_backends_give_equal_scans() -> None:
+    """The values and the clocks of all ranks are equal."""
 
     def main(chain: Chain) -> list[float]:
         own = np.array([float(chain.rank)])
         return [float(part[0]) for part in double_scan(chain, own, own, np.add)]
 
-    runs = [run_chain(main, 100, EXACT, carrier=carrier) for carrier in ("greenlets", "threads")]
+    runs = [run_chain(main, 100, EXACT, backend=backend) for backend in ("greenlets", "threads")]
     assert runs[0].returns == runs[1].returns
     assert runs[0].clocks == runs[1].clocks

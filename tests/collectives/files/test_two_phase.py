@@ -1,4 +1,4 @@
-"""Two-phase accesses: what is in the file and in memory, and messages, accesses, scratch and time as on paper."""
+"""Two-phase access: contents of file and memory, and the claimed messages, accesses, scratch memory and time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fakempi
-from collectives import Algorithm, Case, DoesNotFit, find
+from collectives import Algorithm, Case, UnsupportedCaseError, find
 from collectives.catalogue.schedule import elapsed
-from collectives.files.paper import accesses, even, time_with_file
-from collectives.files.two_phase import AccessFailed
+from collectives.files.claims import accesses, has_closed_form, time_with_file
+from collectives.files.two_phase import AccessFailedError
 from collectives.tools.blocks import scratch_meter
 from fakempi import Hockney
-from fakempi.wire.files import FileServer
+from fakempi.core.network.files import FileServer
 
 T_S, T_W, F_S, F_W = 7, 2, 1000, 3
 COST = Hockney(T_S, T_W, eager_limit=0)
@@ -24,7 +24,7 @@ WRITE, READ = find("write_all", "two_phase"), find("read_all", "two_phase")
 
 
 class Memory:
-    """A file in memory, which notes its accesses."""
+    """A file in memory that records its accesses."""
 
     def __init__(self, size: int) -> None:
         self.bytes = np.zeros(size, np.uint8)
@@ -40,7 +40,7 @@ class Memory:
 
 
 def disjoint_runs(choice: list[tuple[int, int, int]], p: int) -> list[list[tuple[int, int]]]:
-    """Runs one after the other, each with a hole before it, handed to ranks by choice."""
+    """Return consecutive runs with holes between them, assigned to ranks by `choice`."""
     runs: list[list[tuple[int, int]]] = [[] for _ in range(p)]
     place = 0
     for hole, length, rank in choice:
@@ -55,7 +55,7 @@ CHOICES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0
 @given(choice=CHOICES, p=st.integers(1, 6), many=st.integers(1, 6), buffer_bytes=st.sampled_from([3, 8, 1000]))
 @settings(max_examples=25, deadline=None)
 def test_any_runs_are_written_and_read_back(choice: Any, p: int, many: int, buffer_bytes: int) -> None:
-    """With holes, which stay as they are, with ranks that have nothing, and in any number of windows."""
+    """Runs with holes, which do not change, ranks without runs, and any number of windows."""
     runs, how = disjoint_runs(choice, p), {"aggregators": min(many, p), "buffer_bytes": buffer_bytes}
     size = sum(hole + length for hole, length, _ in choice)
     file, expected = Memory(size), np.zeros(size, np.uint8)
@@ -76,8 +76,8 @@ def test_any_runs_are_written_and_read_back(choice: Any, p: int, many: int, buff
     assert file.bytes.tolist() == expected.tolist()
 
 
-def dealt_out(case: Case, rank: int) -> list[tuple[int, int]]:
-    """The runs of a rank whose blocks are dealt out in turn."""
+def round_robin_runs(case: Case, rank: int) -> list[tuple[int, int]]:
+    """Return the runs of a rank for blocks that are assigned round robin."""
     b = case.itemsize
     return [((j * case.p + rank) * b, b) for j in range(case.m // b)]
 
@@ -93,8 +93,8 @@ CASES = st.builds(
 @pytest.mark.parametrize("algorithm", [WRITE, READ], ids=repr)
 @given(case=CASES)
 @settings(max_examples=25, deadline=None)
-def test_messages_accesses_scratch_and_time_are_as_on_paper(algorithm: Algorithm, case: Case) -> None:
-    """Of every rank, on a file that costs nothing."""
+def test_messages_accesses_scratch_and_time_equal_the_claims(algorithm: Algorithm, case: Case) -> None:
+    """For every rank, with a file that costs nothing."""
     p, file, used = case.p, Memory(case.p * case.m), [0] * case.p
 
     def main(comm: Any) -> None:
@@ -103,14 +103,14 @@ def test_messages_accesses_scratch_and_time_are_as_on_paper(algorithm: Algorithm
 
         token = scratch_meter.set(meter)
         data = np.zeros(case.m, np.uint8)
-        algorithm.run(comm, file, dealt_out(case, comm.rank), data, **case.parameters)
+        algorithm.run(comm, file, round_robin_runs(case, comm.rank), data, **case.parameters)
         scratch_meter.reset(token)
 
     run = fakempi.run(main, p, cost=COST)
     assert run.time == algorithm.time(case, T_S, T_W) == elapsed(algorithm.plan(case) or [], p, T_S, T_W)
     assert [nbytes for _, nbytes in run.sent] == [algorithm.sent(case, rank) for rank in range(p)]
     assert len(file.accesses) == accesses(case)
-    if p > 1:  # else a rank's blocks lie in a row, and nobody is told of them
+    if p > 1:  # with one rank, its blocks are one run
         assert used == [algorithm.scratch(case, rank) for rank in range(p)]
 
 
@@ -122,10 +122,10 @@ def test_messages_accesses_scratch_and_time_are_as_on_paper(algorithm: Algorithm
 def test_the_time_with_a_file_server_is_the_closed_form(
     algorithm: Algorithm, case: Case, ports: int, tmp_path_factory: Any
 ) -> None:
-    """Through the calls of the emulator, which take the algorithm that is asked for."""
+    """Measured with MPI.File on the emulator, which uses the requested algorithm."""
     expected = time_with_file(case, T_S, T_W, F_S, F_W, ports)
     if expected is None:
-        assert not even(case) or case.parameters["aggregators"] > ports
+        assert not has_closed_form(case) or case.parameters["aggregators"] > ports
         return
     from fakempi import MPI
 
@@ -141,12 +141,12 @@ def test_the_time_with_a_file_server_is_the_closed_form(
         file.Close()
 
     cost = Hockney(T_S, T_W, eager_limit=0, files=FileServer(F_S, F_W, ports))
-    asked = {algorithm.operation: ("two_phase", case.parameters)}
-    assert fakempi.run(main, case.p, cost=cost, algorithms=asked).time == expected
+    requested = {algorithm.operation: ("two_phase", case.parameters)}
+    assert fakempi.run(main, case.p, cost=cost, algorithms=requested).time == expected
 
 
-def test_who_overlaps_has_the_bytes_of_the_last_rank() -> None:
-    """Whatever the order of messages."""
+def test_overlapping_writes_keep_the_bytes_of_the_highest_rank() -> None:
+    """The order of messages does not matter."""
     file = Memory(8)
 
     def main(comm: Any) -> None:
@@ -156,8 +156,8 @@ def test_who_overlaps_has_the_bytes_of_the_last_rank() -> None:
     assert file.bytes.tolist() == [1, 2, 3, 4, 4, 4, 4, 0]
 
 
-def test_everybody_hears_of_a_failed_access() -> None:
-    """The aggregator has the error itself, the others its class."""
+def test_all_ranks_raise_if_an_access_fails() -> None:
+    """The aggregator raises its error, the others AccessFailedError with its class."""
 
     class Full(Memory):
         def Write_at(self, offset: int, buf: Any) -> None:
@@ -168,37 +168,37 @@ def test_everybody_hears_of_a_failed_access() -> None:
             WRITE.run(comm, Full(8), [(2 * comm.rank, 2)], np.zeros(2, np.uint8))
         return type(caught.value).__name__
 
-    assert fakempi.run(main, 3).returns == ["OSError", "AccessFailed", "AccessFailed"]
-    assert AccessFailed(39).code == 39
+    assert fakempi.run(main, 3).returns == ["OSError", "AccessFailedError", "AccessFailedError"]
+    assert AccessFailedError(39).code == 39
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("parameters", "message"),
     [
-        ({"aggregators": 4}, "aggregators = 4 is not in 1 .. p = 3"),
-        ({"aggregators": 0}, "aggregators = 0 is not in 1 .. p = 3"),
+        ({"aggregators": 4}, "aggregators = 4 is not between 1 and p = 3"),
+        ({"aggregators": 0}, "aggregators = 0 is not between 1 and p = 3"),
         ({"buffer_bytes": 0}, "buffer_bytes = 0 is not positive"),
     ],
 )
-def test_what_does_not_fit_is_refused(how: dict[str, int], words: str) -> None:
-    """Before anything is sent."""
+def test_invalid_parameters_raise(parameters: dict[str, int], message: str) -> None:
+    """No message is sent."""
 
     def main(comm: Any) -> None:
-        with pytest.raises(DoesNotFit, match=f"write_all two_phase: {words}"):
-            WRITE.run(comm, Memory(1), [], np.zeros(0, np.uint8), **how)
+        with pytest.raises(UnsupportedCaseError, match=f"write_all two_phase: {message}"):
+            WRITE.run(comm, Memory(1), [], np.zeros(0, np.uint8), **parameters)
 
     assert sum(messages for messages, _ in fakempi.run(main, 3).sent) == 0
 
 
-def test_runs_that_overlap_and_data_that_do_not_fit_are_refused() -> None:
-    """On one rank, where nobody waits for it."""
+def test_overlapping_runs_and_buffers_of_the_wrong_size_raise() -> None:
+    """On one rank, so that no other rank blocks."""
 
     def main(comm: Any) -> None:
-        with pytest.raises(ValueError, match="runs of bytes must be at increasing places"):
+        with pytest.raises(ValueError, match="runs of bytes must have increasing, non-negative offsets"):
             WRITE.run(comm, Memory(9), [(4, 2), (0, 2)], np.zeros(4, np.uint8))
-        with pytest.raises(ValueError, match="the data have 3 bytes, but the runs 4"):
+        with pytest.raises(ValueError, match="the data have 3 bytes, but the runs have 4"):
             WRITE.run(comm, Memory(9), [(0, 4)], np.zeros(3, np.uint8))
-        with pytest.raises(ValueError, match="the data have room for 3 bytes, but the runs have 4"):
+        with pytest.raises(ValueError, match="the buffer has 3 bytes, but the runs have 4"):
             READ.run(comm, Memory(9), [(0, 4)], np.zeros(3, np.uint8))
 
     fakempi.run(main, 1)

@@ -1,20 +1,35 @@
-"""Cases of two groups to try an algorithm on."""
+"""Cases of two groups: the same ones in every call, or drawn by Hypothesis."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import lcm
+from random import Random
 
 from hypothesis import strategies as st
 
 from collectives import Algorithm, Case
 from collectives.verification.cases import PAIRED, REDUCING, ROOTED
 from collectives.verification.choices import parameter_choices
+from collectives.verification.inter_cases import inter_cases
+
+
+def sampled_groups(algorithm: Algorithm, *sizes: tuple[int, int], count: int = 2) -> Iterator[Case]:
+    """Yield up to `count` cases that the algorithm accepts, for each pair of group sizes.
+
+    Noncommutative ops, where the algorithm accepts them, and commutative ones take turns.
+    """
+    for number, (p, q) in enumerate(sizes):
+        accepted = [case for case in inter_cases(algorithm, p, q) if algorithm.fits(case) is None]
+        Random(f"{algorithm.operation} {algorithm.name} {p} {q}").shuffle(accepted)
+        accepted.sort(key=lambda case: case.commutative == bool((number + 1) % 2))
+        yield from accepted[:count]
 
 
 @st.composite
 def two_groups(draw: st.DrawFn, algorithm: Algorithm, largest: int = 12) -> Case:
-    """Any case of two groups that the algorithm serves."""
+    """A random case of two groups that the algorithm supports."""
     p, q = draw(st.integers(1, largest)), draw(st.integers(1, largest))
     case = replace(
         draw(_sized(algorithm.operation, p, q, draw(st.sampled_from([1, 2, 4, 8, 16])))),
@@ -31,7 +46,7 @@ def two_groups(draw: st.DrawFn, algorithm: Algorithm, largest: int = 12) -> Case
 
 @st.composite
 def _sized(draw: st.DrawFn, operation: str, p: int, q: int, itemsize: int) -> Case:
-    """What there is to send, in the operation's own terms."""
+    """The sizes of a case, as the operation specifies them."""
 
     def some(number: int) -> tuple[int, ...]:
         kinds = [st.integers(0, 20), st.sampled_from([0, 0, 0, 50]), st.sampled_from([1, 33])]

@@ -1,8 +1,8 @@
-"""What Silva & Silva (1999) measured on eight workstations, in the model: between groups against within one group.
+"""The measurements of Silva & Silva (1999) on eight workstations, in the model: between groups compared with one group.
 
 Rooted operations have 1 + 7 processes, the others 4 + 4, as in the paper. "Within one group" are the algorithms of the
-period: trees for reduce, reduce + linear scatterv for reduce_scatter, gather + broadcast or the ring for allgather.
-Where figure and model differ, both are here.
+period: trees for reduce, reduce + linear scatterv for reduce_scatter, gather + broadcast or the ring for allgather. Where
+figure and model differ, both are here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import Algorithm, Case, find
-from tests.collectives.inter.harness import EXACT, ghostly, run_groups
-from tests.collectives.phantoms import run_phantom
+from collectives.trials.calls import prepared
+from tests.collectives.inter.harness import EXACT, phantom_call, run_groups
 
 TABLE_1 = (1445076, 1435866, 1439482, 1416597, 1471134, 1439796, 1443290, 1391354)  # microseconds, 2 MB, ranks 0 .. 7
 INTRA_MEAN = 1803691  # microseconds, 2 MB, the mean of eight
@@ -30,14 +30,14 @@ def within(algorithm: Algorithm, case: Case, cost: Any = EXACT) -> Any:
     """One call in one group; returns the times at which the ranks are done."""
 
     def main(comm: Any) -> float:
-        run_phantom(algorithm, comm, case)
+        prepared(algorithm, case, comm.rank, (comm,), fakempi.phantom, fakempi.MPI.SUM)()
         return float(fakempi.MPI.Wtime())
 
     return fakempi.run(main, case.p, cost=cost)
 
 
 def between(operation: str, case: Case, cost: Any = EXACT) -> Any:
-    return run_groups(ghostly(find(operation, "wmpi", kind="inter"), case), case.p, case.q, cost)
+    return run_groups(phantom_call(find(operation, "wmpi", kind="inter"), case), case.p, case.q, cost)
 
 
 def mean(times: Sequence[float]) -> float:
@@ -47,7 +47,7 @@ def mean(times: Sequence[float]) -> float:
 @given(m=st.integers(1, 10**7), cost=costs)
 @settings(max_examples=25, deadline=None)
 def test_a_reduce_between_groups_is_that_of_one_group_and_one_hop(m: int, cost: tuple[int, int, int]) -> None:
-    """Fig. 4, for every size: 4 messages against 3 on the longest path, and 3 combinations in both."""
+    """Fig. 4, for every size: 4 messages compared with 3 on the longest path, and 3 combinations in both."""
     t_s, t_w, c = cost
     hop, combining = t_s + m * t_w, m * c
     tree = find("reduce", "binomial").time(Case(8, m), t_s, t_w, c)
@@ -57,7 +57,10 @@ def test_a_reduce_between_groups_is_that_of_one_group_and_one_hop(m: int, cost: 
 
 @pytest.mark.parametrize("m", [1, 4096, TWO_MB])
 def test_only_the_root_and_the_leader_pay_for_the_hop_of_a_reduce(m: int) -> None:
-    """As the paper says: who only sends takes as long. The mean of all eight is 2.25 messages against 1.75."""
+    """As in the paper: ranks that only send take the same time.
+
+    The mean of all eight is 2.25 messages compared with 1.75.
+    """
     one = [time / m for time in within(find("reduce", "binomial"), Case(8, m)).returns]
     two = [time / m for time in between("reduce", Case(1, q=7, m_b=m)).returns]
     assert one == [3, 1, 2, 1, 3, 1, 2, 1]
@@ -66,16 +69,19 @@ def test_only_the_root_and_the_leader_pay_for_the_hop_of_a_reduce(m: int) -> Non
     assert (mean(one), mean(two)) == (1.75, 2.25)
 
 
-@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
-def test_a_reduce_scatter_of_2_mb_between_4_and_4_beats_that_of_8(carrier: str) -> None:
-    """Table 1: measured 0.77 to 0.82 of the mean of one group, 0.796 in the mean; modelled 0.774 to the end, 0.767 so."""
+@pytest.mark.parametrize("backend", ["greenlets", "threads"])
+def test_a_reduce_scatter_of_2_mb_between_4_and_4_beats_that_of_8(backend: Any) -> None:
+    """Table 1: measured 0.77 to 0.82 of the mean of one group, 0.796 on average.
+
+    Modeled: 0.774 for the end, 0.767 for the mean.
+    """
     linear, quarter = {"scatterv": find("scatterv", "linear")}, (TWO_MB // 4,) * 4
     one = within(find("reduce_scatter", "reduce_scatterv"), Case(8, counts=(TWO_MB // 8,) * 8, parameters=linear))
     case = Case(4, counts=quarter, q=4, counts_b=quarter)
     algorithm = find("reduce_scatter", "wmpi", kind="inter")
-    two = run_groups(ghostly(algorithm, case), 4, 4, EXACT, carrier=carrier)
+    two = run_groups(phantom_call(algorithm, case), 4, 4, EXACT, backend=backend)
     assert one.time == 3 * TWO_MB + 7 * TWO_MB // 8
-    assert two.time == 3 * TWO_MB + 4 * 8 + 2 * 8  # two rounds of the tree and the scatter; block sizes, verdict
+    assert two.time == 3 * TWO_MB + 4 * 8 + 2 * 8  # two rounds of the tree and the scatter; block sizes, total size
     assert round(two.time / one.time, 3) == 0.774
     assert round(mean(two.returns) / mean(one.returns), 3) == 0.767
     measured = [time / INTRA_MEAN for time in TABLE_1]
@@ -83,7 +89,7 @@ def test_a_reduce_scatter_of_2_mb_between_4_and_4_beats_that_of_8(carrier: str) 
 
 
 def test_the_leaders_of_a_reduce_scatter_are_done_last_as_in_table_1() -> None:
-    """Ranks 0 and 4 were the slowest of the eight; in the model together with who was served last."""
+    """Ranks 0 and 4 were the slowest of the eight; in the model they finish with the rank that is served last."""
     quarter = (TWO_MB // 4,) * 4
     times = between("reduce_scatter", Case(4, counts=quarter, q=4, counts_b=quarter)).returns
     assert times[0] == times[4] == max(times)
@@ -93,7 +99,7 @@ def test_the_leaders_of_a_reduce_scatter_are_done_last_as_in_table_1() -> None:
 @given(m=st.integers(1, 10**6), cost=costs)
 @settings(max_examples=25, deadline=None)
 def test_an_allgather_between_4_and_4_is_below_gather_and_broadcast_of_8(m: int, cost: tuple[int, int, int]) -> None:
-    """As many startups and 12 m against 31 m, whatever the costs."""
+    """The same number of start-ups and 12 m compared with 31 m, for any costs."""
     t_s, t_w, _ = cost
     two = find("allgather", "wmpi", kind="inter").time(Case(4, m, q=4, m_b=m), t_s, t_w)
     one = find("allgather", "gather_bcast").time(Case(8, m), t_s, t_w)
@@ -105,7 +111,7 @@ def test_an_allgather_between_4_and_4_is_below_gather_and_broadcast_of_8(m: int,
 def test_an_allgather_between_4_and_4_is_below_the_ring_of_8_for_short_blocks_only(
     m: int, cost: tuple[int, int, int]
 ) -> None:
-    """The paper's allgather of one group goes around the ring: 7 startups against 6, but 7 m against 12 m."""
+    """The paper's allgather of one group is a ring: 7 start-ups compared with 6, but 7 m compared with 12 m."""
     t_s, t_w, _ = cost
     two = find("allgather", "wmpi", kind="inter").time(Case(4, m, q=4, m_b=m), t_s, t_w)
     one = find("allgather", "ring").time(Case(8, m), t_s, t_w)
@@ -114,11 +120,12 @@ def test_an_allgather_between_4_and_4_is_below_the_ring_of_8_for_short_blocks_on
     assert (two < one) == (t_s > 5 * m * t_w)
 
 
-def test_why_fig_5_has_the_allgather_between_groups_below_the_ring_all_the_same() -> None:
-    """Eight processes on two processors and one memory: there not the longest path counts but all copies together.
+def test_fig_5_follows_from_the_total_of_all_copies() -> None:
+    """Eight processes on two processors with one memory: the total of all copies counts, not the longest path.
 
-    The ring moves 56 blocks in 56 messages, the leaders 32 in 14. Two processors that copy need 16 m at least against
-    28 m. The single-port model, where all eight copy at once, does not have this; half duplex does not bring it either.
+    The ring moves 56 blocks in 56 messages, the leaders 32 in 14. Two processors that copy need at least 16 m compared
+    with 28 m. The single-port model, where all eight processes copy at once, does not include this effect; a half-duplex
+    model does not either.
     """
     ring, leaders = within(find("allgather", "ring"), Case(8, 100)), between("allgather", Case(4, 100, q=4, m_b=100))
     assert (ring.bytes, ring.messages) == (5600, 56)

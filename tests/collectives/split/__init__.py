@@ -1,1 +1,1 @@
-"""Tests of chains and of what is built on them."""
+"""Tests of collectives.split."""

@@ -1,4 +1,4 @@
-"""Algorithms with one mistake each, and their twins without it."""
+"""Mutants: algorithms with one mistake each, and the same algorithms without the mistake."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collectives import Algorithm, Case, DoesNotFit, find
+from collectives import Algorithm, Case, UnsupportedCaseError, find
 from collectives.catalogue.algorithm import commutative_only
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.blocks import Layout, scratch
@@ -16,17 +16,17 @@ from collectives.tools.messages import exchange, receive, send
 
 
 class Mutant(NamedTuple):
-    """A wrong algorithm, its twin, what is wrong, and the smallest number of ranks that shows it."""
+    """A wrong algorithm, the correct one, the kind of fault, and the smallest number of ranks that shows it."""
 
     wrong: Algorithm
-    right: Algorithm
-    what: str
+    correct: Algorithm
+    kind: str
     p: int
 
 
-def bcast(comm: Any, buf: Any, *, root: int = 0, tag: int = 0, leave_out: Any = None, told: int | None = None) -> None:
-    """A star: the root sends to each, but to those that `leave_out(v, p)` names; `told` is the root that it believes in."""
-    p, rank, root = comm.Get_size(), comm.Get_rank(), root if told is None else told
+def bcast(comm: Any, buf: Any, *, root: int = 0, tag: int = 0, leave_out: Any = None, wrong_root: int | None = None) -> None:
+    """A star: the root sends to every rank, except to those for which `leave_out(v, p)` is true."""
+    p, rank, root = comm.Get_size(), comm.Get_rank(), root if wrong_root is None else wrong_root
     others = [v for v in range(1, p) if not (leave_out and leave_out(v, p))]
     if rank == root:
         for v in others:
@@ -44,7 +44,7 @@ STAR = Algorithm("bcast", "star", bcast, star, closed_rounds=lambda case: case.p
 
 
 def allgather(comm: Any, sendbuf: Any, recvbuf: Any, *, tag: int = 0, step: Any = exchange) -> None:
-    """A ring, whose steps can be made otherwise."""
+    """A ring with a replaceable step."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
     layout.put(recvbuf, rank, sendbuf)
@@ -57,13 +57,13 @@ RING = replace(find("allgather", "ring"), name="own_ring", run=allgather)
 
 
 def one_by_one(comm: Any, outgoing: Any, dest: int, incoming: Any, source: int, tag: int) -> None:
-    """Relies on buffering."""
+    """Send, then receive: deadlocks without buffering."""
     send(comm, outgoing, dest, tag)
     receive(comm, incoming, source, tag)
 
 
 def in_turn(comm: Any, outgoing: Any, dest: int, incoming: Any, source: int, tag: int) -> None:
-    """Does not, and takes longer."""
+    """Odd ranks receive first: correct without buffering, but slower than an exchange."""
     if comm.Get_rank() % 2:
         receive(comm, kept := scratch(incoming, incoming.size), source, tag)
         send(comm, outgoing, dest, tag)
@@ -86,7 +86,7 @@ def touched(comm: Any, sendbuf: Any, recvbuf: Any, *, tag: int = 0) -> None:
 
 
 def no_empty_blocks(comm: Any, sendbuf: Any, recvbuf: Any, counts: Any, *, tag: int = 0) -> None:
-    """Counts blocks by what has come, which goes wrong where nothing comes."""
+    """Corrupt the result if a block other than the first is empty."""
     find("allgatherv", "ring").run(comm, sendbuf, recvbuf, counts, tag=tag)
     for rank, count in enumerate(counts):
         if rank and not count and sum(counts):
@@ -118,20 +118,20 @@ def leaving(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
 
 
 def allreduce(comm: Any, sendbuf: Any, recvbuf: Any, *, op: Any, tag: int = 0, flip: bool = False) -> None:
-    """All to one, in order of rank or in the opposite one, and back."""
+    """Reduce to rank 0, in rank order or in the opposite order, and broadcast."""
     p, rank = comm.Get_size(), comm.Get_rank()
     if sendbuf is not None:
         recvbuf[0 : recvbuf.size] = sendbuf
     if rank:
         send(comm, recvbuf, 0, tag)
     for other in range(1, p if rank == 0 else 1):
-        came = scratch(recvbuf, recvbuf.size)
-        receive(comm, came, other, tag)
-        if came.size and flip:
-            op.Reduce_local(came, recvbuf)
-        elif came.size:
-            op.Reduce_local(recvbuf, came)
-            recvbuf[0 : recvbuf.size] = came
+        received = scratch(recvbuf, recvbuf.size)
+        receive(comm, received, other, tag)
+        if received.size and flip:
+            op.Reduce_local(received, recvbuf)
+        elif received.size:
+            op.Reduce_local(recvbuf, received)
+            recvbuf[0 : recvbuf.size] = received
     bcast(comm, recvbuf, tag=tag)
 
 
@@ -150,7 +150,7 @@ SUM = Algorithm("allreduce", "to_one", allreduce, to_one_and_back, one_vector_ea
 
 def even_only(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
     if comm.Get_size() % 2:
-        raise DoesNotFit("an odd number")
+        raise UnsupportedCaseError("an odd number")
     bcast(comm, buf, root=root, tag=tag)
 
 
@@ -183,10 +183,10 @@ def odd(case: Case) -> str | None:
 GATHERV = replace(find("allgatherv", "ring"), name="own_ring")
 
 MUTANTS = {
-    "forgets the last where p is no power of two": Mutant(
+    "omits the last rank if p is not a power of two": Mutant(
         replace(STAR, run=bcast_with(leave_out=lambda v, p: p & (p - 1) and v == p - 1)), STAR, "result", 3
     ),
-    "believes in root 0": Mutant(replace(STAR, run=bcast_with(told=0)), STAR, "result", 2),
+    "always uses root 0": Mutant(replace(STAR, run=bcast_with(wrong_root=0)), STAR, "result", 2),
     "claims one startup too many": Mutant(
         replace(RING, closed_time=lambda case, t_s, t_w: case.p * t_s + (case.p - 1) * case.m * t_w if case.m else 0),
         RING,
@@ -194,15 +194,17 @@ MUTANTS = {
         1,
     ),
     "sends a byte too many": Mutant(replace(RING, run=a_byte_more), RING, "bytes", 3),
-    "sends in turn what it claims to exchange": Mutant(replace(RING, run=with_step(in_turn)), RING, "time", 2),
+    "serializes an exchange": Mutant(replace(RING, run=with_step(in_turn)), RING, "time", 2),
     "relies on buffering": Mutant(replace(RING, run=with_step(one_by_one)), RING, "deadlock", 2),
     "is wrong with empty blocks": Mutant(replace(GATHERV, run=no_empty_blocks), GATHERV, "result", 2),
     "changes what it sends": Mutant(replace(RING, run=touched), RING, "input", 2),
     "combines in the wrong order": Mutant(replace(SUM, run=flipped), SUM, "result", 2),
-    "takes memory that it does not claim": Mutant(replace(SUM, scratch=lambda case, rank: 0), SUM, "scratch", 2),
-    "takes cases that it refuses": Mutant(replace(STAR, run=even_only), replace(STAR, run=even_only, fits=odd), "fits", 1),
-    "refuses cases that it takes": Mutant(replace(STAR, fits=odd), STAR, "fits", 1),
-    "claims an order and refuses it": Mutant(replace(SUM, fits=commutative_only), SUM, "fits", 1),
+    "allocates memory that it does not claim": Mutant(replace(SUM, scratch=lambda case, rank: 0), SUM, "scratch", 2),
+    "raises UnsupportedCaseError although fits accepts": Mutant(
+        replace(STAR, run=even_only), replace(STAR, run=even_only, fits=odd), "fits", 1
+    ),
+    "runs although fits rejects": Mutant(replace(STAR, fits=odd), STAR, "fits", 1),
+    "claims in_order but rejects noncommutative ops": Mutant(replace(SUM, fits=commutative_only), SUM, "fits", 1),
     "claims too few rounds": Mutant(
         replace(STAR, closed_rounds=lambda case: min(case.p - 1, 2) * (case.m > 0)), STAR, "rounds", 4
     ),
@@ -210,8 +212,8 @@ MUTANTS = {
         replace(STAR, schedule=lambda case: [[t for r in star(case) for t in r]]), STAR, "schedule", 3
     ),
     "has a claim that raises": Mutant(replace(STAR, closed_rounds=divided), STAR, "claims", 3),
-    "leaves a message behind": Mutant(replace(STAR, run=left_behind), STAR, "unreceived", 2),
-    "polls for ever": Mutant(replace(STAR, run=polling), STAR, "livelock", 3),
+    "leaves a message unreceived": Mutant(replace(STAR, run=left_behind), STAR, "unreceived", 2),
+    "polls without end": Mutant(replace(STAR, run=polling), STAR, "livelock", 3),
     "raises": Mutant(replace(STAR, run=raising), STAR, "error", 4),
-    "leaves": Mutant(replace(STAR, run=leaving), STAR, "error", 3),
+    "exits": Mutant(replace(STAR, run=leaving), STAR, "error", 3),
 }

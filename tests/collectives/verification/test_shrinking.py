@@ -1,4 +1,4 @@
-"""A case that fails becomes as small as it can be, and stays a case that can be."""
+"""Shrinking finds the smallest failing case, and every candidate is a valid case."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from collectives import Case, find
 from collectives.verification.cases import both_ways
-from collectives.verification.chains import SortCase, SplitCase
 from collectives.verification.shrinking import candidates, possible, shrunk, weight
+from collectives.verification.sort_and_split import SortCase, SplitCase
 from tests.collectives.cases import drawn_cases
 from tests.collectives.inter.cases import two_groups
 
 
-def test_ranks_come_first_then_bytes_then_what_is_plainer() -> None:
-    """Down to what makes it fail."""
+def test_ranks_shrink_first_then_bytes_then_other_values() -> None:
+    """Only the properties that make the case fail remain."""
     case = Case(13, 61 * 8, root=7, itemsize=8, in_place=True, commutative=False, parameters={"segment_bytes": 3})
     assert shrunk(case, "reduce", lambda case: True) == Case(1)
     assert shrunk(case, "reduce", lambda case: case.p >= 5) == Case(5)
@@ -26,7 +26,7 @@ def test_ranks_come_first_then_bytes_then_what_is_plainer() -> None:
 
 
 def test_counts_and_traffic_shrink() -> None:
-    """Each number by itself."""
+    """Every count shrinks independently."""
     uneven = Case(4, counts=(5, 0, 9, 2), itemsize=4)
     assert shrunk(uneven, "allgatherv", lambda case: sum(case.counts or ()) > 3) == Case(1, counts=(4,))
     assert shrunk(uneven, "allgatherv", lambda case: 0 in (case.counts or ())[:-1]) == Case(2, counts=(0, 0))
@@ -36,8 +36,8 @@ def test_counts_and_traffic_shrink() -> None:
     )
 
 
-def test_groups_shrink_together_where_they_must_agree() -> None:
-    """A reduce_scatter has as much on both sides."""
+def test_both_groups_of_a_reduce_scatter_shrink_together() -> None:
+    """Their totals stay equal, as MPI requires."""
     case = Case(4, counts=(6, 0, 0, 0), q=3, counts_b=(2, 2, 2))
     found = shrunk(case, "reduce_scatter", lambda case: case.p > 1 or case.q > 1)
     assert (found.p, found.q) == (1, 2)
@@ -45,7 +45,7 @@ def test_groups_shrink_together_where_they_must_agree() -> None:
 
 
 def test_sorts_and_splits_lose_ranks() -> None:
-    """And keep the order of those that are left."""
+    """The remaining ranks keep their order."""
     split = SplitCase(5, 25, colors=(1, 2, 1, 2, 1), keys=(0, 0, 0, 0, 0))
     assert shrunk(split, "split", lambda case: case.p > 2) == SplitCase(3, 25, colors=(1, 2, 1), keys=(0, 0, 0))
     sort = SortCase(4, 6, numbers=(9, 8, 7, 6), order=(3, 1, 0, 2))
@@ -54,8 +54,8 @@ def test_sorts_and_splits_lose_ranks() -> None:
 
 @given(data=st.data())
 @settings(max_examples=50, deadline=None)
-def test_candidates_are_cases_of_the_operation(data: Any) -> None:
-    """In place what goes comes back; two groups agree where the operation wants it."""
+def test_candidates_are_valid_cases_of_the_operation(data: Any) -> None:
+    """Exchanges in place stay symmetric, and no candidate has more ranks."""
     for algorithm in (find("alltoallv", "pairwise"), find("reduce_scatter", "wmpi", kind="inter")):
         case = data.draw(two_groups(algorithm) if algorithm.kind == "inter" else drawn_cases(algorithm, largest_p=5))
         for candidate in candidates(case):

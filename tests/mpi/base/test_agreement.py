@@ -1,4 +1,5 @@
-"""The roll: ranks that call different collectives, or one differently, are told of both calls, with file and line."""
+"""Call matching: if ranks call different collectives, or pass different arguments, the error has both calls and places.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +12,16 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from fakempi.mpi.base.agreement import PREPARED, TAGS, Traffic, absent, enrol
+from fakempi.mpi.base.call_matching import PERSISTENT, TAGS, Traffic, missing_processes, register_call
+from tests.loops import for_each
 from tests.mpi.collective.calls import run
 
-ORDER = "collective calls must come in the same order everywhere."
+ORDER = "all ranks must make the same collective calls in the same order."
 AGREE = "all ranks must agree."
 
 
 def clash(main: Callable[..., Any], nprocs: int = 2, **options: Any) -> str:
-    """What the run says, with every line number as N; it must be an MPI error of class ERR_NOT_SAME."""
+    """The message of the run, with every line number as N; it must be an MPI error of class ERR_NOT_SAME."""
     with pytest.raises(fakempi.RankError) as caught:
         run(main, nprocs, **options)
     error = caught.value.__cause__
@@ -36,8 +38,8 @@ def lines_of(text: str) -> list[int]:
 # -- another call --------------------------------------------------------------------------------------------------
 
 
-def test_both_calls_are_named_with_their_lines(carrier: str) -> None:
-    """The line of each, not of what they call."""
+def test_both_calls_are_named_with_their_lines(backend: Any) -> None:
+    """The line of the call in the program."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -47,9 +49,9 @@ def test_both_calls_are_named_with_their_lines(carrier: str) -> None:
 
     first = main.__code__.co_firstlineno
     with pytest.raises(fakempi.RankError) as caught:
-        run(main, 2, carrier)
+        run(main, 2, backend)
     assert lines_of(str(caught.value.__cause__)) == [first + 4, first + 2]
-    assert clash(main, carrier=carrier) == (
+    assert clash(main, backend=backend) == (
         "Bcast on rank 1: this rank calls Bcast at test_agreement.py:N, but rank 0 of the same communicator called Barrier "
         f"at test_agreement.py:N: {ORDER}"
     )
@@ -63,7 +65,6 @@ def test_both_calls_are_named_with_their_lines(carrier: str) -> None:
             "Allgather Alltoall",
         ),
         (lambda comm: comm.Barrier(), lambda comm: comm.Ibarrier().Wait(), "Barrier Ibarrier"),
-        (lambda comm: comm.bcast(1), lambda comm: comm.Bcast(np.zeros(1, int)), "bcast Bcast"),
         (lambda comm: comm.allreduce(1), lambda comm: comm.reduce(1), "allreduce reduce"),
         (lambda comm: comm.scan(1), lambda comm: comm.exscan(1), "scan exscan"),
         (lambda comm: comm.Bcast_init(np.zeros(1)), lambda comm: comm.Barrier_init(), "Bcast_init Barrier_init"),
@@ -72,8 +73,8 @@ def test_both_calls_are_named_with_their_lines(carrier: str) -> None:
         (lambda comm: comm.gather(1), lambda comm: comm.Split(), "gather Split"),
     ],
 )  # fmt: skip
-def test_another_call_is_refused(one: Callable[..., Any], other: Callable[..., Any], names: str) -> None:
-    """Whichever it is, whoever comes first, also where communicators are made."""
+def test_a_different_call_is_rejected(one: Callable[..., Any], other: Callable[..., Any], names: str) -> None:
+    """For any pair of calls, in any order, also for calls that create communicators."""
     first, second = names.split()
     assert clash(lambda comm: one(comm) if comm.rank == 0 else other(comm)) == (
         f"{second} on rank 1: this rank calls {second} at test_agreement.py:N, but rank 0 of the same communicator called "
@@ -82,16 +83,16 @@ def test_another_call_is_refused(one: Callable[..., Any], other: Callable[..., A
 
 
 def test_barrier_is_barrier_in_either_case() -> None:
-    """As in mpi4py, where both are one."""
+    """mpi4py has both names for one call."""
 
     def main(comm: Any) -> None:
         comm.Barrier() if comm.rank else comm.barrier()
 
-    run(main, 3)
+    assert fakempi.run(main, 3).findings == []
 
 
-def test_the_kth_call_is_compared_with_the_kth() -> None:
-    """The calls before were the same, and do not matter."""
+def test_the_kth_call_is_compared_with_the_kth_call() -> None:
+    """Earlier, equal calls do not matter."""
 
     def main(comm: Any) -> None:
         for _ in range(3):
@@ -104,7 +105,7 @@ def test_the_kth_call_is_compared_with_the_kth() -> None:
 
 
 def test_ranks_are_named_by_their_number_in_the_world() -> None:
-    """Roots are numbers on the communicator, as the program has them."""
+    """Roots are ranks in the communicator, as in the program."""
 
     def main(comm: Any) -> None:
         upside_down = comm.Split(0, -comm.rank)
@@ -114,7 +115,7 @@ def test_ranks_are_named_by_their_number_in_the_world() -> None:
     assert clash(main) == f"Bcast on rank 0: root is {places}: {AGREE}"
 
 
-# -- the same call, differently ------------------------------------------------------------------------------------
+# -- different arguments ------------------------------------------------------------------------------------------
 
 DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
     "root of Bcast": (lambda comm: comm.Bcast(np.zeros(1), comm.rank), "root is 1 here (@) but 0 on rank 0 (@)"),
@@ -194,19 +195,19 @@ DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 def keep(left: Any, right: Any, datatype: Any) -> None:
-    """An operation of the program's own."""
+    """A user-defined operation."""
 
 
-@pytest.mark.parametrize("what", DIFFERENT)
-def test_a_difference_is_told(what: str) -> None:
+@for_each("what", DIFFERENT)
+def test_a_difference_is_reported(what: str) -> None:
     """With both values and both places."""
     main, words = DIFFERENT[what]
     said = clash(main)
     assert said.partition(" on rank 1: ")[2] == f"{words.replace('@', 'test_agreement.py:N')}: {AGREE}"
 
 
-def test_the_first_difference_of_two_lists_is_told_however_long_they_are() -> None:
-    """Not the lists."""
+def test_the_first_difference_of_two_long_lists_is_reported() -> None:
+    """Not the whole lists."""
 
     def main(comm: Any) -> None:
         counts = [1] * comm.size
@@ -220,12 +221,12 @@ def test_the_first_difference_of_two_lists_is_told_however_long_they_are() -> No
 
 
 def test_callables_of_a_program_are_not_compared() -> None:
-    """Each rank has its own, and who could tell them apart?"""
+    """Each rank has its own callable, and callables cannot be compared."""
     assert run(lambda comm: comm.allreduce(1, (lambda x, y: x + y) if comm.rank else (lambda x, y: y + x)), 3) == [3] * 3
 
 
-def test_a_callable_is_not_an_operation() -> None:
-    """Where some have one and some the other, they do not mean the same."""
+def test_a_callable_differs_from_an_operation() -> None:
+    """A callable on some ranks and an operation on others is an error."""
     words = r"the operation is a function here \(.*\) but SUM on rank 0 \(.*\): all ranks must agree\.$"
     with pytest.raises(fakempi.RankError, match=words):
         run(lambda comm: comm.allreduce(1, (lambda x, y: x + y) if comm.rank else MPI.SUM), 3)
@@ -269,32 +270,32 @@ UNEVEN: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 @pytest.mark.parametrize("what", UNEVEN)
-def test_what_one_sends_the_other_must_expect(what: str) -> None:
-    """Neither wrong data nor a rank that waits forever."""
+def test_send_and_receive_sizes_of_a_pair_must_agree(what: str) -> None:
+    """There is no wrong data, and no rank blocks."""
     main, words = UNEVEN[what]
     assert clash(main, 3) == words.replace("@", "test_agreement.py:N")
 
 
-# -- the roll by itself --------------------------------------------------------------------------------------------
+# -- the record of calls -------------------------------------------------------------------------------------------
 
 
-def test_an_entry_goes_when_all_have_come() -> None:
-    """Nothing is left behind by calls that are over."""
+def test_an_entry_is_removed_when_all_ranks_have_called() -> None:
+    """Completed calls leave no entry."""
     table: dict[Any, Any] = {}
     for rank in range(3):
-        assert enrol(table, 1, rank, 3, {"root": 0}, Traffic([1, 1, 1], [1, 1, 1])) == "enrol"
+        assert register_call(table, 1, rank, 3, {"root": 0}, Traffic([1, 1, 1], [1, 1, 1])) == "register_call"
         assert len(table) == (rank < 2)
 
 
-def test_a_lone_rank_agrees_with_itself() -> None:
-    """And leaves no entry."""
+def test_a_single_rank_needs_no_comparison() -> None:
+    """It leaves no entry."""
     table: dict[Any, Any] = {}
-    enrol(table, 1, 0, 1, {})
+    register_call(table, 1, 0, 1, {})
     assert table == {}
 
 
-def test_who_is_absent_from_a_call() -> None:
-    """Whoever has made fewer calls; of a persistent one, whoever has started it less often."""
+def test_ranks_that_are_missing_from_a_call() -> None:
+    """Ranks with fewer calls; for a persistent call, ranks that have started it less often."""
 
     def main(comm: Any) -> Any:
         request = comm.Barrier_init()
@@ -304,7 +305,7 @@ def test_who_is_absent_from_a_call() -> None:
         else:
             comm.recv()
             comm.recv()
-            calls = [absent(comm._side, 1, tag) for tag in (1, 2, PREPARED + 1, PREPARED + 3 * TAGS + 1)]
+            calls = [missing_processes(comm._side, 1, tag) for tag in (1, 2, PERSISTENT + 1, PERSISTENT + 3 * TAGS + 1)]
             request.Start()
         request.Wait()
         return None if comm.rank else calls

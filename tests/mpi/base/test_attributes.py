@@ -1,24 +1,26 @@
-"""Attributes on objects: keys, inheritance, deletion, and a rank's own values on what all ranks share."""
+"""Attributes of objects: keys, inheritance, deletion, and values per rank on objects that all ranks share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from fakempi.error_classes import ERR_ARG, ERR_COMM, ERR_KEYVAL, ERR_OTHER
 from fakempi.errors import MPIError, MPITypeError
+from fakempi.errors.classes import ERR_ARG, ERR_COMM, ERR_KEYVAL, ERR_OTHER
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.attributes import Attributed
-from fakempi.mpi.base.complain import complaint
-from fakempi.mpi.base.current import here
+from fakempi.mpi.base.current import os_thread
+from fakempi.mpi.base.mpi_errors import mpi_error
+
+ALWAYS: Any = True  # accepted as a copy function, as by mpi4py, whose stubs do not mention it
 
 
 class Comm(Attributed):
-    """A stand-in for a communicator, with the life of one."""
+    """A stand-in for a communicator."""
 
     __slots__ = ("_attributes", "alive")
 
@@ -28,7 +30,7 @@ class Comm(Attributed):
 
     def _check_alive(self) -> None:
         if not self.alive:
-            raise complaint(ERR_COMM, "the communicator is null.")
+            raise mpi_error(ERR_COMM, "the communicator is null.")
 
     def _predefined_attr(self, keyval: int) -> Any:
         return {c.TAG_UB: 2**31 - 1, c.WTIME_IS_GLOBAL: True}.get(keyval)
@@ -44,7 +46,7 @@ class Comm(Attributed):
 
 
 class Intracomm(Comm):
-    """A kind of communicator, so it has communicators' keys."""
+    """A subclass, which has the keys of communicators."""
 
     __slots__ = ()
 
@@ -58,13 +60,13 @@ class Datatype(Attributed):
 
 @contextmanager
 def running(number: int, attributes: dict[int, Any] | None = None) -> Iterator[SimpleNamespace]:
-    """As if a rank were running."""
+    """Simulate a running rank."""
     process = SimpleNamespace(number=number, name=f"rank {number}", attributes=attributes)
-    here.loop = SimpleNamespace(running=SimpleNamespace(owner=process))
+    os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=process))
     try:
         yield process
     finally:
-        here.loop = None
+        os_thread.loop = None
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def log() -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def keyval(log: list[tuple[Any, ...]]) -> Iterator[int]:
-    """A key that writes down what its functions are called with."""
+    """A key that records the arguments of its functions."""
 
     def copy(what: Comm, keyval: int, value: Any) -> Any:
         log.append(("copy", what, keyval, value))
@@ -90,13 +92,13 @@ def keyval(log: list[tuple[Any, ...]]) -> Iterator[int]:
 
 @contextmanager
 def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class that says exactly these words."""
+    """The block must raise an error of this class with exactly this message."""
     with pytest.raises(kind) as caught:
         yield
     assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
-def test_a_value_is_found_under_its_key_and_nowhere_else(keyval: int) -> None:
+def test_a_value_is_found_under_its_key_only(keyval: int) -> None:
     """Unset attributes are None."""
     one, other = Comm(), Comm()
     one.Set_attr(keyval, "value")
@@ -105,7 +107,7 @@ def test_a_value_is_found_under_its_key_and_nowhere_else(keyval: int) -> None:
 
 
 def test_objects_without_attributes_store_nothing(keyval: int) -> None:
-    """Asking, deleting, duplicating and freeing cost no memory."""
+    """Get, delete, duplicate and free cost no memory."""
     comm = Comm()
     comm.Get_attr(keyval)
     comm.Delete_attr(keyval)
@@ -114,8 +116,8 @@ def test_objects_without_attributes_store_nothing(keyval: int) -> None:
     assert comm._attributes is None
 
 
-def test_a_value_set_over_another_deletes_it_first(keyval: int, log: list[Any]) -> None:
-    """The delete function sees the old value."""
+def test_replacing_a_value_deletes_the_old_one_first(keyval: int, log: list[Any]) -> None:
+    """The delete function gets the old value."""
     comm = Comm()
     comm.Set_attr(keyval, 1)
     comm.Set_attr(keyval, 2)
@@ -124,7 +126,7 @@ def test_a_value_set_over_another_deletes_it_first(keyval: int, log: list[Any]) 
 
 
 def test_deleting_calls_the_function_once(keyval: int, log: list[Any]) -> None:
-    """Deleting what is not there is allowed and calls nothing."""
+    """Deleting a missing value is allowed and calls nothing."""
     comm = Comm()
     comm.Set_attr(keyval, 1)
     comm.Delete_attr(keyval)
@@ -134,7 +136,7 @@ def test_deleting_calls_the_function_once(keyval: int, log: list[Any]) -> None:
 
 
 def test_a_duplicate_inherits_by_the_copy_function(keyval: int, log: list[Any]) -> None:
-    """The function sees the original."""
+    """The function gets the original."""
     comm = Comm()
     comm.Set_attr(keyval, "value")
     assert comm.dup().Get_attr(keyval) == "value"
@@ -145,16 +147,16 @@ def test_a_duplicate_inherits_by_the_copy_function(keyval: int, log: list[Any]) 
     ("copy_fn", "inherited"),
     [(None, None), (False, None), (True, 7), (lambda *_: NotImplemented, None), (lambda _o, _k, value: value + 1, 8)],
 )
-def test_what_a_duplicate_inherits(copy_fn: Any, inherited: int | None) -> None:
-    """Nothing, the same, or what the function says."""
+def test_inherited_values_of_a_duplicate(copy_fn: Any, inherited: int | None) -> None:
+    """Nothing, the same value, or the result of the function."""
     keyval = Comm.Create_keyval(copy_fn)
     comm = Comm()
     comm.Set_attr(keyval, 7)
     assert comm.dup().Get_attr(keyval) == inherited
 
 
-def test_copying_and_freeing_go_from_the_latest_to_the_first(log: list[Any]) -> None:
-    """The order MPI wants where it is told, and MPICH's."""
+def test_copying_and_freeing_proceed_from_the_latest_to_the_first(log: list[Any]) -> None:
+    """The order that MPI requires where it specifies one, and MPICH's."""
     keys = [Comm.Create_keyval(lambda _, k, v: log.append(k), lambda _, k, v: log.append(-k)) for _ in range(3)]
     comm = Comm()
     for keyval in keys:
@@ -164,9 +166,9 @@ def test_copying_and_freeing_go_from_the_latest_to_the_first(log: list[Any]) -> 
     assert log == [keys[2], keys[1], keys[0], -keys[2], -keys[1], -keys[0]]
 
 
-def test_a_freed_key_lives_on_in_its_values(log: list[Any]) -> None:
-    """Its functions still run when objects are duplicated and freed, but nobody can name it."""
-    keyval = Comm.Create_keyval(True, lambda _, k, v: log.append(v))
+def test_a_freed_key_remains_in_its_values(log: list[Any]) -> None:
+    """Its functions still run when objects are duplicated and freed, but its handle is invalid."""
+    keyval = Comm.Create_keyval(ALWAYS, lambda _, k, v: log.append(v))
     comm = Comm()
     comm.Set_attr(keyval, "value")
     Comm.Free_keyval(keyval)
@@ -174,13 +176,36 @@ def test_a_freed_key_lives_on_in_its_values(log: list[Any]) -> None:
     other.free()
     comm.free()
     assert log == ["value", "value"]
-    with fails(f"Get_attr: there is no keyval {keyval}: it was never made, or was freed.", ERR_KEYVAL):
+    with fails(f"Get_attr: there is no keyval {keyval}: it was never created, or was freed.", ERR_KEYVAL):
         Comm().Get_attr(keyval)
 
 
+def test_a_freed_key_can_be_used_as_long_as_it_has_values(log: list[Any]) -> None:
+    """By its old number: values are found, replaced, set elsewhere and deleted; with the last of them the key is removed."""
+    keyval = Comm.Create_keyval(ALWAYS, lambda *what: log.append(what))
+    one, other = Comm(), Comm()
+    one.Set_attr(keyval, "first")
+    assert Comm.Free_keyval(keyval) == c.KEYVAL_INVALID
+    assert (one.Get_attr(keyval), other.Get_attr(keyval)) == ("first", None)
+    one.Set_attr(keyval, "second")
+    other.Set_attr(keyval, "third")
+    with fails(f"Free_keyval: keyval {keyval} has already been freed.", ERR_KEYVAL):
+        Comm.Free_keyval(keyval)
+    one.Delete_attr(keyval)
+    assert (one.Get_attr(keyval), other.Get_attr(keyval)) == (None, "third")
+    other.free()
+    assert [what[2] for what in log] == ["first", "second", "third"]
+    calls: list[Callable[[], object]] = [
+        lambda: one.Get_attr(keyval), lambda: one.Set_attr(keyval, 1), lambda: one.Delete_attr(keyval),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(MPIError, match=r"there is no keyval"):
+            call()
+
+
 def test_a_nopython_key_holds_integers() -> None:
-    """As a C program would find them."""
-    keyval = Comm.Create_keyval(True, nopython=True)
+    """As a C program would read them."""
+    keyval = Comm.Create_keyval(ALWAYS, nopython=True)
     comm = Comm()
     comm.Set_attr(keyval, True)
     assert comm.Get_attr(keyval) == 1
@@ -197,8 +222,8 @@ def test_subclasses_share_the_keys_of_their_kind() -> None:
     assert comm.Get_attr(keyval) == 1
 
 
-def test_mpi_answers_its_own_keys_and_nobody_changes_them() -> None:
-    """TAG_UB and its like."""
+def test_predefined_keys_cannot_be_changed() -> None:
+    """TAG_UB and similar keys."""
     comm = Intracomm()
     assert comm.Get_attr(c.TAG_UB) == 2**31 - 1
     assert comm.Get_attr(c.WTIME_IS_GLOBAL) is True
@@ -208,34 +233,34 @@ def test_mpi_answers_its_own_keys_and_nobody_changes_them() -> None:
         ("Delete_attr", lambda: comm.Delete_attr(c.TAG_UB)),
         ("Free_keyval", lambda: Comm.Free_keyval(c.TAG_UB)),
     ):
-        with fails(f"{name}: keyval TAG_UB is MPI's own and read-only.", ERR_KEYVAL):
+        with fails(f"{name}: keyval TAG_UB is predefined and read-only.", ERR_KEYVAL):
             call()
 
 
-def test_keys_of_another_kind_do_not_fit() -> None:
+def test_keys_of_another_kind_are_rejected() -> None:
     """A datatype's key on a communicator, a communicator's on a datatype."""
     keyval = Datatype.Create_keyval()
-    with fails(f"Get_attr: keyval {keyval} was made for Datatype, this is Comm.", ERR_KEYVAL):
+    with fails(f"Get_attr: keyval {keyval} belongs to Datatype, not to Comm.", ERR_KEYVAL):
         Comm().Get_attr(keyval)
-    with fails(f"Free_keyval: keyval {keyval} was made for Datatype, this is Comm.", ERR_KEYVAL):
+    with fails(f"Free_keyval: keyval {keyval} belongs to Datatype, not to Comm.", ERR_KEYVAL):
         Comm.Free_keyval(keyval)
-    with fails("Get_attr: keyval TAG_UB belongs to Comm, this is Datatype.", ERR_KEYVAL):
+    with fails("Get_attr: keyval TAG_UB belongs to Comm, not to Datatype.", ERR_KEYVAL):
         Datatype().Get_attr(c.TAG_UB)
 
 
-def test_keys_that_are_none_are_refused() -> None:
-    """Unknown, invalid, and not even an integer."""
+def test_invalid_keys_are_rejected() -> None:
+    """Unknown, invalid, and not an integer."""
     comm = Comm()
-    with fails("Set_attr: there is no keyval 12345: it was never made, or was freed.", ERR_KEYVAL):
+    with fails("Set_attr: there is no keyval 12345: it was never created, or was freed.", ERR_KEYVAL):
         comm.Set_attr(12345, 1)
-    with fails("Get_attr: the keyval is KEYVAL_INVALID: it was never made, or was freed.", ERR_KEYVAL):
+    with fails("Get_attr: the keyval is KEYVAL_INVALID: it was never created, or was freed.", ERR_KEYVAL):
         comm.Get_attr(c.KEYVAL_INVALID)
     with fails("Get_attr: keyval is 'x', not an integer.", ERR_KEYVAL, MPITypeError):
         comm.Get_attr("x")  # type: ignore[arg-type]
 
 
 def test_functions_must_be_functions() -> None:
-    """Said at once, not when something is duplicated."""
+    """The error is raised at once, not at the first duplication."""
     with fails("Create_keyval: copy_fn is 3, which cannot be called.", ERR_ARG, MPITypeError):
         Comm.Create_keyval(3)  # type: ignore[arg-type]
     with fails("Create_keyval: delete_fn is 'f', which cannot be called.", ERR_ARG, MPITypeError):
@@ -244,7 +269,7 @@ def test_functions_must_be_functions() -> None:
 
 @pytest.mark.parametrize("call", ["Get_attr", "Delete_attr"])
 def test_freed_objects_have_no_attributes(call: str, keyval: int) -> None:
-    """The class says what is wrong with them; here the class is a stand-in, so no call of ours is named."""
+    """The class reports the reason; here it is a stand-in, so no call is named."""
     comm = Comm()
     comm.free()
     with fails("MPI: the communicator is null.", ERR_COMM):
@@ -252,7 +277,7 @@ def test_freed_objects_have_no_attributes(call: str, keyval: int) -> None:
 
 
 def test_a_function_that_fails_fails_the_call(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the reason chained, and its traceback on stderr as in mpi4py; the value is gone all the same."""
+    """The reason is chained, and its traceback is on stderr as in mpi4py; the value is removed nevertheless."""
 
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("by zero")
@@ -261,7 +286,7 @@ def test_a_function_that_fails_fails_the_call(capsys: pytest.CaptureFixture[str]
     comm = Comm()
     comm.Set_attr(keyval, 1)
     words = f"function of keyval {keyval} failed with ZeroDivisionError: by zero"
-    with fails(f"MPI: the copy {words}", ERR_OTHER):
+    with fails(f"Comm: the copy {words}", ERR_OTHER):
         comm.dup()
     with fails(f"Delete_attr: the delete {words}", ERR_OTHER):
         comm.Delete_attr(keyval)
@@ -271,7 +296,7 @@ def test_a_function_that_fails_fails_the_call(capsys: pytest.CaptureFixture[str]
     assert shown.count("in broken") == shown.count("ZeroDivisionError: by zero") == 2
 
 
-def test_ranks_do_not_see_each_others_attributes_of_a_shared_object() -> None:
+def test_attributes_of_a_shared_object_are_private_to_each_rank() -> None:
     """A predefined datatype is one object here, and one per process under MPI."""
     keyval = Datatype.Create_keyval()
     byte = Datatype()
@@ -293,5 +318,5 @@ def test_ranks_do_not_see_each_others_attributes_of_a_shared_object() -> None:
 
 def test_errors_name_the_rank() -> None:
     """Inside a run."""
-    with running(3), fails("Get_attr on rank 3: there is no keyval 9: it was never made, or was freed.", ERR_KEYVAL):
+    with running(3), fails("Get_attr on rank 3: there is no keyval 9: it was never created, or was freed.", ERR_KEYVAL):
         Comm().Get_attr(9)

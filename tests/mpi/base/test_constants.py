@@ -1,4 +1,4 @@
-"""The named numbers: all that mpi4py has, and distinct where programs tell them apart."""
+"""The named constants: all that mpi4py has, and distinct within a family."""
 
 import re
 from importlib.machinery import PathFinder
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fakempi import error_classes
+from fakempi.errors import classes as error_classes
 from fakempi.mpi.base import constants
 
 
 def _names_in_mpi4py() -> list[str]:
     """The integer constants in mpi4py's stub file; MPI itself is not started."""
-    spec = PathFinder.find_spec("mpi4py")  # the installed one: our own plugin may stand in for one that is not
+    spec = PathFinder.find_spec("mpi4py")  # the installed one: our plugin may replace a missing one
     if spec is None or spec.origin is None:
         pytest.skip("mpi4py is missing")
     return re.findall(r"^(\w+): Final\[int\]", Path(spec.origin).with_name("MPI.pyi").read_text(), re.MULTILINE)
@@ -22,7 +22,7 @@ def _mine(module: object) -> set[str]:
     return {name for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
 
 
-def test_every_integer_constant_of_mpi4py_is_here_and_no_other() -> None:
+def test_the_integer_constants_are_those_of_mpi4py() -> None:
     """Error classes in their module, everything else in constants."""
     names = _names_in_mpi4py()
     assert len(names) > 150
@@ -36,14 +36,14 @@ def test_every_integer_constant_of_mpi4py_is_here_and_no_other() -> None:
     ["COMBINER_", "COMM_TYPE_", "DISTRIBUTE_", "LOCK_", "MODE_", "SEEK_", "THREAD_", "TYPECLASS_", "WIN_FLAVOR_"],
 )
 def test_constants_of_one_family_differ(prefix: str) -> None:
-    """Two names with one number would make a program take the wrong branch."""
+    """Two names with one number would select a wrong branch."""
     values = [value for name, value in vars(constants).items() if name.startswith(prefix)]
     assert len(values) > 1
     assert len(values) == len(set(values))
 
 
-def test_special_ranks_are_no_ranks_and_differ() -> None:
-    """A wildcard must not look like a rank, nor like another wildcard."""
+def test_special_ranks_are_distinct_and_no_ranks() -> None:
+    """A wildcard must differ from every rank and from other wildcards."""
     special = [constants.UNDEFINED, constants.ANY_SOURCE, constants.PROC_NULL, constants.ROOT]
     assert all(rank < 0 for rank in special)
     assert len(set(special)) == 4
@@ -56,14 +56,14 @@ def test_file_modes_are_single_bits() -> None:
 
 
 def test_aliases_are_equal() -> None:
-    """Old and new names of one thing."""
+    """Old and new names of one constant."""
     assert constants.ORDER_F == constants.ORDER_FORTRAN
     assert constants.DISP_CUR == constants.DISPLACEMENT_CURRENT
     assert constants.WIN_FLAVOR == constants.WIN_CREATE_FLAVOR
 
 
-def test_every_error_class_has_a_sentence_of_its_own() -> None:
-    """Nobody should read the wrong sentence."""
+def test_every_error_class_has_a_distinct_sentence() -> None:
+    """Two classes must not share a message."""
     numbers = [getattr(error_classes, name) for name in _mine(error_classes)]
     assert sorted(numbers) == sorted(error_classes.SENTENCES)
     assert len(set(error_classes.SENTENCES.values())) == len(numbers)

@@ -1,4 +1,4 @@
-"""The environment of a rank: clock, node, versions, beginning and end; and where there is none."""
+"""The environment of a rank: clock, node, versions, initialization and finalization; also outside a run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import fakempi
 from fakempi import MPI
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
-def test_the_clock_starts_at_zero_and_moves_by_computing(carrier: str) -> None:
-    """Each rank's own."""
+def test_the_clock_starts_at_zero_and_advances_by_computing(backend: Any) -> None:
+    """Each rank has its own."""
 
     def main(comm: Any) -> Any:
         start = MPI.Wtime()
@@ -27,11 +27,11 @@ def test_the_clock_starts_at_zero_and_moves_by_computing(carrier: str) -> None:
         fakempi.compute(0.25)
         return type(start), start, MPI.Wtime()
 
-    assert run(main, 3, carrier) == [(float, 0.0, rank + 0.25) for rank in range(3)]
+    assert run(main, 3, backend) == [(float, 0.0, rank + 0.25) for rank in range(3)]
 
 
-def test_the_clock_moves_by_communicating() -> None:
-    """As the model says."""
+def test_the_clock_advances_by_communicating() -> None:
+    """According to the model."""
 
     def main(comm: Any) -> float:
         comm.Sendrecv(b"1234", 0, 0, bytearray(4), 0, 0)
@@ -41,8 +41,8 @@ def test_the_clock_moves_by_communicating() -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1, float("nan")])
-def test_time_cannot_be_computed_backwards(seconds: float) -> None:
-    """Nor into nowhere."""
+def test_invalid_computing_times_are_rejected(seconds: float) -> None:
+    """Negative, infinite, or not a number."""
 
     def main(comm: Any) -> None:
         with pytest.raises(ValueError, match=f"^compute on rank 0: cannot compute for {seconds} seconds\\.$"):
@@ -57,7 +57,7 @@ def test_the_clock_has_a_resolution() -> None:
 
 
 def test_processor_names_come_from_the_placement() -> None:
-    """Given, counted, or all the same."""
+    """Given, counted, or all equal."""
 
     def main(comm: Any) -> str:
         return MPI.Get_processor_name()
@@ -68,7 +68,7 @@ def test_processor_names_come_from_the_placement() -> None:
 
 
 def test_versions_and_vendor() -> None:
-    """They name no library that a program would know and treat specially."""
+    """They name no library that a program could treat specially."""
     assert MPI.Get_version() == (MPI.VERSION, MPI.SUBVERSION)
     assert MPI.Get_version() == (4, 1)
     name, version = MPI.get_vendor()
@@ -90,8 +90,8 @@ def test_ranks_are_initialized_when_they_start() -> None:
     assert run(main, 2) == [(True, False, True)] * 2
 
 
-def test_a_rank_finalizes_for_itself() -> None:
-    """The others go on."""
+def test_each_rank_finalizes_separately() -> None:
+    """The other ranks continue."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -102,7 +102,7 @@ def test_a_rank_finalizes_for_itself() -> None:
 
 
 def test_there_is_no_binary_interface_and_no_hardware() -> None:
-    """Which MPI says by -1 and by nothing; what can be told about integers is told."""
+    """MPI reports this by -1 and by None; properties of integers are available."""
     assert MPI.Get_hw_resource_info().items() == []
     assert MPI.Get_abi_version() == (-1, -1)
     assert MPI.Get_abi_info().items() == [(f"mpi_{name}_size", "8") for name in ("aint", "count", "offset")]
@@ -112,7 +112,7 @@ def test_there_is_no_binary_interface_and_no_hardware() -> None:
 
 @pytest.mark.parametrize("kind", [MPI.Win, MPI.File, MPI.Session])
 def test_null_handles_have_the_number_0(kind: Any) -> None:
-    """And are made of it."""
+    """They are created from 0, too."""
     null = kind.fromhandle(kind().handle)
     assert (type(null), bool(null), null.toint(), null.py2f()) == (kind, False, 0, 0)
     assert null == kind() == kind.fromint(0) == kind.f2py(0)
@@ -120,8 +120,8 @@ def test_null_handles_have_the_number_0(kind: Any) -> None:
         kind.fromhandle(7)
 
 
-def test_a_new_run_starts_afresh() -> None:
-    """Whatever an old one did, and so does what is outside."""
+def test_a_new_run_has_initial_state() -> None:
+    """Independent of earlier runs; so does the singleton."""
     run(lambda comm: MPI.Finalize(), 1)
     assert (MPI.Is_initialized(), MPI.Is_finalized()) == (True, False)
     assert run(lambda comm: MPI.Is_finalized(), 1) == [False]
@@ -130,27 +130,28 @@ def test_a_new_run_starts_afresh() -> None:
 def test_pcontrol_does_nothing() -> None:
     """At any level."""
 
-    def main(comm: Any) -> None:
+    def main(comm: Any) -> float:
         for level in (0, 1, 2, -1):
             MPI.Pcontrol(level)
+        return MPI.Wtime()
 
-    run(main, 1)
+    assert run(main, 1) == [0.0]
 
 
-def test_what_is_not_emulated_says_so() -> None:
-    """By the name of the call."""
-    with pytest.raises(NotImplementedError, match=r"^MPI\.Register_datarep is not emulated: "):
-        MPI.Register_datarep("d", print, print, None)
+def test_calls_that_are_not_emulated_raise() -> None:
+    """The error has the name of the call."""
+    with pytest.raises(NotImplementedError, match=r"^MPI\.Register_datarep with conversion functions is not supported\.$"):
+        MPI.Register_datarep("d", print, print, lambda datatype: 1)
 
 
 def test_a_name_that_does_not_exist() -> None:
-    """An AttributeError, as of any module."""
+    """An AttributeError, as for any module."""
     with pytest.raises(AttributeError, match="^fakempi's MPI has no 'Nonsense'$"):
         MPI.Nonsense  # noqa: B018
 
 
 def test_runs_in_several_threads_do_not_see_each_other() -> None:
-    """Each has its own ranks and its own clock."""
+    """Each has separate ranks and clocks."""
     outcome: dict[int, list[Any]] = {}
 
     def main(comm: Any, number: int) -> Any:

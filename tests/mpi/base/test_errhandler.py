@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.error_classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, ERR_TRUNCATE, ERR_UNKNOWN, SUCCESS
 from fakempi.errors import ADDED, MPIError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, ERR_TRUNCATE, ERR_UNKNOWN, SUCCESS
 from fakempi.mpi.base import errhandler as mpi
 from fakempi.mpi.base.errhandler import ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
 
@@ -19,7 +19,7 @@ PREDEFINED = [ERRHANDLER_NULL, ERRORS_RETURN, ERRORS_ABORT, ERRORS_ARE_FATAL]
 
 @contextmanager
 def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class that says exactly these words."""
+    """The block must raise an error of this class with exactly this message."""
     with pytest.raises(kind) as caught:
         yield
     assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
@@ -36,8 +36,8 @@ def _leave_the_table_as_it_was() -> Iterator[None]:
 # -- handlers --------------------------------------------------------------------------------------------------------
 
 
-def test_the_predefined_handlers_differ_and_stay() -> None:
-    """Freeing them does nothing."""
+def test_predefined_handlers_are_distinct_and_permanent() -> None:
+    """Freeing them has no effect."""
     for errhandler in PREDEFINED[1:]:
         errhandler.Free()
         errhandler.free()
@@ -49,10 +49,10 @@ def test_the_predefined_handlers_differ_and_stay() -> None:
     ]
 
 
-def test_a_programs_handler_calls_its_function() -> None:
-    """Even when the handle it was made with is gone, as long as somebody has a copy."""
+def test_a_handler_of_a_program_calls_its_function() -> None:
+    """Even after its first handle is freed, as long as a copy exists."""
     calls: list[tuple[Any, int]] = []
-    errhandler = Errhandler._calling(lambda what, code: calls.append((what, code)))
+    errhandler = Errhandler._of_function(lambda what, code: calls.append((what, code)))
     kept = Errhandler(errhandler)
     assert kept == errhandler
     errhandler.Free()
@@ -64,54 +64,54 @@ def test_a_programs_handler_calls_its_function() -> None:
     assert len(calls) == 1
 
 
-def test_two_handlers_with_one_function_are_two() -> None:
+def test_two_handlers_with_one_function_are_different() -> None:
     """As in mpi4py."""
 
     def function(what: Any, code: int) -> None:
         raise AssertionError
 
-    assert Errhandler._calling(function) != Errhandler._calling(function)
+    assert Errhandler._of_function(function) != Errhandler._of_function(function)
     with pytest.raises(TypeError):
-        hash(Errhandler._calling(function))
+        hash(Errhandler._of_function(function))
 
 
-def test_handles_go_through_integers_and_predefined_ones_through_pickles() -> None:
-    """Others mean nothing elsewhere."""
-    mine = Errhandler._calling(print)
+def test_handles_convert_to_integers_and_predefined_ones_can_be_pickled() -> None:
+    """Other handles are meaningless in another process."""
+    mine = Errhandler._of_function(print)
     for errhandler in [*PREDEFINED, mine]:
         assert Errhandler.fromint(errhandler.toint()) == errhandler
         assert Errhandler.f2py(errhandler.py2f()) == Errhandler.fromhandle(errhandler.handle) == errhandler
     for errhandler in PREDEFINED:
         assert pickle.loads(pickle.dumps(errhandler)) is errhandler
     assert pickle.loads(pickle.dumps(Errhandler())) == ERRHANDLER_NULL
-    words = "MPI: an Errhandler cannot be pickled: it means nothing to another process."
+    words = "Errhandler: an Errhandler cannot be pickled: it is only valid in this process."
     with fails(words, ERR_ERRHANDLER, MPIValueError):
         pickle.dumps(mine)
 
 
-def test_handlers_used_wrongly() -> None:
-    """Null ones, and functions that are none."""
+def test_invalid_handlers_are_rejected() -> None:
+    """Null handlers, and objects that are not callable."""
     with fails("Free: the error handler is null: ERRHANDLER_NULL, or freed.", ERR_ERRHANDLER):
         ERRHANDLER_NULL.Free()
     ERRHANDLER_NULL.free()
-    with fails("MPI: errhandler_fn is None, which cannot be called.", ERR_ARG, MPITypeError):
-        Errhandler._calling(None)  # type: ignore[arg-type]
-    with fails("MPI: cannot make an Errhandler of 3.", ERR_ERRHANDLER, MPITypeError):
+    with fails("Errhandler: errhandler_fn is None, which cannot be called.", ERR_ARG, MPITypeError):
+        Errhandler._of_function(None)  # type: ignore[arg-type]
+    with fails("Errhandler: cannot create an Errhandler from 3.", ERR_ERRHANDLER, MPITypeError):
         Errhandler(3)  # type: ignore[arg-type]
 
 
-def test_reprs_say_what_they_do() -> None:
+def test_reprs_describe_handlers() -> None:
     """For debugging."""
     assert repr(ERRORS_RETURN) == "<Errhandler: return>"
     assert repr(ERRHANDLER_NULL) == "<Errhandler: null>"
-    assert repr(Errhandler._calling(print)) == "<Errhandler: call <built-in function print>>"
+    assert repr(Errhandler._of_function(print)) == "<Errhandler: call <built-in function print>>"
 
 
 # -- error classes, codes and strings --------------------------------------------------------------------------------
 
 
-def test_mpis_own_classes_have_themselves_as_class_and_a_sentence() -> None:
-    """And what is no code is unknown."""
+def test_predefined_classes_are_their_own_class_and_have_a_sentence() -> None:
+    """Other numbers are unknown."""
     assert mpi.Get_error_class(ERR_TRUNCATE) == ERR_TRUNCATE
     assert mpi.Get_error_string(ERR_TRUNCATE) == "message longer than the receive buffer"
     assert mpi.Get_error_class(SUCCESS) == SUCCESS
@@ -131,7 +131,7 @@ def test_added_classes_and_codes_are_new_and_start_without_a_string() -> None:
     assert [mpi.Get_error_string(number) for number in (errorclass, code, own)] == ["", "", ""]
 
 
-def test_exceptions_speak_with_added_strings() -> None:
+def test_exceptions_use_added_strings() -> None:
     """Until the string is removed."""
     errorclass = mpi.Add_error_class()
     code = mpi.Add_error_code(errorclass)
@@ -142,8 +142,8 @@ def test_exceptions_speak_with_added_strings() -> None:
     assert mpi.Get_error_string(code) == ""
 
 
-def test_what_was_added_is_removed_codes_first() -> None:
-    """A class in use stays."""
+def test_added_codes_are_removed_before_their_class() -> None:
+    """A class in use cannot be removed."""
     errorclass = mpi.Add_error_class()
     code = mpi.Add_error_code(errorclass)
     with fails(f"Remove_error_class: error class {errorclass} still has codes: {code}.", ERR_OTHER):
@@ -155,7 +155,7 @@ def test_what_was_added_is_removed_codes_first() -> None:
 
 
 def test_a_string_is_removed_before_its_code_or_class() -> None:
-    """As MPI wants it."""
+    """As MPI requires."""
     errorclass = mpi.Add_error_class()
     code = mpi.Add_error_code(errorclass)
     for number, kind, remove in ((code, "code", mpi.Remove_error_code), (errorclass, "class", mpi.Remove_error_class)):
@@ -175,14 +175,14 @@ def test_a_string_is_removed_before_its_code_or_class() -> None:
         (lambda: mpi.Remove_error_class(ERR_TRUNCATE), "Remove_error_class: error class"),
     ],
 )
-def test_mpis_own_errors_stay_as_they_are(call: Any, what: str) -> None:
-    """Programs change what programs added."""
-    with fails(f"{what} 14 is MPI's own: it stays as it is.", ERR_OTHER):
+def test_predefined_errors_cannot_be_changed(call: Any, what: str) -> None:
+    """Programs can change only their own additions."""
+    with fails(f"{what} 14 is predefined: it cannot be changed.", ERR_OTHER):
         call()
 
 
-def test_numbers_and_strings_that_do_not_fit() -> None:
-    """Unknown, confused, too long, of the wrong kind."""
+def test_invalid_numbers_and_strings_are_rejected() -> None:
+    """Unknown, of another kind, too long, of the wrong type."""
     errorclass = mpi.Add_error_class()
     code = mpi.Add_error_code(errorclass)
     with fails("Add_error_code: there is no error class 99999.", ERR_ARG):
@@ -195,7 +195,7 @@ def test_numbers_and_strings_that_do_not_fit() -> None:
         mpi.Remove_error_code(errorclass)
     with fails(f"Remove_error_class: {code} is an error code of class {errorclass}, not a class.", ERR_OTHER):
         mpi.Remove_error_class(code)
-    with fails("Add_error_string: the string has 513 bytes, 512 are allowed.", ERR_ARG):
+    with fails("Add_error_string: the string has 513 bytes; at most 512 are allowed.", ERR_ARG):
         mpi.Add_error_string(code, "x" * 513)
     with fails("Add_error_string: the string is 3, not a string.", ERR_ARG, MPITypeError):
         mpi.Add_error_string(code, 3)  # type: ignore[arg-type]

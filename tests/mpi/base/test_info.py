@@ -1,4 +1,4 @@
-"""Info objects, against a dict; their limits; and what a null one does."""
+"""Info objects, compared with a dict; their limits; and null handles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.error_classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
 
@@ -22,7 +22,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["set", "pop", "delete", "popitem"]),
 
 @contextmanager
 def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class that says exactly these words."""
+    """The block must raise an error of this class with exactly this message."""
     with pytest.raises(kind) as caught:
         yield
     assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
@@ -30,7 +30,7 @@ def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[No
 
 @given(STEPS)
 def test_an_info_is_a_dict_of_strings(steps: list[tuple[str, str, str]]) -> None:
-    """Same contents in the same order after any steps."""
+    """Equal contents in equal order after any steps."""
     info, oracle = Info.Create(), dict[str, str]()
     for step, key, value in steps:
         if step == "set":
@@ -52,8 +52,8 @@ def test_an_info_is_a_dict_of_strings(steps: list[tuple[str, str, str]]) -> None
         assert info.get(key, "none") == oracle.get(key, "none")
 
 
-def test_making_one_with_items() -> None:
-    """From a mapping, from pairs, from another; later ones win."""
+def test_creating_an_info_with_items() -> None:
+    """From a mapping, from pairs, or from another info; later items take precedence."""
     assert Info.Create({"a": "1"}).items() == [("a", "1")]
     assert Info.Create([("a", "1"), ("b", "2"), ("a", "3")]).items() == [("a", "3"), ("b", "2")]
     assert Info.Create(Info.Create({"a": "1"})).items() == [("a", "1")]
@@ -67,7 +67,7 @@ def test_making_one_with_items() -> None:
     assert info
 
 
-def test_bytes_are_taken_as_utf8() -> None:
+def test_bytes_are_decoded_as_utf8() -> None:
     """As mpi4py does."""
     info = Info.Create()
     info.Set(b"key", b"value")  # type: ignore[arg-type]
@@ -114,13 +114,13 @@ def test_handles_and_pickles() -> None:
         ("prog", [("command", "prog")]),
     ],
 )
-def test_the_start_of_a_program(args: Any, items: list[tuple[str, str]]) -> None:
-    """What MPI_Info_create_env makes of a command line."""
+def test_the_environment_info_of_a_program(args: Any, items: list[tuple[str, str]]) -> None:
+    """The result of MPI_Info_create_env for a command line."""
     assert Info.Create_env(args).items() == items
 
 
-def test_a_null_info_looks_empty_to_a_dicts_manners() -> None:
-    """mpi4py's answers."""
+def test_a_null_info_behaves_like_an_empty_dict() -> None:
+    """The results are mpi4py's."""
     assert (len(INFO_NULL), list(INFO_NULL), INFO_NULL.items(), "a" in INFO_NULL) == (0, [], [], False)
     assert (INFO_NULL.get("a"), INFO_NULL.get("a", "b"), INFO_NULL.pop("a", "b")) == (None, "b", "b")
     assert INFO_NULL.copy() == INFO_NULL
@@ -139,8 +139,8 @@ def test_a_null_info_looks_empty_to_a_dicts_manners() -> None:
             call()
 
 
-def test_missing_keys_are_key_errors_to_a_dicts_manners() -> None:
-    """And an empty one has nothing to pop."""
+def test_missing_keys_raise_KeyError_in_the_dict_interface() -> None:
+    """An empty info has nothing to pop."""
     info = Info.Create()
     for call in (lambda: info["a"], lambda: info.__delitem__("a"), lambda: info.pop("a"), info.popitem):
         with pytest.raises(KeyError):
@@ -151,7 +151,7 @@ def test_missing_keys_are_key_errors_to_a_dicts_manners() -> None:
     ("call", "arguments"),
     [("Dup", ()), ("Free", ()), ("Get", "a"), ("Set", "ab"), ("Delete", "a"), ("Get_nkeys", ()), ("Get_nthkey", (0,))],
 )
-def test_mpis_calls_complain_about_a_null_info(call: str, arguments: Any) -> None:
+def test_mpis_calls_reject_a_null_info(call: str, arguments: Any) -> None:
     """INFO_NULL, and one that was freed."""
     freed = Info.Create()
     freed.Free()
@@ -161,7 +161,7 @@ def test_mpis_calls_complain_about_a_null_info(call: str, arguments: Any) -> Non
 
 
 def test_the_environment_is_read_only() -> None:
-    """It belongs to all ranks."""
+    """All ranks share it."""
     assert INFO_ENV
     calls: list[tuple[str, Callable[[], None]]] = [
         ("Set", lambda: INFO_ENV.Set("a", "b")),
@@ -178,21 +178,21 @@ def test_the_environment_is_read_only() -> None:
 
 
 def test_length_limits_hold_in_bytes() -> None:
-    """At the limit it fits, above it does not."""
+    """A string at the limit fits, a longer one does not."""
     info = Info.Create()
     info.Set("k" * MAX_INFO_KEY, "v" * MAX_INFO_VAL)
     assert info.Get("k" * MAX_INFO_KEY) == "v" * MAX_INFO_VAL
-    long = "the key 'kkkkkkkkkkkkkkkkkkkk'... has 256 bytes, 255 are allowed."
+    long = "the key 'kkkkkkkkkkkkkkkkkkkk'... has 256 bytes; at most 255 are allowed."
     with fails(f"Set: {long}", ERR_INFO_KEY):
         info.Set("k" * 256, "v")
     with fails(f"Get: {long}", ERR_INFO_KEY):
         info.Get("k" * 256)
-    with fails("Set: the value of 'k' has 1026 bytes, 1024 are allowed.", ERR_INFO_VALUE):
+    with fails("Set: the value of 'k' has 1026 bytes; at most 1024 are allowed.", ERR_INFO_VALUE):
         info.Set("k", "ü" * 513)
 
 
-def test_bad_keys_and_values() -> None:
-    """Blank, of the wrong kind, with nulls, missing, beyond the last."""
+def test_invalid_keys_and_values_are_rejected() -> None:
+    """Blank, of the wrong type, with null characters, missing, beyond the last."""
     info = Info.Create({"a": "1"})
     with fails("Set: the key ' ' is blank.", ERR_INFO_KEY):
         info.Set(" ", "v")
@@ -209,7 +209,7 @@ def test_bad_keys_and_values() -> None:
             info.Get_nthkey(n)
     with fails("Create_env: args is 3, not a sequence of strings.", ERR_ARG, MPITypeError):
         Info.Create_env(3)  # type: ignore[arg-type]
-    with fails("MPI: cannot make an Info of {}; Info.Create does.", ERR_INFO, MPITypeError):
+    with fails("Info: cannot create an Info from {}; use Info.Create.", ERR_INFO, MPITypeError):
         Info({})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="too many values"):
         info.pop("b", "1", "2")

@@ -1,7 +1,7 @@
-"""Memory that operations under way use: whoever writes to it too early is told, with the lines; who does not, never is.
+"""Memory in use by pending operations: a program that writes to it too early is reported with the lines; others are not.
 
-Each wrong program says in comments where its operation is started (`# start`) and where it is waited for (`# wait`). Its
-correct twin does the same in the right order.
+Each wrong program marks the line that starts its operation (`# start`) and the line that waits for it (`# wait`). Its
+correct version does the same in the right order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 
 Program = Callable[[Any, bool], Any]
 EARLY, LATE = True, False
@@ -29,17 +30,17 @@ def place(program: Callable[..., Any], mark: str) -> str:
     return f"test_in_use.py:{line}"
 
 
-def found(main: Callable[..., Any], ranks: int, *args: Any, **options: Any) -> list[fakempi.Finding]:
-    """What a run finds about memory in use; what else a strict run finds is not the matter here."""
+def findings_of(main: Callable[..., Any], ranks: int, *args: Any, **options: Any) -> list[fakempi.Finding]:
+    """The findings of a run about memory in use; other findings of a strict run are ignored here."""
     try:
         findings = fakempi.run(main, ranks, *args, **options).findings
     except fakempi.FindingsError as error:
         findings = list(error.findings)
-    return [one for one in findings if one.kind.startswith("buffer-")]
+    return [finding for finding in findings if finding.kind.startswith("buffer-")]
 
 
 def send(comm: Any, early: bool) -> None:
-    """The oldest mistake: what is sent is changed before Wait."""
+    """The most frequent mistake: the send buffer is changed before Wait."""
     b = np.arange(4.0)
     if comm.rank == 1:
         comm.Recv(b, 0)
@@ -70,7 +71,7 @@ def send_of(comm: Any, early: bool, b: Any) -> None:
 
 
 def receive(comm: Any, early: bool) -> None:
-    """A buffer is written to that a message is to come into."""
+    """A program writes to the buffer of a pending receive."""
     b = np.arange(4)
     if comm.rank == 1:
         comm.Send(b, 0)
@@ -83,7 +84,7 @@ def receive(comm: Any, early: bool) -> None:
 
 
 def receive_of_what_is_there(comm: Any, early: bool) -> None:
-    """The message has come before the receive is posted: it is written to the buffer at once."""
+    """The message has arrived before the receive is posted: it is written to the buffer at once."""
     b = np.arange(4)
     if comm.rank == 1:
         comm.Send(b, 0)
@@ -96,7 +97,7 @@ def receive_of_what_is_there(comm: Any, early: bool) -> None:
 
 
 def row_of_a_matrix(comm: Any, early: bool) -> None:
-    """A halo exchange: the inner rows are the program's all the time, the one that is sent is not."""
+    """A halo exchange: the inner rows may be written at any time, the row that is sent may not."""
     a = np.zeros((4, 3))
     if comm.rank == 1:
         comm.Recv(a[0], 0)
@@ -109,7 +110,7 @@ def row_of_a_matrix(comm: Any, early: bool) -> None:
 
 
 def column_of_a_matrix(comm: Any, early: bool) -> None:
-    """A derived datatype with holes: what is in the holes is the program's."""
+    """A derived datatype with holes: the holes may be written."""
     a = np.zeros((4, 3))
     column = MPI.DOUBLE.Create_vector(4, 1, 3).Commit()
     if comm.rank == 1:
@@ -123,7 +124,7 @@ def column_of_a_matrix(comm: Any, early: bool) -> None:
 
 
 def column_received(comm: Any, early: bool) -> None:
-    """The same of a receive."""
+    """The same for a receive."""
     a = np.zeros((4, 3))
     column = MPI.DOUBLE.Create_vector(4, 1, 3).Commit()
     if comm.rank == 1:
@@ -138,7 +139,7 @@ def column_received(comm: Any, early: bool) -> None:
 
 
 def persistent_send(comm: Any, early: bool) -> None:
-    """Between Start and Wait; before the one and after the other the buffer is the program's."""
+    """Between Start and Wait; before and after, the buffer may be written."""
     b = np.zeros(3)
     if comm.rank == 1:
         for _ in range(3):
@@ -155,7 +156,7 @@ def persistent_send(comm: Any, early: bool) -> None:
 
 
 def persistent_receive(comm: Any, early: bool) -> None:
-    """Likewise."""
+    """The same for a persistent receive."""
     b = np.zeros(3)
     if comm.rank == 1:
         for _ in range(3):
@@ -205,7 +206,7 @@ def buffered_send(comm: Any, early: bool) -> None:
 
 
 def matched_probe(comm: Any, early: bool) -> None:
-    """A message that was probed for is received as any other."""
+    """A matched message is received like any other."""
     b = np.zeros(3)
     if comm.rank == 1:
         comm.Send(b, 0)
@@ -217,7 +218,7 @@ def matched_probe(comm: Any, early: bool) -> None:
 
 
 def reduction(comm: Any, early: bool) -> None:
-    """What a collective call reads."""
+    """The send buffer of a collective call."""
     a, b = np.ones(3), np.zeros(3)
     r = comm.Iallreduce(a, b)  # start
     if early and comm.rank == 0:
@@ -227,7 +228,7 @@ def reduction(comm: Any, early: bool) -> None:
 
 
 def result_of_a_reduction(comm: Any, early: bool) -> None:
-    """What it writes."""
+    """The receive buffer of a collective call."""
     a, b = np.ones(3), np.zeros(3)
     r = comm.Iallreduce(a, b)  # start
     if early and comm.rank == 0:
@@ -255,7 +256,7 @@ def broadcast(comm: Any, early: bool) -> None:
 
 
 def blocks_apart(comm: Any, early: bool) -> None:
-    """Displacements leave a hole, which is the program's."""
+    """Displacements leave a hole, which may be written."""
     a, b = np.ones(2), np.zeros(6)
     r = comm.Iallgatherv(a, [b, [2, 2], [0, 4], MPI.DOUBLE])  # start
     b[2:4] = 8
@@ -266,7 +267,7 @@ def blocks_apart(comm: Any, early: bool) -> None:
 
 
 def all_to_all(comm: Any, early: bool) -> None:
-    """The form in which each block has its own datatype."""
+    """The form in which each block has a separate datatype."""
     a, b = np.ones(4), np.zeros(4)
     out, into = ([x, [1, 1], [0, 16], [MPI.DOUBLE] * 2] for x in (a, b))
     r = comm.Ialltoallw(out, into)  # start
@@ -289,20 +290,20 @@ def persistent_collective(comm: Any, early: bool) -> None:
     r.Free()
 
 
-def neighbours(comm: Any, early: bool) -> None:
-    """In a row of two, each has one neighbour, and a block for nobody."""
+def neighbors(comm: Any, early: bool) -> None:
+    """In a row of two, each rank has one neighbor, and a block without a neighbor."""
     row = comm.Create_cart([2])
     a, b = np.ones(2), np.zeros(2)
     r = row.Ineighbor_alltoall(a, b)  # start
-    a[comm.rank] = 4  # for nobody
+    a[comm.rank] = 4  # without a neighbor
     if early and comm.rank == 0:
         a[1] = 4  # write
     r.Wait()  # wait
     row.Free()
 
 
-def asked_before(comm: Any, early: bool) -> None:
-    """Who has been told that it is over may write, though nobody has waited."""
+def status_tested_before(comm: Any, early: bool) -> None:
+    """After a successful Test a program may write, although it has not called Wait."""
     b = np.zeros(3)
     if comm.rank == 1:
         comm.Recv(b, 0)
@@ -319,77 +320,79 @@ def asked_before(comm: Any, early: bool) -> None:
 PROGRAMS = [
     send, send_of_a_bytearray, receive, receive_of_what_is_there, row_of_a_matrix, column_of_a_matrix, column_received,
     persistent_send, persistent_receive, both_at_once, both_in_one, buffered_send, matched_probe, reduction,
-    result_of_a_reduction, reduction_in_place, broadcast, blocks_apart, all_to_all, persistent_collective, neighbours,
-    asked_before,
+    result_of_a_reduction, reduction_in_place, broadcast, blocks_apart, all_to_all, persistent_collective, neighbors,
+    status_tested_before,
 ]  # fmt: skip
 
-PARTS = [send_of_a_bytearray, row_of_a_matrix, column_of_a_matrix, column_received, blocks_apart, all_to_all, neighbours]
-"""Of these operations use a part of an array, or what is not numpy's."""
+PARTS = [send_of_a_bytearray, row_of_a_matrix, column_of_a_matrix, column_received, blocks_apart, all_to_all, neighbors]
+"""These operations use a part of an array, or memory that is not numpy's."""
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_who_writes_too_early_is_told_where_it_began_and_where_it_was_over(program: Program, carrier: str) -> None:
-    """And nobody else is."""
+@for_each("program", PROGRAMS)
+def test_writing_too_early_is_reported_with_both_places(program: Program, backend: Any) -> None:
+    """No other program is reported."""
     where = send_of if program is send_of_a_bytearray else program
-    (one,) = found(program, 2, EARLY, carrier=carrier, buffers=True)
-    assert (one.kind, one.ranks, one.place) == ("buffer-in-use", (0,), place(where, "start"))
-    assert one.sentence.startswith("its buffer was written to before ")
-    assert one.sentence.endswith(f" at {place(where, 'wait')} said that it is over")
+    (finding,) = findings_of(program, 2, EARLY, backend=backend, check_buffers=True)
+    assert (finding.kind, finding.ranks, finding.place) == ("buffer-in-use", (0,), place(where, "start"))
+    assert finding.sentence.startswith("its buffer was written to before ")
+    assert finding.sentence.endswith(f" at {place(where, 'wait')} completed the operation")
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_who_does_the_same_in_the_right_order_is_told_nothing(program: Program, carrier: str) -> None:
-    """Not in a strict run either, nor where each message waits for its receive."""
-    assert not found(program, 2, LATE, carrier=carrier, buffers=True)
-    assert not found(program, 2, LATE, carrier=carrier, strict=True)
-    assert not found(program, 2, LATE, carrier=carrier, strict=True, cost=fakempi.Hockney(eager_limit=0))
+@for_each("program", PROGRAMS)
+def test_the_correct_version_is_not_reported(program: Program, backend: Any) -> None:
+    """Also in a strict run, and if each message waits for its receive."""
+    assert not findings_of(program, 2, LATE, backend=backend, check_buffers=True)
+    assert not findings_of(program, 2, LATE, backend=backend, strict=True)
+    assert not findings_of(program, 2, LATE, backend=backend, strict=True, cost=fakempi.Hockney(eager_limit=0))
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_a_strict_run_stops_at_the_line_that_writes_too_early(program: Program, carrier: str) -> None:
-    """Where the array that was handed over is the program's own, and all of it; else it is found in the end, as above."""
+@for_each("program", PROGRAMS)
+def test_a_strict_run_stops_at_the_line_that_writes_too_early(program: Program, backend: Any) -> None:
+    """If the array that was passed is the program's own and is used completely; otherwise the run reports it at the end, as
+    above.
+    """
     with pytest.raises(fakempi.FindingsError) as caught:
-        fakempi.run(program, 2, EARLY, carrier=carrier, strict=True)
+        fakempi.run(program, 2, EARLY, backend=backend, strict=True)
     where = send_of if program is send_of_a_bytearray else program
-    one = caught.value.findings[0]
-    assert (one.kind, one.ranks) == ("buffer-in-use", (0,))
+    finding = caught.value.findings[0]
+    assert (finding.kind, finding.ranks) == ("buffer-in-use", (0,))
     if program in PARTS:
-        assert one.place == place(where, "start")
+        assert finding.place == place(where, "start")
     else:
-        assert one.place == place(where, "write")
-        assert one.sentence.startswith("it writes to the buffer of ")
-        assert one.sentence.endswith(f" at {place(where, 'start')}, which is not over")
+        assert finding.place == place(where, "write")
+        assert finding.sentence.startswith("it writes to the buffer of ")
+        assert finding.sentence.endswith(f" at {place(where, 'start')}, which is not complete")
         assert isinstance(caught.value.__cause__, ValueError)
 
 
-def test_the_words() -> None:
-    """Which call, where, and until when; or which line, and what was under way."""
-    (one,) = found(send, 2, EARLY, buffers=True)
+def test_the_text_of_the_finding() -> None:
+    """The call, its place, and its end; or the line, and the pending operation."""
+    (finding,) = findings_of(send, 2, EARLY, check_buffers=True)
     start, wait = place(send, "start"), place(send, "wait")
-    words = f"buffer-in-use: rank 0: Isend at {start}: its buffer was written to before Wait at {wait} said that it is over"
-    assert str(one) == words
-    (one,) = found(send, 2, EARLY, strict=True)
+    sentence = f"its buffer was written to before Wait at {wait} completed the operation"
+    assert str(finding) == f"buffer-in-use: rank 0: Isend at {start}: {sentence}"
+    (finding,) = findings_of(send, 2, EARLY, strict=True)
     line = place(send, "write")
-    assert str(one).startswith(f"buffer-in-use: rank 0: b[0] = 99  # write at {line}: it writes to the buffer of ")
-    assert str(one).endswith(f" of Isend at {start}, which is not over")
+    assert str(finding).startswith(f"buffer-in-use: rank 0: b[0] = 99  # write at {line}: it writes to the buffer of ")
+    assert str(finding).endswith(f" of Isend at {start}, which is not complete")
 
 
-def test_nobody_looks_unless_asked_or_strict() -> None:
-    """It takes time, and the default is to run as fast as can be."""
-    assert not found(send, 2, EARLY)
-    assert not found(send, 2, EARLY, strict=True, buffers=False)
-    assert found(send, 2, EARLY, strict=True)
+def test_buffers_are_checked_only_on_request_or_in_a_strict_run() -> None:
+    """The check takes time."""
+    assert not findings_of(send, 2, EARLY)
+    assert not findings_of(send, 2, EARLY, strict=True, check_buffers=False)
+    assert findings_of(send, 2, EARLY, strict=True)
 
 
 @pytest.mark.parametrize("buffer", [bytearray(8), array("i", [1, 2]), memoryview(bytearray(8)), np.zeros(8, "u1")])
-def test_all_kinds_of_memory_are_looked_at(buffer: Any) -> None:
-    """Also what is not numpy's."""
-    assert [one.kind for one in found(send_of, 2, EARLY, buffer, buffers=True)] == ["buffer-in-use"]
-    assert not found(send_of, 2, LATE, buffer, buffers=True)
+def test_all_kinds_of_memory_are_checked(buffer: Any) -> None:
+    """Including memory that is not numpy's."""
+    assert [finding.kind for finding in findings_of(send_of, 2, EARLY, buffer, check_buffers=True)] == ["buffer-in-use"]
+    assert not findings_of(send_of, 2, LATE, buffer, check_buffers=True)
 
 
-def test_phantoms_and_empty_buffers_have_nothing_to_look_at() -> None:
-    """And what goes to nobody is not looked at."""
+def test_phantoms_and_empty_buffers_are_not_checked() -> None:
+    """Messages to PROC_NULL are not checked either."""
 
     def main(comm: Any) -> None:
         peer = 1 - comm.rank
@@ -398,14 +401,14 @@ def test_phantoms_and_empty_buffers_have_nothing_to_look_at() -> None:
         MPI.Request.Waitall([comm.Isend(None, MPI.PROC_NULL), comm.Irecv(None, MPI.PROC_NULL)])
         comm.Iallreduce(fakempi.phantom(1000), fakempi.phantom(1000)).Wait()
 
-    assert not found(main, 2, strict=True)
+    assert not findings_of(main, 2, strict=True)
 
 
 # -- two operations on one memory -----------------------------------------------------------------------------------
 
 
-def test_two_operations_that_overlap_are_told_of_at_the_second_call(carrier: str) -> None:
-    """With both places, and once."""
+def test_two_overlapping_operations_are_reported_at_the_second_call(backend: Any) -> None:
+    """With both places, once."""
 
     def main(comm: Any) -> None:
         b = np.zeros(8)
@@ -417,15 +420,16 @@ def test_two_operations_that_overlap_are_told_of_at_the_second_call(carrier: str
         two = comm.Isend(b[4:], 1)  # second
         MPI.Request.Waitall([one, two])
 
-    (one,) = found(main, 2, carrier=carrier, buffers=True)
-    words = f"its buffer overlaps with that of Irecv at {place(main, 'first')}, which is not over"
-    assert (one.kind, one.call, one.place, one.sentence) == ("buffer-overlap", "Isend", place(main, "second"), words)
+    (finding,) = findings_of(main, 2, backend=backend, check_buffers=True)
+    words = f"its buffer overlaps with that of Irecv at {place(main, 'first')}, which is not complete"
+    assert (finding.kind, finding.call) == ("buffer-overlap", "Isend")
+    assert (finding.place, finding.sentence) == (place(main, "second"), words)
     with pytest.raises(fakempi.FindingsError, match="buffer-overlap"):
-        fakempi.run(main, 2, carrier=carrier, strict=True)
+        fakempi.run(main, 2, backend=backend, strict=True)
 
 
-def test_what_is_only_read_may_be_read_by_many() -> None:
-    """Also by several ranks that share an array, as all of them do that is global."""
+def test_several_operations_may_read_the_same_memory() -> None:
+    """Also of several ranks that share a global array."""
     shared = np.arange(8.0)
 
     def main(comm: Any) -> None:
@@ -435,12 +439,12 @@ def test_what_is_only_read_may_be_read_by_many() -> None:
         requests.append(comm.Iallreduce(shared, np.zeros(8)))
         MPI.Request.Waitall(requests)
 
-    assert not found(main, 3, strict=True)
+    assert not findings_of(main, 3, strict=True)
     assert shared.flags.writeable
 
 
-def test_columns_of_one_matrix_overlap_only_where_they_share_an_element() -> None:
-    """Though each reaches from the first row to the last."""
+def test_columns_of_one_matrix_overlap_only_if_they_share_an_element() -> None:
+    """Although each extends from the first row to the last."""
 
     def main(comm: Any, other: int) -> None:
         a = np.zeros((5, 4))
@@ -454,12 +458,12 @@ def test_columns_of_one_matrix_overlap_only_where_they_share_an_element() -> Non
         MPI.Request.Waitall([one, two])
 
     for other in (1, 2, 3):
-        assert not found(main, 2, other, buffers=True)
-    assert [one.kind for one in found(main, 2, 0, buffers=True)] == ["buffer-overlap"]
+        assert not findings_of(main, 2, other, check_buffers=True)
+    assert [finding.kind for finding in findings_of(main, 2, 0, check_buffers=True)] == ["buffer-overlap"]
 
 
-def test_many_blocks_of_one_array_are_looked_through_quickly() -> None:
-    """A block for each rank, as in an exchange with all; and the one that overlaps is found among them."""
+def test_many_blocks_of_one_array_are_checked_quickly() -> None:
+    """A block for each rank, as in an exchange with all; the one that overlaps is found among them."""
 
     def main(comm: Any, wrong: bool) -> None:
         p = comm.size
@@ -470,15 +474,16 @@ def test_many_blocks_of_one_array_are_looked_through_quickly() -> None:
             comm.Send(a[17], 3, 5)
         MPI.Request.Waitall(requests)
 
-    assert not found(main, 20, False, buffers=True)
-    assert [(one.kind, one.ranks) for one in found(main, 20, True, buffers=True)] == [("buffer-overlap", (3,))]
+    assert not findings_of(main, 20, False, check_buffers=True)
+    (finding,) = findings_of(main, 20, True, check_buffers=True)
+    assert (finding.kind, finding.ranks) == ("buffer-overlap", (3,))
 
 
-# -- requests that nobody waits for -----------------------------------------------------------------------------------
+# -- requests without a wait ---------------------------------------------------------------------------------------
 
 
-def test_who_frees_a_request_may_know_by_other_means_that_it_is_over() -> None:
-    """By an answer, say."""
+def test_a_freed_request_may_be_known_to_be_complete() -> None:
+    """For example by an answer."""
 
     def main(comm: Any) -> None:
         b = np.arange(3.0)
@@ -493,11 +498,11 @@ def test_who_frees_a_request_may_know_by_other_means_that_it_is_over() -> None:
         b[:] = 5
         assert c.tolist() == [0, 1, 2, 0]
 
-    assert not found(main, 2, strict=True)
+    assert not findings_of(main, 2, strict=True)
 
 
-def test_a_receive_that_is_cancelled_leaves_all_as_it_was(carrier: str) -> None:
-    """Also what a strict run puts there, so that nobody reads it."""
+def test_a_cancelled_receive_leaves_the_buffer_unchanged(backend: Any) -> None:
+    """Including the values that a strict run stores there."""
 
     def main(comm: Any) -> list[float]:
         b = np.arange(3.0)
@@ -506,11 +511,11 @@ def test_a_receive_that_is_cancelled_leaves_all_as_it_was(carrier: str) -> None:
         r.Wait()
         return b.tolist()
 
-    assert fakempi.run(main, 1, carrier=carrier, strict=True).returns == [[0, 1, 2]]
+    assert fakempi.run(main, 1, backend=backend, strict=True).returns == [[0, 1, 2]]
 
 
-def test_a_strict_run_has_nan_where_a_message_is_awaited_and_what_was_there_where_it_is_shorter(carrier: str) -> None:
-    """Who reads too early reads nonsense; who waits finds the message, and behind it what was there before."""
+def test_a_strict_run_stores_nan_in_a_receive_buffer_and_restores_the_tail(backend: Any) -> None:
+    """A program that reads too early reads NaN; after Wait the buffer has the message, followed by the old values."""
 
     def main(comm: Any) -> Any:
         b, n = np.arange(4.0), np.arange(4)
@@ -523,11 +528,11 @@ def test_a_strict_run_has_nan_where_a_message_is_awaited_and_what_was_there_wher
         MPI.Request.Waitall([r, s])
         return early, b.tolist(), n.tolist()
 
-    assert fakempi.run(main, 2, carrier=carrier, strict=True).returns[0] == (True, [7, 7, 2, 3], [7, 7, 2, 3])
+    assert fakempi.run(main, 2, backend=backend, strict=True).returns[0] == (True, [7, 7, 2, 3], [7, 7, 2, 3])
 
 
-def test_what_outlives_a_run_is_as_the_program_left_it(carrier: str) -> None:
-    """Whether the run fails or not, and whether or not anybody waited."""
+def test_buffers_are_restored_after_a_run(backend: Any) -> None:
+    """Whether the run fails or not, and with or without a wait."""
     b = np.arange(3.0)
 
     def main(comm: Any, fails: bool) -> None:
@@ -538,6 +543,6 @@ def test_what_outlives_a_run_is_as_the_program_left_it(carrier: str) -> None:
 
     for fails in (False, True):
         with contextlib.suppress(fakempi.RunError):
-            fakempi.run(main, 1, fails, carrier=carrier, strict=True)
+            fakempi.run(main, 1, fails, backend=backend, strict=True)
         assert b.tolist() == [0, 1, 2]
         assert b.flags.writeable

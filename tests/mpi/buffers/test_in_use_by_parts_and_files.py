@@ -1,4 +1,4 @@
-"""Memory in use by partitioned operations, each part for a time of its own, and by accesses to files."""
+"""Memory in use by partitioned operations, each partition for a separate time, and by file accesses."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def place(program: Program, mark: str) -> str:
     return f"{Path(__file__).name}:{line}"
 
 
-def found(main: Program, *args: Any, **options: Any) -> list[fakempi.Finding]:
-    """What a run of two ranks finds about memory in use."""
+def findings_of(main: Program, *args: Any, **options: Any) -> list[fakempi.Finding]:
+    """The findings of a run of two ranks about memory in use."""
     try:
         return fakempi.run(main, 2, *args, **options).findings
     except fakempi.FindingsError as error:
@@ -32,7 +32,7 @@ def found(main: Program, *args: Any, **options: Any) -> list[fakempi.Finding]:
 
 
 def parts_sent(comm: Any, early: bool) -> None:
-    """A part is the program's until Pready; of the others it is all the time."""
+    """A partition may be written until Pready; other partitions are unaffected."""
     b = np.zeros(4)
     if comm.rank == 1:
         request = comm.Precv_init(b, 2, 0, 0)
@@ -54,7 +54,7 @@ def parts_sent(comm: Any, early: bool) -> None:
 
 
 def parts_received(comm: Any, early: bool) -> None:
-    """A part is the program's once Parrived has said so."""
+    """A partition may be used after a successful Parrived."""
     b = np.zeros(4)
     if comm.rank == 1:
         request = comm.Psend_init(b, 2, 0)
@@ -79,7 +79,7 @@ def parts_received(comm: Any, early: bool) -> None:
 
 
 def received_before_the_send_is_known(comm: Any, early: bool) -> None:
-    """How it is cut is not known when the receive is started; both may cut it differently, round after round."""
+    """The partitioning is not known when the receive is started; both sides may partition differently in each round."""
     b = np.zeros(6)
     if comm.rank == 1:
         comm.Barrier()
@@ -105,18 +105,18 @@ def received_before_the_send_is_known(comm: Any, early: bool) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("program", [parts_sent, parts_received, received_before_the_send_is_known])
-def test_each_part_is_in_use_for_a_time_of_its_own(program: Program, strict: bool, carrier: str) -> None:
-    """Strict runs failed on every partitioned operation, inside of us."""
-    options = {"strict": True} if strict else {"buffers": True}
-    (one,) = found(program, True, carrier=carrier, **options)
+def test_each_partition_is_in_use_for_a_separate_time(program: Program, strict: bool, backend: Any) -> None:
+    """Strict runs once failed on every partitioned operation with an internal error."""
+    options = {"strict": True} if strict else {"check_buffers": True}
+    (one,) = findings_of(program, True, backend=backend, **options)
     assert (one.kind, one.ranks, one.call, one.place) == ("buffer-in-use", (0,), "Start", place(program, "start"))
-    assert one.sentence == f"its buffer was written to before Wait at {place(program, 'wait')} said that it is over"
-    assert not found(program, False, carrier=carrier, **options)
-    assert not found(program, False, carrier=carrier, cost=fakempi.Hockney(eager_limit=0), **options)
+    assert one.sentence == f"its buffer was written to before Wait at {place(program, 'wait')} completed the operation"
+    assert not findings_of(program, False, backend=backend, **options)
+    assert not findings_of(program, False, backend=backend, cost=fakempi.Hockney(eager_limit=0), **options)
 
 
 def accesses(comm: Any, path: Path, early: str) -> None:
-    """All that has a request, and what all ranks come to."""
+    """All accesses with a request, and collective accesses."""
     file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR)
     b = np.full(4, comm.rank, "i4")
     request = file.Iwrite_at(16 * comm.rank, b)  # write
@@ -125,7 +125,9 @@ def accesses(comm: Any, path: Path, early: str) -> None:
     request.Wait()
     b[0] = comm.rank
     file.Iwrite_at_all(16 * comm.rank, b).Wait()
+    file.Seek(16 * comm.rank)
     file.Iwrite_all(b).Wait()
+    file.Sync()
     request = file.Iread_at_all(0, b)  # read
     if early == "read":
         b[0] = 7
@@ -136,13 +138,13 @@ def accesses(comm: Any, path: Path, early: str) -> None:
 
 
 @pytest.mark.parametrize("algorithms", [None, {"write_all": "two_phase", "read_all": "two_phase"}])
-def test_buffers_of_files_are_in_use_until_wait(tmp_path: Path, algorithms: Any, carrier: str) -> None:
-    """Strict runs failed where all ranks come to a nonblocking access, and saw nothing of the others."""
-    options = {"carrier": carrier, "algorithms": algorithms}
+def test_buffers_of_files_are_in_use_until_wait(tmp_path: Path, algorithms: Any, backend: Any) -> None:
+    """Strict runs once failed for nonblocking collective accesses, and did not check the others."""
+    options = {"backend": backend, "algorithms": algorithms}
     for kind in ("write",) if algorithms else ("write", "read"):
-        (one,) = found(accesses, tmp_path / "f", kind, buffers=True, **options)
+        (one,) = findings_of(accesses, tmp_path / "f", kind, check_buffers=True, **options)
         assert (one.kind, one.ranks, one.place) == ("buffer-in-use", (0, 1), place(accesses, kind))
-        (one,) = found(accesses, tmp_path / "f", kind, strict=True, **options)
+        (one,) = findings_of(accesses, tmp_path / "f", kind, strict=True, **options)
         assert (one.kind, one.call) == ("buffer-in-use", "b[0] = 7")
-    assert not found(accesses, tmp_path / "f", "", buffers=True, **options)
-    assert not found(accesses, tmp_path / "f", "", strict=True, **options)
+    assert not findings_of(accesses, tmp_path / "f", "", check_buffers=True, **options)
+    assert not findings_of(accesses, tmp_path / "f", "", strict=True, **options)

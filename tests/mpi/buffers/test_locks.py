@@ -1,4 +1,4 @@
-"""Arrays that are read-only while an operation of a strict run uses them: when that is so, and that it always ends."""
+"""Arrays are read-only while an operation of a strict run uses them, and become writable again in every case."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fakempi import MPI
 
 
 class Holder:
-    """An object of the program's."""
+    """An object of the program."""
 
     view: Any
 
 
 def strict(main: Any, ranks: int = 1, **options: Any) -> Any:
-    """A strict run, of which only what it says of buffers matters here."""
+    """A strict run, of which only findings about buffers matter here."""
     try:
         return fakempi.run(main, ranks, strict=True, **options).returns
     except fakempi.FindingsError as error:
@@ -30,11 +30,11 @@ def strict(main: Any, ranks: int = 1, **options: Any) -> Any:
 
 
 def exchange(comm: Any, buffer: Any) -> list[Any]:
-    """Requests of a message to oneself that is not over."""
+    """Requests of a message to the same rank that is not complete."""
     return [comm.Isend(buffer, comm.rank), comm.Irecv(np.zeros(64), comm.rank)]
 
 
-def test_the_flag_goes_with_the_last_operation(carrier: str) -> None:
+def test_the_flag_is_reset_after_the_last_operation(backend: Any) -> None:
     """Sends of one array may overlap."""
 
     def main(comm: Any) -> None:
@@ -46,11 +46,11 @@ def test_the_flag_goes_with_the_last_operation(carrier: str) -> None:
         MPI.Request.Waitall(requests[2:])
         assert b.flags.writeable
 
-    strict(main, carrier=carrier)
+    strict(main, backend=backend)
 
 
-def test_what_was_read_only_before_stays_so() -> None:
-    """It can be sent, and nobody gets to write to it."""
+def test_a_read_only_array_stays_read_only() -> None:
+    """It can be sent, but never becomes writable."""
 
     def main(comm: Any) -> None:
         b = np.arange(3.0)
@@ -61,8 +61,8 @@ def test_what_was_read_only_before_stays_so() -> None:
     strict(main)
 
 
-def test_an_array_and_a_row_of_it_are_free_in_any_order() -> None:
-    """numpy does not let a view be written to while its base does not."""
+def test_an_array_and_a_row_of_it_are_released_in_any_order() -> None:
+    """numpy does not allow a writable view of a read-only base."""
 
     def main(comm: Any) -> None:
         a = np.zeros((2, 3))
@@ -76,8 +76,8 @@ def test_an_array_and_a_row_of_it_are_free_in_any_order() -> None:
     strict(main)
 
 
-def test_views_that_a_program_takes_meanwhile_can_be_written_to_afterwards(carrier: str) -> None:
-    """A view has the flag of what it was taken from, for good: no correct program may fail of it."""
+def test_views_taken_meanwhile_can_be_written_afterwards(backend: Any) -> None:
+    """A view keeps the flag of its base at creation: correct programs must not fail because of it."""
 
     def main(comm: Any) -> None:
         b, holder = np.arange(6.0), Holder()
@@ -87,11 +87,13 @@ def test_views_that_a_program_takes_meanwhile_can_be_written_to_afterwards(carri
         view[0] = views[0][0] = views[1][0, 0] = holder.view[0] = 7
         assert b.tolist() == [7, 7, 7, 7, 4, 5]
 
-    strict(main, carrier=carrier)
+    strict(main, backend=backend)
 
 
 def test_a_view_that_was_not_found_again_is_explained() -> None:
-    """One that is taken while its array is in use, and kept where nobody looks, stays read-only: that is said."""
+    """A view taken while its array is in use, and stored where the search does not look, stays read-only: the message says
+    so.
+    """
 
     def main(comm: Any) -> None:
         array, kept = np.zeros(8), [{"views": [np.zeros(1)]}]
@@ -103,13 +105,13 @@ def test_a_view_that_was_not_found_again_is_explained() -> None:
         else:
             comm.Recv(array, 0)
 
-    with pytest.raises(fakempi.RankError, match=r"read-only \(perhaps by fakempi: .* or run without strict\)"):
+    with pytest.raises(fakempi.RankError, match=r"read-only \(perhaps because of fakempi: .* or run without strict\)"):
         fakempi.run(main, 2, strict=True)
     fakempi.run(main, 2)
 
 
-def test_whoever_owns_the_memory_is_locked_too_where_all_of_it_is_used() -> None:
-    """A flat view of a matrix was sent, and the matrix is written to."""
+def test_the_owner_of_the_memory_is_locked_if_it_is_used_completely() -> None:
+    """A flat view of a matrix is sent, and the program writes to the matrix."""
 
     def main(comm: Any) -> None:
         a = np.zeros((2, 3))
@@ -123,8 +125,8 @@ def test_whoever_owns_the_memory_is_locked_too_where_all_of_it_is_used() -> None
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_no_flag_outlives_a_run(fails: bool, carrier: str) -> None:
-    """Whether or not anybody waited, and whether or not the run failed."""
+def test_no_flag_is_left_after_a_run(fails: bool, backend: Any) -> None:
+    """With or without a wait, and whether or not the run failed."""
     arrays = [np.zeros(3) for _ in range(4)]
 
     def main(comm: Any) -> None:
@@ -135,12 +137,12 @@ def test_no_flag_outlives_a_run(fails: bool, carrier: str) -> None:
         assert not fails
 
     with contextlib.suppress(fakempi.RunError):
-        fakempi.run(main, 2, strict=True, carrier=carrier)
+        fakempi.run(main, 2, strict=True, backend=backend)
     assert all(array.flags.writeable for array in arrays)
 
 
-def test_ranks_that_share_an_array_share_its_lock(carrier: str) -> None:
-    """As long as one of them sends it, it is in use; and another one may receive into what is its own for all it knows."""
+def test_ranks_that_share_an_array_share_its_lock(backend: Any) -> None:
+    """As long as one of them sends it, it is in use; another rank may receive into its own array."""
     shared = np.arange(3.0)
 
     def main(comm: Any) -> None:
@@ -152,12 +154,12 @@ def test_ranks_that_share_an_array_share_its_lock(carrier: str) -> None:
             comm.Recv(shared, comm.rank - 2)
             comm.Barrier()
 
-    strict(main, 4, carrier=carrier)
+    strict(main, 4, backend=backend)
     assert shared.flags.writeable
 
 
-def test_who_writes_to_what_another_rank_sends_is_told_that_they_share_it() -> None:
-    """On a real MPI they would not."""
+def test_a_write_to_an_array_that_another_rank_sends_mentions_that_it_is_shared() -> None:
+    """On a real MPI it would not be."""
     shared = np.arange(3.0)
 
     def main(comm: Any) -> None:
@@ -167,12 +169,12 @@ def test_who_writes_to_what_another_rank_sends_is_told_that_they_share_it() -> N
         if comm.rank == 1:
             shared[0] = 1
 
-    with pytest.raises(fakempi.FindingsError, match=r"of rank 0, with which it shares the array, which is not over"):
+    with pytest.raises(fakempi.FindingsError, match=r"of rank 0, with which it shares the array, which is not complete"):
         fakempi.run(main, 2, strict=True)
 
 
 @pytest.mark.parametrize("call", ["Recv", "Irecv"])
-def test_who_receives_into_what_is_being_sent_is_told_at_that_call(call: str, carrier: str) -> None:
+def test_a_receive_into_a_buffer_that_is_being_sent_is_reported_at_the_call(call: str, backend: Any) -> None:
     """Blocking or not."""
 
     def main(comm: Any) -> None:
@@ -180,13 +182,13 @@ def test_who_receives_into_what_is_being_sent_is_told_at_that_call(call: str, ca
         comm.Isend(b, comm.rank)
         getattr(comm, call)(b, comm.rank)
 
-    words = f"buffer-overlap: rank 0: {call} at .*: its buffer overlaps with that of Isend at .*, which is not over$"
+    words = f"buffer-overlap: rank 0: {call} at .*: its buffer overlaps with that of Isend at .*, which is not complete$"
     with pytest.raises(fakempi.FindingsError, match=words):
-        fakempi.run(main, 1, strict=True, carrier=carrier)
+        fakempi.run(main, 1, strict=True, backend=backend)
 
 
-def test_what_is_in_use_can_be_prepared_for() -> None:
-    """A persistent receive uses its buffer from its start on."""
+def test_a_persistent_receive_can_be_created_on_a_buffer_in_use() -> None:
+    """It uses its buffer from its start on."""
 
     def main(comm: Any) -> None:
         a, b = np.arange(3.0), np.zeros((2, 2), order="F")
@@ -207,7 +209,7 @@ def test_what_is_in_use_can_be_prepared_for() -> None:
 
 
 def test_an_array_that_numpy_would_not_unlock_is_never_locked() -> None:
-    """Its memory is another object's; what is written too early is found in the end."""
+    """Its memory belongs to another object; writing too early is reported at the end."""
 
     def main(comm: Any) -> None:
         b = np.frombuffer(bytearray(24))
@@ -218,8 +220,8 @@ def test_an_array_that_numpy_would_not_unlock_is_never_locked() -> None:
     strict(main)
 
 
-def test_an_array_of_the_programs_own_that_is_read_only_is_none_of_our_business() -> None:
-    """Whoever writes to it gets numpy's words, whatever is under way."""
+def test_a_read_only_array_of_the_program_is_ignored() -> None:
+    """Writing to it raises numpy's error, whatever operations are pending."""
 
     def main(comm: Any) -> None:
         b, own = np.arange(3.0), np.arange(3.0)
@@ -232,8 +234,8 @@ def test_an_array_of_the_programs_own_that_is_read_only_is_none_of_our_business(
     assert not caught.value.findings
 
 
-def test_the_line_is_the_programs_also_where_numpy_writes_for_it() -> None:
-    """And an array is found that an object of the program's holds."""
+def test_the_line_is_the_programs_also_if_numpy_writes() -> None:
+    """An array in an object of the program is found."""
 
     def main(comm: Any) -> None:
         holder = Holder()

@@ -1,11 +1,11 @@
-"""How objects travel, and MPI.pickle."""
+"""How objects are sent, and MPI.pickle."""
 
 from __future__ import annotations
 
 import pickle as standard
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,12 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fakempi.errors import MPITypeError
-from fakempi.mpi.base.current import here
+from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.buffers import pickling
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.objects import Pickle, PickleSettings, pack, pickle, unpack
 from fakempi.mpi.buffers.payload import describe
 from fakempi.mpi.buffers.phantom import phantom
+from tests.loops import for_each
 
 HIGHEST = standard.HIGHEST_PROTOCOL
 SIMPLE = (
@@ -28,9 +29,9 @@ SIMPLE = (
 
 @pytest.fixture(autouse=True)
 def default_settings() -> Iterator[None]:
-    """Whatever a test sets is unset after it."""
+    """Settings of a test are reset after it."""
     yield
-    pickling.outside.settings = None
+    pickling.process_wide.settings = None
 
 
 # -- simple values -----------------------------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ def default_settings() -> Iterator[None]:
 @example("é" * 200)
 @example(b"")
 @example("")
-def test_simple_values_travel_unpickled_at_the_size_of_their_pickle(value: Any) -> None:
+def test_simple_values_are_sent_unpickled_with_the_size_of_their_pickle(value: Any) -> None:
     """The formulas agree with pickle to the byte."""
     payload, nbytes = pack(value)
     assert type(payload) is tuple
@@ -50,7 +51,7 @@ def test_simple_values_travel_unpickled_at_the_size_of_their_pickle(value: Any) 
     assert unpack(payload, nbytes) is value
 
 
-@pytest.mark.parametrize("bits", [0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 500, 2031, 2032, 2039, 2040, 3000])
+@for_each("bits", [0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 500, 2031, 2032, 2039, 2040, 3000])
 def test_integers_have_the_size_of_their_pickle_around_powers_of_two(bits: int) -> None:
     """Where the encoding changes; very long ones are pickled."""
     for value in range(2**bits - 2, 2**bits + 3):
@@ -61,7 +62,7 @@ def test_integers_have_the_size_of_their_pickle_around_powers_of_two(bits: int) 
 
 @pytest.mark.parametrize("size", [0, 1, 254, 255, 256, 257, 65533, 65534, 65535, 65536, 65537, 70000, 1 << 20])
 def test_strings_have_the_size_of_their_pickle_where_the_rules_change(size: int) -> None:
-    """Short lengths, long lengths, and what is too long for a frame."""
+    """Short lengths, long lengths, and strings that are too long for a frame."""
     for value in ("x" * size, b"x" * size, "é" * (size // 2)):
         payload, nbytes = pack(value)
         assert payload == (value,)
@@ -70,13 +71,13 @@ def test_strings_have_the_size_of_their_pickle_where_the_rules_change(size: int)
 
 @given(st.lists(SIMPLE, max_size=6).map(tuple))
 def test_tuples_have_the_size_of_their_pickle(values: tuple[Any, ...]) -> None:
-    """Whether they are computed or measured."""
+    """Computed or measured."""
     payload, nbytes = pack(values)
     assert nbytes == len(standard.dumps(values, HIGHEST))
     assert str(unpack(payload, nbytes)) == str(values)
 
 
-def test_short_tuples_of_numbers_travel_as_they_are() -> None:
+def test_short_tuples_of_numbers_are_sent_unpickled() -> None:
     """Ranks, tags, costs and flags."""
     value: Any
     for value in ((1,), (3, 2.5), (None, True, -70000), (1, 2, 3, 2**70)):
@@ -86,15 +87,15 @@ def test_short_tuples_of_numbers_travel_as_they_are() -> None:
         assert type(pack(value)[0]) is bytes
 
 
-class Odd(int):
+class SubclassOfInt(int):
     """A subclass of a simple type is not simple."""
 
 
 @pytest.mark.parametrize(
-    "value", [[1, 2], {"a": 1}, {1}, Odd(3), bytearray(b"ab"), (1, [2]), np.float64(2), np.arange(3)]
+    "value", [[1, 2], {"a": 1}, {1}, SubclassOfInt(3), bytearray(b"ab"), (1, [2]), np.float64(2), np.arange(3)]
 )
-def test_everything_else_is_pickled_and_arrives_as_a_copy(value: Any) -> None:
-    """What a sender changes afterwards, nobody sees."""
+def test_other_objects_are_pickled_and_arrive_as_copies(value: Any) -> None:
+    """Later changes of the sender are not visible."""
     payload, nbytes = pack(value)
     assert payload == standard.dumps(value, HIGHEST)
     assert nbytes == len(payload)
@@ -105,7 +106,7 @@ def test_everything_else_is_pickled_and_arrives_as_a_copy(value: Any) -> None:
 
 
 def test_a_buffer_that_holds_a_pickle_is_received_as_an_object() -> None:
-    """Somebody used Send where the other side uses recv."""
+    """One side uses Send, the other recv."""
     wire = standard.dumps([1, 2])
     room = np.frombuffer(wire + bytes(5), "u1")
     assert unpack(room, len(wire)) == [1, 2]
@@ -120,7 +121,7 @@ def test_a_buffer_that_holds_a_pickle_is_received_as_an_object() -> None:
 
 
 class Recorder:
-    """A pair of functions that note how they are called."""
+    """A pair of functions that record their calls."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
@@ -143,8 +144,8 @@ def test_a_pickle_uses_the_highest_protocol() -> None:
     assert made.loads(buffer(made.dumps([1]))) == [1]
 
 
-def test_other_functions_are_asked_for_a_protocol_only_if_one_is_set() -> None:
-    """dill and cloudpickle have their own ideas."""
+def test_custom_functions_get_a_protocol_only_if_one_is_set() -> None:
+    """dill and cloudpickle have their own defaults."""
     log = Recorder()
     made = Pickle(log.dumps, log.loads)
     assert made.PROTOCOL is None
@@ -156,14 +157,16 @@ def test_other_functions_are_asked_for_a_protocol_only_if_one_is_set() -> None:
     made.PROTOCOL = None
     made.dumps(8)
     assert log.calls[-1] == (8,)
-    assert Pickle(standard.dumps, standard.loads).PROTOCOL == HIGHEST
+    loads: Any = standard.loads
+    assert Pickle(standard.dumps, loads).PROTOCOL == HIGHEST
     assert Pickle(log.dumps, log.loads, 3, 9).PROTOCOL == 3
     assert Pickle(None, log.loads).PROTOCOL == HIGHEST
 
 
-def test_none_brings_the_defaults_back() -> None:
-    """Of protocol and threshold, and of everything."""
-    made: Any = Pickle(protocol=2, threshold=5)
+def test_none_restores_the_defaults() -> None:
+    """Of protocol and threshold, and of all settings."""
+    settable: Any = Pickle  # mpi4py's stubs require the functions as well
+    made: Any = settable(protocol=2, threshold=5)
     assert (made.PROTOCOL, made.THRESHOLD) == (2, 5)
     made.PROTOCOL, made.THRESHOLD = None, None
     assert (made.PROTOCOL, made.THRESHOLD) == (HIGHEST, 262144)
@@ -174,7 +177,7 @@ def test_none_brings_the_defaults_back() -> None:
 
 
 def test_large_memory_stays_out_of_band() -> None:
-    """From the threshold on; smaller pieces are pickled with the rest."""
+    """From the threshold on; smaller pieces are part of the pickle."""
     small, large = np.arange(3), np.zeros(262144, "u1")
     data, pieces = Pickle().dumps_oob([small, large])
     assert [type(piece) for piece in pieces] == [buffer]
@@ -184,19 +187,20 @@ def test_large_memory_stays_out_of_band() -> None:
     assert np.array_equal(again[0], small)
     assert np.shares_memory(again[1], large)
     assert Pickle().dumps_oob(large[:-1])[1] == []
-    eager = Pickle(protocol=2, threshold=0)
+    settable: Any = Pickle  # mpi4py's stubs require the functions as well
+    eager = settable(protocol=2, threshold=0)
     assert len(eager.dumps_oob(small)[1]) == 1
     assert eager.dumps_oob(5) == (standard.dumps(5, 5), [])
-    assert Pickle(protocol=-1).dumps_oob(5) == (standard.dumps(5, HIGHEST), [])
+    assert settable(protocol=-1).dumps_oob(5) == (standard.dumps(5, HIGHEST), [])
 
 
 def test_a_pickle_cannot_be_pickled() -> None:
-    """Nor can mpi4py's."""
+    """As in mpi4py."""
     with pytest.raises(TypeError, match=r"^cannot pickle an MPI.Pickle: .*$"):
         standard.dumps(Pickle())
 
 
-def test_settings_made_outside_a_run_hold_for_all_that_have_none() -> None:
+def test_settings_made_outside_a_run_are_the_default_of_ranks() -> None:
     """`MPI.pickle.__init__(dill.dumps, dill.loads)` at the top of a script."""
     log = Recorder()
     pickle.__init__(log.dumps, log.loads)  # type: ignore[misc]
@@ -211,26 +215,27 @@ def test_settings_made_outside_a_run_hold_for_all_that_have_none() -> None:
 
 @pytest.fixture
 def ranks() -> Iterator[list[Any]]:
-    """Two processes, of which the one in front is running."""
+    """Two processes; the first one in the list is running."""
     processes = [SimpleNamespace(name=f"rank {i}", pickle=None) for i in range(2)]
-    before = here.loop
-    here.loop = SimpleNamespace(running=SimpleNamespace(owner=processes[0]))
+    before = os_thread.loop
+    os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=processes[0]))
     yield processes
-    here.loop = before
+    os_thread.loop = before
 
 
-def now() -> tuple[Any, Any]:
-    """Protocol and threshold of the process that runs."""
+def current_settings() -> tuple[Any, Any]:
+    """Protocol and threshold of the running process."""
     return pickle.PROTOCOL, pickle.THRESHOLD
 
 
 def switch(process: Any) -> None:
     """Let another process run."""
-    here.loop.running.owner = process
+    loop: Any = os_thread.loop
+    loop.running.owner = process
 
 
 def test_settings_belong_to_the_rank_that_makes_them(ranks: list[Any]) -> None:
-    """Ranks share a module, not what it is set to."""
+    """Ranks share a module, but not its settings."""
     log = Recorder()
     assert (pickle.PROTOCOL, ranks[0].pickle) == (HIGHEST, None)
     pickle.PROTOCOL = 3
@@ -239,31 +244,31 @@ def test_settings_belong_to_the_rank_that_makes_them(ranks: list[Any]) -> None:
     switch(ranks[1])
     assert (pickle.PROTOCOL, ranks[1].pickle) == (HIGHEST, None)
     pickle.__init__(log.dumps, log.loads, threshold=7)  # type: ignore[misc]
-    assert now() == (None, 7)
+    assert current_settings() == (None, 7)
     assert pickle.loads(pickle.dumps([1])) == [1]
     switch(ranks[0])
-    assert now() == (3, 262144)
+    assert current_settings() == (3, 262144)
     pickle.THRESHOLD = 9
-    assert now() == (3, 9)
+    assert current_settings() == (3, 9)
     pickle.__init__()  # type: ignore[misc]
     assert ranks[0].pickle is None
-    assert pickling.outside.settings is None
+    assert pickling.process_wide.settings is None
 
 
-def test_a_rank_starts_from_what_was_set_outside(ranks: list[Any]) -> None:
-    """And can go back to the defaults by itself."""
-    pickling.outside.settings = PickleSettings(protocol=2, threshold=4)
+def test_a_rank_starts_with_the_settings_made_outside(ranks: list[Any]) -> None:
+    """It can restore the defaults for itself."""
+    pickling.process_wide.settings = PickleSettings(protocol=2, threshold=4)
     pickle.PROTOCOL = 3
-    assert (pickle.PROTOCOL, pickle.THRESHOLD, pickling.outside.settings.protocol) == (3, 4, 2)
+    assert (pickle.PROTOCOL, pickle.THRESHOLD, pickling.process_wide.settings.protocol) == (3, 4, 2)
     pickle.__init__()  # type: ignore[misc]
-    assert now() == (HIGHEST, 262144)
+    assert current_settings() == (HIGHEST, 262144)
     assert pack(5, ranks[0].pickle) == (standard.dumps(5, HIGHEST), 5)
     switch(ranks[1])
-    assert now() == (2, 4)
+    assert current_settings() == (2, 4)
     assert isinstance(pickle, Pickle)
 
 
-def test_an_object_sent_as_it_is_goes_through_the_receivers_functions() -> None:
+def test_an_unpickled_object_passes_through_the_receivers_functions() -> None:
     """Only the receiver has changed its settings."""
     log = Recorder()
     assert unpack((5,), 5, PickleSettings(log.dumps, log.loads)) == 5

@@ -1,4 +1,4 @@
-"""Memory that is sent and received at once, or received to twice, is found wherever it overlaps, and only there."""
+"""Memory that is sent and received at once, or received into twice, is reported if it overlaps, and only then."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from fakempi.mpi.buffers.overlap import any_share_bytes, is_crowded, share_bytes
+from fakempi.mpi.buffers.overlap import any_share_bytes, have_overlap, share_bytes
 from fakempi.mpi.buffers.payload import describe
 
 HERE = "test_overlap.py"
@@ -20,7 +20,7 @@ BOTH = "sendbuf and recvbuf overlap"
 BLOCKS = "blocks of recvbuf overlap"
 
 
-def found(main: Callable[[Any], Any], nprocs: int = 2, **options: Any) -> list[tuple[str, str]]:
+def findings_of(main: Callable[[Any], Any], nprocs: int = 2, **options: Any) -> list[tuple[str, str]]:
     """The calls and sentences of a run's findings, all of which are overlaps."""
     findings = fakempi.run(main, nprocs, **options).findings
     assert {one.kind for one in findings} <= {"buffer-overlap"}
@@ -32,7 +32,7 @@ def column(which: int, rows: int = 4, columns: int = 4) -> Any:
     return MPI.DOUBLE.Create_hindexed_block(1, [8 * (which + columns * i) for i in range(rows)]).Commit()
 
 
-def test_a_sendrecv_of_overlapping_memory_is_found(carrier: str) -> None:
+def test_a_sendrecv_of_overlapping_memory_is_reported(backend: Any) -> None:
     """With its place, and once for all ranks."""
 
     def main(comm: Any) -> None:
@@ -40,33 +40,33 @@ def test_a_sendrecv_of_overlapping_memory_is_found(carrier: str) -> None:
         comm.Sendrecv(data[:5], peer, 0, data[3:], peer)
 
     place = f"{HERE}:{main.__code__.co_firstlineno + 2}"
-    assert [str(one) for one in fakempi.run(main, 2, carrier=carrier).findings] == [
+    assert [str(one) for one in fakempi.run(main, 2, backend=backend).findings] == [
         f"buffer-overlap: ranks 0-1: Sendrecv at {place}: {BOTH}"
     ]
     with pytest.raises(fakempi.FindingsError, match=BOTH):
-        fakempi.run(main, 2, strict=True, carrier=carrier)
+        fakempi.run(main, 2, strict=True, backend=backend)
 
 
 MATRIX = np.zeros((4, 4))
 
 PAIRS: dict[str, tuple[Any, Any, bool]] = {
     "the same array": (MATRIX, MATRIX, True),
-    "rows beside each other": (MATRIX[0], MATRIX[1], False),
+    "rows next to each other": (MATRIX[0], MATRIX[1], False),
     "rows that share an element": (MATRIX.ravel()[0:4], MATRIX.ravel()[3:7], True),
-    "columns beside each other": ([MATRIX, 1, column(0)], [MATRIX, 1, column(1)], False),
+    "columns next to each other": ([MATRIX, 1, column(0)], [MATRIX, 1, column(1)], False),
     "the same column": ([MATRIX, 1, column(2)], [MATRIX, 1, column(2)], True),
     "a column and a row": ([MATRIX, 1, column(2)], MATRIX[3], True),
     "a column and what is before it": ([MATRIX, 1, column(2, rows=2)], MATRIX[0, :2], False),
     "other names for it": (MATRIX[0].view("u8"), memoryview(MATRIX[0]), True),
-    "arrays of their own": (np.zeros(4), np.zeros(4), False),
+    "separate arrays": (np.zeros(4), np.zeros(4), False),
     "nothing of the same array": (MATRIX[0, :0], MATRIX[0], False),
     "phantoms": (fakempi.phantom(32), fakempi.phantom(32), False),
 }
 
 
 @pytest.mark.parametrize("case", PAIRS)
-def test_bytes_count_and_not_bounds(case: str) -> None:
-    """What lies in between does not overlap."""
+def test_bytes_are_compared_and_not_bounds(case: str) -> None:
+    """Memory between the elements does not overlap."""
     one, other, expected = PAIRS[case]
     assert share_bytes(describe(one)[0], describe(other)[0]) == expected
 
@@ -79,15 +79,15 @@ def test_bytes_count_and_not_bounds(case: str) -> None:
     assert calls == ["Isendrecv", "Sendrecv"] * expected
 
 
-def test_nobody_shares_nothing() -> None:
-    """PROC_NULL does not look at buffers."""
+def test_buffers_for_proc_null_do_not_overlap() -> None:
+    """PROC_NULL ignores buffers."""
     data = np.zeros(2)
-    assert found(lambda comm: comm.Sendrecv(data, MPI.PROC_NULL, 0, data, MPI.PROC_NULL), 1) == []
-    assert found(lambda comm: comm.Sendrecv_replace(data, 0, 0, 0), 1) == []
+    assert findings_of(lambda comm: comm.Sendrecv(data, MPI.PROC_NULL, 0, data, MPI.PROC_NULL), 1) == []
+    assert findings_of(lambda comm: comm.Sendrecv_replace(data, 0, 0, 0), 1) == []
 
 
-def test_collectives_of_overlapping_memory_are_found() -> None:
-    """Wherever they overlap; where they begin together it is an error, as ever."""
+def test_collectives_of_overlapping_memory_are_reported() -> None:
+    """Wherever they overlap; equal start addresses are an error, as before."""
 
     def main(comm: Any) -> None:
         rank, p, data = comm.Get_rank(), comm.Get_size(), np.zeros(20)
@@ -97,12 +97,12 @@ def test_collectives_of_overlapping_memory_are_found() -> None:
         comm.Alltoallv([data[1:], [1] * p], [data, ([1] * p, [2 * i for i in range(p)])])
         comm.Allgather(data[10:11], data[:p])
 
-    calls = found(main, 3)
+    calls = findings_of(main, 3)
     assert sorted(calls) == [(call, BOTH) for call in ("Allgather", "Allreduce", "Alltoallv", "Gather")]
 
 
-def test_blocks_that_overlap_are_found_where_they_are_received() -> None:
-    """A sender may send the same twice."""
+def test_overlapping_blocks_are_reported_if_they_are_received_into() -> None:
+    """A sender may send the same block twice."""
 
     def main(comm: Any) -> None:
         rank, p = comm.Get_rank(), comm.Get_size()
@@ -115,12 +115,12 @@ def test_blocks_that_overlap_are_found_where_they_are_received() -> None:
         comm.Alltoallw([np.zeros(9), [1] * p, [0] * p, doubles], [np.zeros(9), [1] * p, [0, 4, 16], doubles])
         comm.Alltoallv([np.zeros(9), [0] * p], [np.zeros(9), ([0] * p, [0, 0, 0])])
 
-    calls = found(main, 3)
+    calls = findings_of(main, 3)
     assert calls == [(call, BLOCKS) for call in ("Gatherv", "Alltoallv", "Alltoallw")]
 
 
-def test_a_datatype_that_overlaps_itself_is_found_where_it_is_received_to() -> None:
-    """It may be sent; so may elements that lie in each other."""
+def test_a_datatype_that_overlaps_itself_is_reported_if_it_is_received_into() -> None:
+    """It may be sent; so may interleaved elements."""
 
     def main(comm: Any) -> None:
         steps = MPI.INT.Create_vector(3, 2, 1).Commit()
@@ -133,18 +133,18 @@ def test_a_datatype_that_overlaps_itself_is_found_where_it_is_received_to() -> N
         steps.Free()
         close.Free()
 
-    end = "have bytes in common, so what is received to them overlaps"
-    calls = found(main, 2)
+    end = "overlaps itself, so some bytes are received twice"
+    calls = findings_of(main, 2)
     assert calls == [
-        ("Sendrecv", f"1 of VECTOR of INT {end}"),
-        ("Sendrecv", f"3 of RESIZED of CONTIGUOUS of INT {end}"),
-        ("Bcast", f"1 of VECTOR of INT {end}"),
+        ("Sendrecv", f"count 1 of VECTOR of INT {end}"),
+        ("Sendrecv", f"count 3 of RESIZED of CONTIGUOUS of INT {end}"),
+        ("Bcast", f"count 1 of VECTOR of INT {end}"),
     ]
 
 
 @pytest.mark.parametrize(("second", "expected"), [(8, []), (4, [("Alltoallw", BLOCKS)])])
-def test_blocks_from_addresses_overlap_where_these_say_so(second: int, expected: list[tuple[str, str]]) -> None:
-    """BOTTOM has no memory of its own to count from, and neither has a phantom any to overlap in."""
+def test_blocks_at_absolute_addresses_are_compared_by_address(second: int, expected: list[tuple[str, str]]) -> None:
+    """BOTTOM has no base address, and a phantom has no memory."""
 
     def main(comm: Any) -> None:
         kinds, into = [MPI.DOUBLE] * 2, np.zeros(2)
@@ -153,11 +153,11 @@ def test_blocks_from_addresses_overlap_where_these_say_so(second: int, expected:
         hollow = fakempi.phantom(16)
         comm.Alltoallw([hollow, [1, 1], [0, 8], kinds], [hollow, [1, 1], [0, 4], kinds])
 
-    assert found(main) == expected
+    assert findings_of(main) == expected
 
 
 def touched(blocks: list[tuple[int, int]], at: int) -> list[int]:
-    """Every byte of some blocks, those of two as often as they have it."""
+    """Every byte of some blocks, with multiplicity."""
     return [at + start + i for start, length in blocks for i in range(length)]
 
 
@@ -165,10 +165,10 @@ blocks = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), min_size=1, 
 
 
 @given(blocks, blocks, st.integers(0, 20), st.integers(0, 20), st.integers(1, 2))
-def test_every_byte_is_looked_at(
+def test_every_byte_is_compared(
     one: list[tuple[int, int]], other: list[tuple[int, int]], here: int, there: int, count: int
 ) -> None:
-    """Whatever the datatypes and wherever they lie; compared with all bytes written out."""
+    """For any datatypes and places; compared with a list of all bytes."""
     memory, payloads, bytes_of = np.zeros(64, "u1"), [], []
     for form, at in ((one, here), (other, there)):
         kind = MPI.BYTE.Create_indexed([length for _, length in form], [start for start, _ in form]).Create_resized(0, 10)
@@ -177,5 +177,5 @@ def test_every_byte_is_looked_at(
     expected = bool(set(bytes_of[0]) & set(bytes_of[1]))
     assert share_bytes(*payloads) == expected
     assert any_share_bytes(payloads[:1] * 2, payloads[1:]) == expected
-    assert is_crowded(payloads[:1]) == (len(set(bytes_of[0])) < len(bytes_of[0]))
-    assert is_crowded(payloads) == (len({*bytes_of[0], *bytes_of[1]}) < len(bytes_of[0]) + len(bytes_of[1]))
+    assert have_overlap(payloads[:1]) == (len(set(bytes_of[0])) < len(bytes_of[0]))
+    assert have_overlap(payloads) == (len({*bytes_of[0], *bytes_of[1]}) < len(bytes_of[0]) + len(bytes_of[1]))

@@ -1,4 +1,4 @@
-"""Large memory beside pickles: the same bytes and sizes as within them, and nobody's memory is another's."""
+"""Large memory outside pickles: the same bytes and sizes as inside, and no two ranks share memory."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, Hockney
 from fakempi.mpi.buffers import objects
-from fakempi.mpi.buffers.objects import in_a_row, pack, unpack
-from fakempi.mpi.buffers.parts import LARGE, Pickled, copied, parts_of
+from fakempi.mpi.buffers.objects import pack, pack_all, unpack
+from fakempi.mpi.buffers.out_of_band import LARGE, Pickled, copied, parts_of
 from fakempi.mpi.buffers.payload import as_bytes
+from tests.loops import for_each
 
 HIGHEST = standard.HIGHEST_PROTOCOL
 COST = Hockney(t_s=2.0**-10, t_w=2.0**-30, eager_limit=4096)
@@ -25,14 +26,14 @@ DOUBLES = LARGE // 8
 
 @pytest.fixture(autouse=True)
 def nothing_was_large_lately() -> Iterator[None]:
-    """Tests do not hang on each other."""
-    objects._lately.clear()
+    """Isolate tests from each other."""
+    objects._large_types.clear()
     yield
-    objects._lately.clear()
+    objects._large_types.clear()
 
 
 class Column:
-    """Reduces itself to memory, as tables do."""
+    """Reduces to its memory, as tables do."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -42,16 +43,16 @@ class Column:
 
 
 def rebuilt(memory: Any) -> Column:
-    """What a pickle of one calls."""
+    """The function that its pickle calls."""
     return Column(memoryview(memory).cast("B"))
 
 
 class Named(np.ndarray[Any, Any]):
-    """A subclass, of which numpy copies the memory itself."""
+    """A subclass whose memory numpy copies itself."""
 
 
 def read_only(array: Any) -> Any:
-    """The same, which cannot be changed."""
+    """The same, read-only."""
     array.flags.writeable = False
     return array
 
@@ -80,44 +81,46 @@ MAKE: dict[str, Callable[[], Any]] = {
     "in a tree": lambda: {"a": [1, np.arange(DOUBLES * 1.0)], "b": (bytearray(LARGE), "x" * LARGE, np.arange(3)), "c": {2}},
     "one array twice": lambda: twice(np.arange(DOUBLES * 1.0)),
     "much that is small": lambda: [[i, str(i)] for i in range(3_000)] + [np.arange(DOUBLES * 1.0), [1, 2]],
-    "memory of its own": lambda: Column(bytearray(LARGE)),
+    "separate memory": lambda: Column(bytearray(LARGE)),
     "memory of an array": lambda: Column(np.arange(DOUBLES * 1.0)),
     "read-only memory": lambda: Column(bytes(LARGE)),
     "PickleBuffer": lambda: standard.PickleBuffer(bytearray(LARGE)),
 }
 
 
-def plainly(obj: Any) -> Any:
-    """As the standard library alone hands it over."""
+def standard_copy(obj: Any) -> Any:
+    """The object as copied by the standard library alone."""
     return standard.loads(standard.dumps(obj, HIGHEST))
 
 
-def told(obj: Any) -> Any:
-    """All there is to tell about an object, but where it is."""
+def described(obj: Any) -> Any:
+    """Everything that can be observed of an object except its address."""
     if isinstance(obj, np.ndarray) and obj.dtype.hasobject:
-        return type(obj), [told(each) for each in obj.tolist()]
+        return type(obj), [described(each) for each in obj.tolist()]
     if isinstance(obj, np.ndarray):
         order = obj.flags.c_contiguous, obj.flags.f_contiguous, obj.flags.writeable
         return type(obj), obj.dtype, obj.shape, order, obj.tobytes()
     if isinstance(obj, Column):
         return obj.values.readonly, obj.values.tobytes()
     if isinstance(obj, dict):
-        return [(key, told(value)) for key, value in obj.items()]
-    return (type(obj), [told(each) for each in obj]) if isinstance(obj, (list, tuple)) else (type(obj), obj)
+        return [(key, described(value)) for key, value in obj.items()]
+    return (type(obj), [described(each) for each in obj]) if isinstance(obj, (list, tuple)) else (type(obj), obj)
 
 
-@pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
-def test_parts_are_the_bytes_of_the_pickle_and_load_as_they_do(make: Callable[[], Any]) -> None:
-    """Whatever is in it; and the size of the message is that of the pickle, if it is sent for the first time or again."""
+@for_each("make", MAKE.values())
+def test_parts_are_the_bytes_of_the_pickle_and_load_like_it(make: Callable[[], Any]) -> None:
+    """For any contents; the size of the message is that of the pickle, for the first and for repeated sends."""
     obj = make()
     data = standard.dumps(obj, HIGHEST)
-    assert b"".join(parts_of(obj)) == data
+    parts: Any = parts_of(obj)
+    assert b"".join(parts) == data
     for _ in range(3):
         payload, nbytes = pack(obj)
         assert nbytes == len(data)
         assert as_bytes(payload, nbytes) == data
-        assert told(unpack(payload, nbytes)) == told(unpack(payload, nbytes, take=True)) == told(plainly(obj))
-    row, sizes = in_a_row([obj, 1, obj], None)
+        expected = described(standard_copy(obj))
+        assert described(unpack(payload, nbytes)) == described(unpack(payload, nbytes, take=True)) == expected
+    row, sizes = pack_all([obj, 1, obj], None)
     assert row.tobytes() == data + standard.dumps(1, HIGHEST) + data
     assert sizes.tolist() == [len(data), 5, len(data)]
 
@@ -130,17 +133,17 @@ TREES = st.recursive(LEAVES, lambda below: st.lists(below, max_size=4) | st.dict
 
 @given(st.lists(TREES, max_size=4))
 @settings(max_examples=25, deadline=None)
-def test_any_tree_with_large_leaves_is_handed_over_as_by_its_pickle(tree: Any) -> None:
-    """Also where one leaf is there several times, which it is afterwards, too."""
+def test_any_tree_with_large_leaves_is_copied_like_its_pickle(tree: Any) -> None:
+    """Also if a leaf occurs several times; it is one object afterwards, too."""
     data = standard.dumps(tree, HIGHEST)
     payload = copied(parts_of(tree))
     assert as_bytes(payload, len(data)) == data
-    assert told(unpack(payload, len(data))) == told(tree)
-    assert standard.dumps(unpack(payload, len(data), take=True), HIGHEST) == standard.dumps(plainly(tree), HIGHEST)
+    assert described(unpack(payload, len(data))) == described(tree)
+    assert standard.dumps(unpack(payload, len(data), take=True), HIGHEST) == standard.dumps(standard_copy(tree), HIGHEST)
 
 
-def test_a_copy_is_made_when_it_is_sent_and_one_for_each_who_asks() -> None:
-    """What the sender changes nobody sees; nor what one receiver changes, another."""
+def test_a_copy_is_made_when_it_is_sent_and_one_per_receiver() -> None:
+    """Changes by the sender or by a receiver are not visible to others."""
     array = np.arange(DOUBLES * 1.0)
     payload, nbytes = pack(array)
     assert type(payload) is Pickled
@@ -152,18 +155,18 @@ def test_a_copy_is_made_when_it_is_sent_and_one_for_each_who_asks() -> None:
     assert not np.shares_memory(second, last)
 
 
-def test_types_that_were_large_lately_are_tried_in_parts() -> None:
-    """From the second on; after some that were not large, no more."""
+def test_types_that_were_large_recently_are_tried_in_parts() -> None:
+    """From the second object on; after several small ones no longer."""
     large, small = {"a": np.arange(DOUBLES * 1.0)}, {"a": 1}
     assert [type(pack(large)[0]) for _ in range(3)] == [bytes, Pickled, Pickled]
-    assert {type(pack(small)[0]) for _ in range(objects._CHANCES)} == {bytes}
-    assert objects._lately == {}
+    assert {type(pack(small)[0]) for _ in range(objects._TRIES)} == {bytes}
+    assert objects._large_types == {}
     assert [type(pack(each)[0]) for each in (large, small, large, small, large)] == [bytes, bytes, Pickled, bytes, Pickled]
 
 
-@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
-def test_every_rank_has_an_array_of_its_own(carrier: str) -> None:
-    """By messages, by collectives, and by reductions with an operation that changes what it is given."""
+@pytest.mark.parametrize("backend", ["greenlets", "threads"])
+def test_every_rank_has_a_separate_array(backend: Any) -> None:
+    """By messages, by collectives, and by reductions with an operation that changes its operands."""
 
     def program(comm: Any) -> list[Any]:
         mine = np.full(DOUBLES, float(comm.rank))
@@ -188,14 +191,14 @@ def test_every_rank_has_an_array_of_its_own(carrier: str) -> None:
         other[:] = np.nan
         return one
 
-    returns = fakempi.run(program, 3, carrier=carrier).returns
+    returns = fakempi.run(program, 3, backend=backend).returns
     for rank in range(3):
         expected = [(rank - 1) % 3, 1, 0, 1, 2, rank, 0, 1, 2, 3, 3]
         assert returns[rank] == [[float(value)] * 2 for value in expected]
 
 
 def exchange(comm: Any, plain: bool) -> Any:
-    """Objects in several ways; with what is in their pickles, if so wanted."""
+    """Objects in several forms, optionally with the contents of their pickles."""
     if plain:
         MPI.pickle.__init__(standard.dumps, standard.loads)  # type: ignore[misc]
     mine, other = {"a": np.full(DOUBLES + comm.rank, 1.0)}, 1 - comm.rank
@@ -209,16 +212,16 @@ def exchange(comm: Any, plain: bool) -> Any:
     return status.Get_count(MPI.BYTE), comm.Get_rank(), MPI.Wtime()
 
 
-def test_modelled_time_messages_and_bytes_are_those_of_the_pickles() -> None:
-    """Where memory stays does not show in any number."""
-    beside, within = (fakempi.run(exchange, 2, plain, cost=COST) for plain in (False, True))
-    assert (beside.time, beside.messages, beside.bytes, beside.returns) == (
+def test_modeled_time_messages_and_bytes_are_those_of_the_pickles() -> None:
+    """No number depends on where the memory is."""
+    separate, within = (fakempi.run(exchange, 2, plain, cost=COST) for plain in (False, True))
+    assert (separate.time, separate.messages, separate.bytes, separate.returns) == (
         within.time, within.messages, within.bytes, within.returns,
     )  # fmt: skip
 
 
-def test_functions_of_the_program_get_and_give_whole_pickles() -> None:
-    """Those of the sender, of the receiver, or of both."""
+def test_custom_functions_get_and_return_whole_pickles() -> None:
+    """Functions of the sender, of the receiver, or of both."""
 
     def program(comm: Any, who: list[int]) -> Any:
         calls: list[Any] = []

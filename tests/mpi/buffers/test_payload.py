@@ -1,4 +1,4 @@
-"""Buffer specifications in all their forms: what they mean, and what is refused."""
+"""Buffer specifications in all forms: their meaning, and errors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
+import fakempi.MPI  # all classes: the absolute addresses of BOTTOM belong to a process  # noqa: F401
 from fakempi.errors import MPIBufferError, MPIError, MPIKeyError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
+from fakempi.mpi.buffers.address_constants import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.addresses import Get_address
+from fakempi.mpi.buffers.flat import Flat
 from fakempi.mpi.buffers.memory import Alloc_mem
 from fakempi.mpi.buffers.payload import as_bytes, copy_into, describe, describe_target
-from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
-from fakempi.mpi.buffers.span import parse
+from fakempi.mpi.buffers.span import span_of
+from fakempi.mpi.buffers.vectors import vector
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
+from tests.loops import for_each
 
 SIX = np.arange(6, dtype="i4").reshape(2, 3)
 VECTOR = MPI.INT.Create_vector(2, 1, 2).Commit()  # an int, a hole, an int
@@ -43,12 +47,12 @@ def sent(spec: Any) -> bytes:
 
 
 def viewed(thing: Any) -> memoryview:
-    """The memoryview of an array; the type checker thinks that needs Python 3.12."""
+    """The memoryview of an array; type checkers require Python 3.12 for it."""
     return memoryview(thing)
 
 
 class Interface:
-    """An object that numpy can look into, and nothing else."""
+    """An object with an array interface, and nothing else."""
 
     def __init__(self) -> None:
         self.array = np.arange(3, dtype="i4")
@@ -59,7 +63,7 @@ class Interface:
 
 
 class Capsule:
-    """An object that offers DLPack, as tensors do, and nothing else."""
+    """An object with DLPack, as tensors have, and nothing else."""
 
     def __init__(self) -> None:
         self.array = np.arange(3, dtype="i4")
@@ -71,19 +75,19 @@ class Capsule:
         return self.array.__dlpack_device__()
 
 
-# -- what is sent ------------------------------------------------------------------------------------------------------
+# -- valid specifications ---------------------------------------------------------------------------------------------
 
 
 def test_a_contiguous_array_is_its_own_payload() -> None:
-    """No wrapper, no copy: this is the fast path."""
+    """No wrapper and no copy: this is the fast path."""
     assert describe(SIX)[0] is SIX
     assert describe_target(SIX)[0] is SIX
     assert describe(SIX)[1] == describe_target(SIX)[1] == 24
 
 
 @pytest.mark.parametrize("whole", [[SIX, MPI.INT], [SIX, 6], [SIX, 6, "i"], (SIX, None)])
-def test_a_specification_of_all_of_an_array_is_the_array(whole: Any) -> None:
-    """`[array, MPI.INT]` is as good as `array`."""
+def test_a_specification_of_a_whole_array_is_the_array(whole: Any) -> None:
+    """`[array, MPI.INT]` is equivalent to `array`."""
     assert describe(whole)[0] is SIX
 
 
@@ -91,9 +95,9 @@ TRIPLE = MPI.FLOAT.Create_contiguous(3).Commit()
 
 
 @pytest.mark.parametrize(("whole", "dtype"), [([SIX, 3, "q"], "q"), ([SIX, MPI.BYTE], "V1"), ([SIX, TRIPLE], "f")])
-def test_an_array_that_is_called_something_else_is_seen_as_that(whole: Any, dtype: str) -> None:
-    """It is the same memory."""
-    payload = describe(whole)[0]
+def test_an_array_with_another_datatype_is_a_view(whole: Any, dtype: str) -> None:
+    """It has the same memory."""
+    payload: Any = describe(whole)[0]
     assert payload.dtype == np.dtype(dtype)
     assert payload.ctypes.data == SIX.ctypes.data
 
@@ -163,22 +167,66 @@ FORMS: dict[str, tuple[Any, bytes]] = {
 }
 
 
-@pytest.mark.parametrize(("spec", "expected"), FORMS.values(), ids=list(FORMS))
-def test_every_form_means_what_it_means_in_mpi4py(spec: Any, expected: bytes) -> None:
-    """Checked against mpi4py 4.1; only DLPack's and the array interface's manners differ there."""
+@for_each(("spec", "expected"), FORMS.values())
+def test_every_form_has_the_meaning_of_mpi4py(spec: Any, expected: bytes) -> None:
+    """Compared with mpi4py 4.1; only DLPack and the array interface differ there."""
     assert sent(spec) == expected
 
 
+class Pair(ctypes.Structure):
+    """A struct of C."""
+
+    _fields_ = (("a", ctypes.c_int),)
+
+
+NO_TYPE: dict[str, tuple[Any, type[Exception]]] = {
+    "S3": (np.zeros(3, "S3"), KeyError),
+    "U2": (np.zeros(3, "U2"), KeyError),
+    "M8[s]": (np.zeros(3, "M8[s]"), BufferError),
+    "m8[s]": (np.zeros(3, "m8[s]"), BufferError),
+    "records": (np.zeros(3, [("a", "i4"), ("b", "f8")]), KeyError),
+    "a record array": (np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), KeyError),
+    "pairs": (np.zeros(3, np.dtype([("value", "f8"), ("index", "i4")], align=True)), KeyError),
+    "text": (np.array(["ab", "c"]), KeyError),
+    "a memoryview of strings": (memoryview(np.zeros(3, "S3").data), KeyError),
+    "a numpy string": (np.str_("abc"), KeyError),
+    "a record": (np.zeros(1, [("a", "i4"), ("b", "f8")])[0], KeyError),
+    "C's records": ((Pair * 3)(), KeyError),
+    "no elements": (np.zeros(0, "S3"), KeyError),
+}
+
+
+@pytest.mark.parametrize("case", NO_TYPE)
+def test_elements_without_an_mpi_datatype_need_one(case: str) -> None:
+    """mpi4py raises the same exception types; with a datatype, any elements without Python objects can be sent."""
+    there, kind = NO_TYPE[case]
+    for spec in (there, [there, None], [there, 1]):
+        with pytest.raises(kind) as caught:
+            describe(spec)
+        assert isinstance(caught.value, MPIError)
+        for describes in (span_of, Flat.of, lambda spec: vector(spec, 1)):
+            with pytest.raises(kind):
+                describes(spec)
+
+
 @pytest.mark.parametrize("dtype", ["S3", "U2", "V5", "M8[s]", "m8[s]", [("a", "i4"), ("b", "f8")]])
-def test_arrays_of_any_dtype_travel_as_bytes(dtype: Any) -> None:
-    """mpi4py refuses those that MPI has no datatype for; there is no need to."""
+def test_arrays_of_any_dtype_can_be_sent_as_bytes(dtype: Any) -> None:
+    """If the program specifies it; numpy's void without fields also by default."""
     there = np.zeros(3, dtype)
     there.view("u1")[...] = np.arange(there.nbytes)
-    assert sent(there) == sent([there, 3]) == there.tobytes()
-    assert sent([there, 1]) == there[:1].tobytes()
+    assert sent([there, MPI.BYTE]) == sent([there, there.nbytes, MPI.BYTE]) == there.tobytes()
+    if there.dtype.kind == "V" and there.dtype.names is None:
+        assert sent(there) == sent([there, 3]) == there.tobytes()
 
 
-def test_bottom_reaches_memory_by_absolute_addresses() -> None:
+def test_characters_of_one_byte_are_chars() -> None:
+    """numpy has two dtypes for them, S1 and c."""
+    for dtype in ("S1", "c"):
+        assert span_of(np.zeros(3, dtype)).datatype == MPI.CHAR
+    assert span_of(np.zeros(3, "U1")).datatype == MPI.WCHAR
+
+
+def test_bottom_uses_absolute_addresses() -> None:
     """As in C: a struct of addresses, and BOTTOM in place of a buffer."""
     first, second = np.array([7], "i4"), np.array([2.5])
     places = [Get_address(first), Get_address(second)]
@@ -189,15 +237,15 @@ def test_bottom_reaches_memory_by_absolute_addresses() -> None:
     assert (capacity, first[0], second[0]) == (12, 8, 2.5)
 
 
-def test_a_span_knows_its_datatype() -> None:
-    """Reductions ask for it."""
-    span = parse([SIX, (2, 1), "i"])
+def test_a_span_has_its_datatype() -> None:
+    """Reductions need it."""
+    span = span_of([SIX, (2, 1), "i"])
     assert (span.count, span.offset, span.nbytes, span.datatype) == (2, 4, 8, MPI.INT)
-    assert parse(SIX).datatype is MPI.INT
-    assert parse(b"abc").count == 3
+    assert span_of(SIX).datatype is MPI.INT
+    assert span_of(b"abc").count == 3
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 NEEDS = r"expecting a buffer or a list like \[buffer, count, datatype\], not "
 NOT_CONTIGUOUS = (
@@ -231,7 +279,7 @@ BAD: dict[str, tuple[Any, type[MPIError], int, str]] = {
     ),
     "objects": (
         np.zeros(2, "O"), MPITypeError, ERR_BUFFER,
-        r"an array of dtype object holds references to Python objects: send those in lower case\."
+        r"an array of dtype object holds references to Python objects; use the lower-case call to send them\."
     ),
     "float count": ([SIX, 2.0], MPITypeError, ERR_ARG, r"count is 2\.0, not an integer\."),
     "dtype as count": ([SIX, np.dtype("i4")], MPITypeError, ERR_ARG, r"count is dtype\('int32'\), not an integer\."),
@@ -263,11 +311,11 @@ BAD: dict[str, tuple[Any, type[MPIError], int, str]] = {
     "float displacement": ([SIX, (2, 1.5)], MPITypeError, ERR_ARG, r"displacement is 1\.5, not an integer\."),
     "displacement without type": (
         [SIX, (1, 1), MPI.DATATYPE_NULL], MPIValueError, ERR_TYPE,
-        r"displacement 1 means nothing, the datatype is DATATYPE_NULL\."
+        r"displacement 1 cannot be used: the datatype is DATATYPE_NULL\."
     ),
     "displacement without extent": (
         [SIX, (1, 1), EMPTY], MPIValueError, ERR_ARG,
-        r"displacement 1 means nothing, datatype extent 0 is not positive\."
+        r"displacement 1 cannot be used: datatype extent 0 is not positive\."
     ),
     "uneven buffer": (
         [bytes(7), "i"], MPIValueError, ERR_COUNT,
@@ -297,9 +345,9 @@ BAD: dict[str, tuple[Any, type[MPIError], int, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("spec", "kind", "code", "words"), BAD.values(), ids=list(BAD))
-def test_what_cannot_be_sent_is_refused(spec: Any, kind: type[MPIError], code: int, words: str) -> None:
-    """The kinds of error are mpi4py's; where that would read beyond the buffer, a ValueError."""
+@for_each(("spec", "kind", "code", "words"), BAD.values())
+def test_invalid_specifications_are_rejected(spec: Any, kind: type[MPIError], code: int, words: str) -> None:
+    """The exception types are mpi4py's; where mpi4py would read beyond the buffer, a ValueError."""
     with pytest.raises(kind, match=f"^describe: {words}$") as caught:
         describe(spec)
     assert caught.value.Get_error_class() == code
@@ -308,20 +356,37 @@ def test_what_cannot_be_sent_is_refused(spec: Any, kind: type[MPIError], code: i
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (FROZEN, "the array is read-only, nothing can be received into it."),
-        ([FROZEN, 0], "the array is read-only, nothing can be received into it."),
+        (FROZEN, "the array is read-only: nothing can be received into it."),
+        ([FROZEN, 0], "the array is read-only: nothing can be received into it."),
         (np.asfortranarray(SIX[:, ::2]).T[:0], None),
-        (bytes(8), "the buffer is a read-only bytes, nothing can be received into it."),
-        ([bytes(8), "i"], "the buffer is a read-only bytes, nothing can be received into it."),
-        (memoryview(bytes(8)), "the buffer is a read-only memoryview, nothing can be received into it."),
-        (Alloc_mem(4).toreadonly(), "the array is read-only, nothing can be received into it."),
-        (np.float64(3), "the buffer is a read-only float64, nothing can be received into it."),
+        (bytes(8), "the buffer is a read-only bytes: nothing can be received into it."),
+        ([bytes(8), "i"], "the buffer is a read-only bytes: nothing can be received into it."),
+        (memoryview(bytes(8)), "the buffer is a read-only memoryview: nothing can be received into it."),
+        (Alloc_mem(4).toreadonly(), "the array is read-only: nothing can be received into it."),
+        (np.float64(3), "the buffer is a read-only float64: nothing can be received into it."),
     ],
 )
-def test_nothing_is_received_into_read_only_memory(spec: Any, words: str | None) -> None:
+def test_read_only_memory_is_rejected_as_a_receive_buffer(spec: Any, words: str | None) -> None:
     """mpi4py raises BufferError."""
     if words is None:
         assert describe_target(spec)[1] == 0
         return
     with pytest.raises(MPIBufferError, match=f"^describe_target: {words}$"):
         describe_target(spec)
+
+
+def test_overlapping_elements_are_limited() -> None:
+    """Otherwise 2**31 elements without extent would be 8 GiB, packed one by one; elements without bytes cost nothing."""
+    still = MPI.INT.Create_resized(0, 0).Commit()
+    empty, nothing = MPI.INT.Create_contiguous(0).Commit(), Datatype.Create_struct([], [], []).Commit()
+    room = np.zeros(4, "i4")
+    in_one = [still.Create_contiguous(2**31).Commit(), still.Create_vector(2**31, 1, 1).Commit()]
+    for spec in ([room, 2**31, still], *([room, 1, kind] for kind in in_one)):
+        for describes in (describe, describe_target, span_of, Flat.of):
+            with pytest.raises(MPIValueError, match=r"8,589,934,592 bytes, in the same 4 bytes of memory; elements"):
+                describes(spec)
+        with pytest.raises(MPIValueError, match=r"elements that overlap"):
+            vector([spec[0], [spec[1]], spec[2]], 1)
+    for spec in ([room, 2**31, empty], [room, 2**31, nothing], [room, 2**31, empty.Create_contiguous(2**31).Commit()]):
+        assert sent(spec) == b""
+    assert sent([room + 7, 5, still]) == ints(7) * 5

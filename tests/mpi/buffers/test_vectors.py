@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.error_classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
 from fakempi.errors import MPIBufferError, MPIError, MPIKeyError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_BUFFER, ERR_COUNT, ERR_TYPE
+from fakempi.mpi.buffers.address_constants import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.payload import as_bytes, copy_into
 from fakempi.mpi.buffers.phantom import phantom
-from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.vectors import Blocks, Vector, VectorW, block, vector, vector_w
 from fakempi.mpi.datatypes import predefined as MPI
+from tests.loops import for_each
 
 EIGHT = np.arange(8, dtype="i4")
 NINE = np.arange(9, dtype="i4")
@@ -58,20 +59,20 @@ BLOCKS: dict[str, tuple[Any, list[list[int]]]] = {
 
 @pytest.mark.parametrize(("spec", "expected"), BLOCKS.values(), ids=list(BLOCKS))
 def test_equal_blocks_follow_each_other(spec: Any, expected: list[list[int]]) -> None:
-    """A count is that of one block. Checked against mpi4py's Alltoall on three ranks."""
+    """A count is that of one block. Compared with mpi4py's Alltoall on three ranks."""
     found = block(spec, 3)
     assert contents(found) == expected
     assert found.nbytes == 4 * len(expected[0])
 
 
-def test_a_single_block_is_everything() -> None:
+def test_a_single_block_is_the_whole_buffer() -> None:
     """With one rank, or none."""
     assert block(NINE, 1).count == block(NINE, 0).count == 9
     assert block([NINE, 4], 1).count == 4
 
 
-def test_blocks_are_written_through() -> None:
-    """They are payloads to receive into."""
+def test_blocks_can_be_written() -> None:
+    """They are payloads of receives."""
     target = np.zeros(6, "i4")
     found = block(target, 3, writable=True)
     copy_into(EIGHT[1:3], found.at(1), 8)
@@ -124,17 +125,17 @@ VECTORS: dict[str, tuple[Any, list[list[int]]]] = {
 }
 
 
-@pytest.mark.parametrize(("spec", "expected"), VECTORS.values(), ids=list(VECTORS))
-def test_blocks_have_their_counts_and_places(spec: Any, expected: list[list[int]]) -> None:
-    """Given or inferred. Checked against mpi4py's Alltoallv on three ranks."""
+@for_each(("spec", "expected"), VECTORS.values())
+def test_blocks_have_counts_and_displacements(spec: Any, expected: list[list[int]]) -> None:
+    """Given or inferred. Compared with mpi4py's Alltoallv on three ranks."""
     found = vector(spec, 3)
     assert contents(found) == expected
     assert len(found.counts) == len(found.displs) == found.size == 3
 
 
 @given(st.lists(st.integers(0, 5), max_size=6), st.sampled_from("bhidg"), st.booleans())
-def test_blocks_one_after_the_other_are_the_whole(counts: list[int], code: str, holed: bool) -> None:
-    """Whatever the datatype, what is copied block by block arrives in place."""
+def test_consecutive_blocks_are_the_whole_buffer(counts: list[int], code: str, holed: bool) -> None:
+    """For any datatype, data copied block by block arrives in place."""
     source = np.arange(1, sum(counts) + 1).astype(code)
     target = np.zeros_like(source)
     kind: Any = MPI.from_code(code).Create_resized(0, source.itemsize).Commit() if holed else code
@@ -175,12 +176,12 @@ VECTORS_W: dict[str, tuple[Any, list[list[int]]]] = {
 
 
 @pytest.mark.parametrize(("spec", "expected"), VECTORS_W.values(), ids=list(VECTORS_W))
-def test_blocks_have_their_own_datatypes(spec: Any, expected: list[list[int]]) -> None:
-    """Displacements are in bytes. Checked against mpi4py's Alltoallw on three ranks."""
+def test_blocks_can_have_different_datatypes(spec: Any, expected: list[list[int]]) -> None:
+    """Displacements are in bytes. Compared with mpi4py's Alltoallw on three ranks."""
     assert contents(vector_w(spec, 3)) == expected
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 ITEMS = "expecting 2 to 4 items in a buffer specification, got"
 
@@ -299,25 +300,26 @@ BAD: dict[str, tuple[Any, Any, type[MPIError], int, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("use", "spec", "kind", "code", "words"), BAD.values(), ids=list(BAD))
-def test_what_does_not_fit_is_refused(use: Any, spec: Any, kind: type[MPIError], code: int, words: str) -> None:
-    """With mpi4py's kinds of error, and the block that is wrong."""
+@for_each(("use", "spec", "kind", "code", "words"), BAD.values())
+def test_invalid_blocks_are_rejected(use: Any, spec: Any, kind: type[MPIError], code: int, words: str) -> None:
+    """With mpi4py's exception types, and the number of the block."""
     with pytest.raises(kind, match=f"^{use.__name__}: {words}$") as caught:
         use(spec, 3)
     assert caught.value.Get_error_class() == code
 
 
 @pytest.mark.parametrize("use", [block, vector])
-def test_nothing_is_received_into_read_only_blocks(use: Any) -> None:
-    """If it is for receiving."""
+def test_read_only_blocks_are_rejected_as_receive_buffers(use: Any) -> None:
+    """Only for receiving."""
     use(bytes(12), 3)
-    with pytest.raises(MPIBufferError, match=f"^{use.__name__}: the buffer is a read-only bytes, .*"):
+    words = f"^{use.__name__}: the buffer is a read-only bytes: nothing can be received into it\\.$"
+    with pytest.raises(MPIBufferError, match=words):
         use(bytes(12), 3, writable=True)
 
 
 @pytest.mark.parametrize("made", [block(NINE, 3), vector(EIGHT, 3), vector_w([EIGHT, TYPES], 3)])
-def test_there_is_no_block_beyond_the_last(made: Any) -> None:
-    """Nor before the first."""
+def test_a_block_index_out_of_range_raises(made: Any) -> None:
+    """Beyond the last, or before the first."""
     for i in (-1, 3):
         with pytest.raises(IndexError, match=f"^block {i} of 3$"):
             made.at(i)

@@ -1,4 +1,4 @@
-"""What tests of collectives share: buffers described in every way, and one call of each collective, to be made anyhow."""
+"""Helpers for tests of collectives: buffers described in every way, and one call of each collective."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from fakempi.errors import RankError
 Array = npt.NDArray[Any]
 LETTERS = "?bBhHiIlLqQefdgFDG"
 FORMS = ["plain", "listed", "shifted", "holes", "pieces", "bytes", "two-dimensional"]
-"""How a program may describe elements in a row."""
+"""Ways to describe contiguous elements."""
 
 GAP = 77
-"""What lies between the elements, and must lie there afterwards."""
+"""The filler between elements, which must be unchanged afterwards."""
 
 
 def run(
-    main: Callable[..., Any], nprocs: int, carrier: str = "auto", args: tuple[Any, ...] = (), **options: Any
+    main: Callable[..., Any], nprocs: int, backend: Any = "auto", args: tuple[Any, ...] = (), **options: Any
 ) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, *args, carrier=carrier, **options).returns
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, *args, backend=backend, **options).returns
 
 
 def null_when_freed_between(name: str, arguments: Callable[[Any], Any]) -> None:
-    """A call that is made twice, and again from the same line when its communicator was freed, is refused."""
+    """A call that is made twice, and again from the same line after its communicator was freed, is rejected."""
 
     def main(comm: Any) -> None:
         other = comm.Dup()
@@ -44,17 +44,17 @@ def null_when_freed_between(name: str, arguments: Callable[[Any], Any]) -> None:
 
 
 def numbers(rank: int, count: int, letter: str, salt: int = 0) -> Array:
-    """Some numbers that every kind can hold; other ones on every rank."""
+    """Numbers that every type can hold; different on every rank."""
     return ((np.arange(count) * 7 + 13 * rank + salt) % (2 if letter == "?" else 50)).astype(letter)
 
 
 def typed(letter: str) -> Any:
-    """The datatype of numpy's letter."""
+    """The datatype of a numpy type code."""
     return MPI.Datatype.fromcode(letter)
 
 
-class Laid:
-    """Elements in memory: `spec` says where, `contents()` are those that lie there now. Gaps must not be touched."""
+class StridedElements:
+    """Elements in memory: `spec` describes them, `contents()` returns the current ones. Gaps must not change."""
 
     def __init__(self, values: Array, form: str, blocks: int = 1) -> None:
         count, self.form, self.values, letter = len(values), form, values.copy(), values.dtype.char
@@ -86,7 +86,7 @@ class Laid:
         return self.memory[self.start : self.start + self.step * len(self.values) : self.step]
 
     def contents(self) -> list[Any]:
-        """The elements, after a look at the gaps."""
+        """The elements, after a check of the gaps."""
         gaps = np.ones(len(self.memory), bool)
         gaps[self.start : self.start + self.step * len(self.values) : self.step] = False
         assert (self.memory[gaps] == np.full(1, GAP, self.memory.dtype)[0]).all()
@@ -95,12 +95,12 @@ class Laid:
 
 
 def blank(count: int, letter: str) -> Array:
-    """Room for elements, filled with what nobody sends."""
+    """Return space for elements, filled with a value that no rank sends."""
     return np.full(count, 1 if letter == "?" else 99, letter)
 
 
-class Dealt:
-    """Blocks of different sizes in memory, with displacements, in any order and with gaps; `spec` says where."""
+class ScatteredBlocks:
+    """Blocks of different sizes in memory, with displacements, in any order and with gaps; `spec` describes them."""
 
     def __init__(self, blocks: list[Array], order: list[int], *, holes: bool = False, bare: bool = False) -> None:
         self.step, self.counts = 2 if holes else 1, [len(block) for block in blocks]
@@ -125,7 +125,7 @@ class Dealt:
         return [self.memory[stretch] for stretch in stretches]
 
     def contents(self) -> list[Any]:
-        """The elements of each block, after a look at the gaps."""
+        """The elements of each block, after a check of the gaps."""
         gaps = np.ones(len(self.memory), bool)
         for displ, count in zip(self.displs, self.counts, strict=True):
             gaps[displ * self.step : (displ + count) * self.step : self.step] = False
@@ -134,7 +134,7 @@ class Dealt:
 
 
 def operations(comm: Any, root: int = 0) -> Iterator[tuple[str, tuple[Any, ...], Callable[[], Any]]]:
-    """Each collective on buffers: its name, what to call it with, and what to read afterwards. Fresh at each asking."""
+    """Each collective on buffers: its name, its arguments, and the buffer to read afterwards. New buffers for each call."""
     p, rank = comm.size, comm.rank
     at_root = rank == root
     mine, many = np.arange(3.0) + 10 * rank, np.arange(2.0 * p) + 100 * rank
@@ -178,5 +178,5 @@ def operations(comm: Any, root: int = 0) -> Iterator[tuple[str, tuple[Any, ...],
 
 
 def nonblocking(name: str) -> str:
-    """Bcast is Ibcast."""
+    """The name of the nonblocking call: Bcast is Ibcast."""
     return "I" + name[0].lower() + name[1:]

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import FORMS, LETTERS, Array, Dealt, Laid, blank, numbers, operations, run
+from tests.mpi.collective.calls import (
+    FORMS,
+    LETTERS,
+    Array,
+    ScatteredBlocks,
+    StridedElements,
+    blank,
+    numbers,
+    operations,
+    run,
+)
 
 Data = st.DataObject
 ranks = st.integers(1, 9)
@@ -38,32 +48,32 @@ def drawn_orders(data: Data, p: int) -> list[list[int]]:
 
 
 @given(data=st.data(), p=ranks, count=sizes, letter=letters)
-def test_bcast_leaves_the_roots_data_everywhere(carrier: str, data: Data, p: int, count: int, letter: str) -> None:
-    """However each rank describes its memory."""
+def test_bcast_copies_the_roots_data_to_every_rank(backend: Any, data: Data, p: int, count: int, letter: str) -> None:
+    """For any description of memory on each rank."""
     root, form = data.draw(st.integers(0, p - 1)), data.draw(st.lists(forms, min_size=p, max_size=p))
     values = numbers(root, count, letter)
 
     def main(comm: Any) -> Any:
-        place = Laid(values if comm.rank == root else blank(count, letter), form[comm.rank])
+        place = StridedElements(values if comm.rank == root else blank(count, letter), form[comm.rank])
         comm.Bcast(place.spec, root)
         return place.contents()
 
-    assert run(main, p, carrier) == [values.tolist()] * p
+    assert run(main, p, backend) == [values.tolist()] * p
 
 
 @given(data=st.data(), p=ranks, count=sizes, letter=letters, in_place=st.booleans())
-def test_gather_brings_all_blocks_to_the_root(data: Data, p: int, count: int, letter: str, in_place: bool) -> None:
-    """In rank order; the root's own may be there already."""
+def test_gather_copies_all_blocks_to_the_root(data: Data, p: int, count: int, letter: str, in_place: bool) -> None:
+    """In rank order; also in place on the root."""
     root, form = data.draw(st.integers(0, p - 1)), data.draw(st.lists(forms, min_size=p + 1, max_size=p + 1))
     blocks = [numbers(rank, count, letter) for rank in range(p)]
 
     def main(comm: Any) -> Any:
-        mine = Laid(blocks[comm.rank], form[comm.rank])
+        mine = StridedElements(blocks[comm.rank], form[comm.rank])
         if comm.rank != root:
             return comm.Gather(mine.spec, None, root)
         room = blank(p * count, letter)
         room[root * count : (root + 1) * count] = blocks[root]
-        into = Laid(room, form[p], p)
+        into = StridedElements(room, form[p], p)
         comm.Gather(MPI.IN_PLACE if in_place else mine.spec, into.spec, root=root)
         return into.contents()
 
@@ -72,17 +82,17 @@ def test_gather_brings_all_blocks_to_the_root(data: Data, p: int, count: int, le
 
 
 @given(data=st.data(), p=ranks, count=sizes, letter=letters, in_place=st.booleans())
-def test_scatter_deals_out_the_roots_blocks(data: Data, p: int, count: int, letter: str, in_place: bool) -> None:
-    """The root's own may stay where it is."""
+def test_scatter_distributes_the_roots_blocks(data: Data, p: int, count: int, letter: str, in_place: bool) -> None:
+    """Also in place on the root."""
     root, form = data.draw(st.integers(0, p - 1)), data.draw(st.lists(forms, min_size=p + 1, max_size=p + 1))
     values = numbers(root, p * count, letter)
 
     def main(comm: Any) -> Any:
-        into = Laid(blank(count, letter), form[comm.rank])
+        into = StridedElements(blank(count, letter), form[comm.rank])
         if comm.rank != root:
             comm.Scatter(None, into.spec, root)
             return into.contents()
-        out = Laid(values, form[p], p)
+        out = StridedElements(values, form[p], p)
         comm.Scatter(out.spec, MPI.IN_PLACE if in_place else into.spec, root=root)
         assert out.contents() == values.tolist()
         return out.contents()[root * count : (root + 1) * count] if in_place else into.contents()
@@ -91,10 +101,10 @@ def test_scatter_deals_out_the_roots_blocks(data: Data, p: int, count: int, lett
 
 
 @given(data=st.data(), p=ranks, count=sizes, letter=letters, in_place=st.booleans())
-def test_allgather_brings_all_blocks_everywhere(
-    carrier: str, data: Data, p: int, count: int, letter: str, in_place: bool
+def test_allgather_copies_all_blocks_to_every_rank(
+    backend: Any, data: Data, p: int, count: int, letter: str, in_place: bool
 ) -> None:
-    """Each rank may describe its memory in a way of its own."""
+    """Each rank may describe its memory differently."""
     form = data.draw(st.lists(forms, min_size=2 * p, max_size=2 * p))
     blocks = [numbers(rank, count, letter) for rank in range(p)]
 
@@ -102,11 +112,11 @@ def test_allgather_brings_all_blocks_everywhere(
         rank = comm.rank
         room = blank(p * count, letter)
         room[rank * count : (rank + 1) * count] = blocks[rank]
-        into = Laid(room, form[rank], p)
-        comm.Allgather(MPI.IN_PLACE if in_place else Laid(blocks[rank], form[p + rank]).spec, into.spec)
+        into = StridedElements(room, form[rank], p)
+        comm.Allgather(MPI.IN_PLACE if in_place else StridedElements(blocks[rank], form[p + rank]).spec, into.spec)
         return into.contents()
 
-    assert run(main, p, carrier) == [np.concatenate(blocks).tolist()] * p
+    assert run(main, p, backend) == [np.concatenate(blocks).tolist()] * p
 
 
 @given(data=st.data(), p=ranks, count=sizes, letter=letters, in_place=st.booleans())
@@ -116,8 +126,8 @@ def test_alltoall_swaps_blocks(data: Data, p: int, count: int, letter: str, in_p
     rows = [numbers(rank, p * count, letter) for rank in range(p)]
 
     def main(comm: Any) -> Any:
-        into = Laid(rows[comm.rank] if in_place else blank(p * count, letter), form[comm.rank], p)
-        comm.Alltoall(MPI.IN_PLACE if in_place else Laid(rows[comm.rank], form[p + comm.rank], p).spec, into.spec)
+        into = StridedElements(rows[comm.rank] if in_place else blank(p * count, letter), form[comm.rank], p)
+        comm.Alltoall(MPI.IN_PLACE if in_place else StridedElements(rows[comm.rank], form[p + comm.rank], p).spec, into.spec)
         return into.contents()
 
     columns = [np.concatenate([np.split(row, p)[rank] for row in rows]) for rank in range(p)]
@@ -128,20 +138,20 @@ def test_alltoall_swaps_blocks(data: Data, p: int, count: int, letter: str, in_p
 
 
 @given(data=st.data(), p=ranks, letter=letters, in_place=st.booleans(), holes=st.booleans(), bare=st.booleans())
-def test_gatherv_puts_every_block_in_its_place(
+def test_gatherv_stores_every_block_at_its_displacement(
     data: Data, p: int, letter: str, in_place: bool, holes: bool, bare: bool
 ) -> None:
-    """Displacements in any order, with gaps, which nobody touches."""
+    """Displacements in any order, with gaps, which stay unchanged."""
     root, counts, order = data.draw(st.integers(0, p - 1)), drawn_counts(data, p), drawn_orders(data, p)[0]
     form = data.draw(st.lists(forms, min_size=p, max_size=p))
     blocks = [numbers(rank, counts[rank], letter) for rank in range(p)]
 
     def main(comm: Any) -> Any:
-        mine = Laid(blocks[comm.rank], form[comm.rank])
+        mine = StridedElements(blocks[comm.rank], form[comm.rank])
         if comm.rank != root:
             return comm.Gatherv(mine.spec, None, root=root)
         there = [blocks[i] if i == root and in_place else blank(counts[i], letter) for i in range(p)]
-        into = Dealt(there, order, holes=holes, bare=bare)
+        into = ScatteredBlocks(there, order, holes=holes, bare=bare)
         comm.Gatherv(MPI.IN_PLACE if in_place else mine.spec, into.spec, root)
         return into.contents()
 
@@ -149,7 +159,7 @@ def test_gatherv_puts_every_block_in_its_place(
 
 
 @given(data=st.data(), p=ranks, letter=letters, in_place=st.booleans(), holes=st.booleans(), bare=st.booleans())
-def test_scatterv_deals_out_blocks_from_anywhere(
+def test_scatterv_distributes_blocks_with_displacements(
     data: Data, p: int, letter: str, in_place: bool, holes: bool, bare: bool
 ) -> None:
     """Displacements in any order, with gaps."""
@@ -158,11 +168,11 @@ def test_scatterv_deals_out_blocks_from_anywhere(
     blocks = [numbers(rank, counts[rank], letter) for rank in range(p)]
 
     def main(comm: Any) -> Any:
-        into = Laid(blank(counts[comm.rank], letter), form[comm.rank])
+        into = StridedElements(blank(counts[comm.rank], letter), form[comm.rank])
         if comm.rank != root:
             comm.Scatterv(None, into.spec, root=root)
             return into.contents()
-        out = Dealt(blocks, order, holes=holes, bare=bare)
+        out = ScatteredBlocks(blocks, order, holes=holes, bare=bare)
         comm.Scatterv(out.spec, MPI.IN_PLACE if in_place else into.spec, root)
         return out.contents()[root] if in_place else into.contents()
 
@@ -170,10 +180,10 @@ def test_scatterv_deals_out_blocks_from_anywhere(
 
 
 @given(data=st.data(), p=ranks, letter=letters, in_place=st.booleans(), holes=st.booleans(), bare=st.booleans())
-def test_allgatherv_puts_every_block_in_its_place(
+def test_allgatherv_stores_every_block_at_its_displacement(
     data: Data, p: int, letter: str, in_place: bool, holes: bool, bare: bool
 ) -> None:
-    """Which each rank chooses for itself."""
+    """Each rank chooses its displacements."""
     counts, orders = drawn_counts(data, p), drawn_orders(data, p)
     form = data.draw(st.lists(forms, min_size=p, max_size=p))
     blocks = [numbers(rank, counts[rank], letter) for rank in range(p)]
@@ -181,8 +191,8 @@ def test_allgatherv_puts_every_block_in_its_place(
     def main(comm: Any) -> Any:
         rank = comm.rank
         there = [blocks[i] if i == rank and in_place else blank(counts[i], letter) for i in range(p)]
-        into = Dealt(there, orders[rank], holes=holes, bare=bare)
-        comm.Allgatherv(MPI.IN_PLACE if in_place else Laid(blocks[rank], form[rank]).spec, into.spec)
+        into = ScatteredBlocks(there, orders[rank], holes=holes, bare=bare)
+        comm.Allgatherv(MPI.IN_PLACE if in_place else StridedElements(blocks[rank], form[rank]).spec, into.spec)
         return into.contents()
 
     assert run(main, p) == [tolist(blocks)] * p
@@ -190,29 +200,29 @@ def test_allgatherv_puts_every_block_in_its_place(
 
 @given(data=st.data(), p=st.integers(1, 6), letter=letters, holes=st.booleans(), bare=st.booleans())
 def test_alltoallv_swaps_blocks_of_any_sizes(
-    carrier: str, data: Data, p: int, letter: str, holes: bool, bare: bool
+    backend: Any, data: Data, p: int, letter: str, holes: bool, bare: bool
 ) -> None:
-    """From anywhere to anywhere."""
+    """With any displacements."""
     counts, orders = [drawn_counts(data, p) for _ in range(p)], [drawn_orders(data, p) for _ in range(2)]
     rows = [[numbers(i, counts[i][j], letter, j) for j in range(p)] for i in range(p)]
 
     def main(comm: Any) -> Any:
         rank = comm.rank
-        into = Dealt([blank(counts[i][rank], letter) for i in range(p)], orders[0][rank], holes=holes, bare=bare)
-        comm.Alltoallv(Dealt(rows[rank], orders[1][rank], holes=not holes, bare=bare).spec, into.spec)
+        into = ScatteredBlocks([blank(counts[i][rank], letter) for i in range(p)], orders[0][rank], holes=holes, bare=bare)
+        comm.Alltoallv(ScatteredBlocks(rows[rank], orders[1][rank], holes=not holes, bare=bare).spec, into.spec)
         return into.contents()
 
-    assert run(main, p, carrier) == [tolist([rows[i][rank] for i in range(p)]) for rank in range(p)]
+    assert run(main, p, backend) == [tolist([rows[i][rank] for i in range(p)]) for rank in range(p)]
 
 
 @given(data=st.data(), p=st.integers(1, 6), letter=letters, holes=st.booleans())
-def test_alltoallv_in_place_swaps_within_one_memory(data: Data, p: int, letter: str, holes: bool) -> None:
-    """What a rank sends to another is as long as what it gets from it."""
+def test_alltoallv_in_place_swaps_within_one_buffer(data: Data, p: int, letter: str, holes: bool) -> None:
+    """Each pair of ranks exchanges blocks of equal sizes."""
     half, orders = [drawn_counts(data, p) for _ in range(p)], drawn_orders(data, p)
     rows = [[numbers(i, half[min(i, j)][max(i, j)], letter, j) for j in range(p)] for i in range(p)]
 
     def main(comm: Any) -> Any:
-        both = Dealt(rows[comm.rank], orders[comm.rank], holes=holes)
+        both = ScatteredBlocks(rows[comm.rank], orders[comm.rank], holes=holes)
         comm.Alltoallv(MPI.IN_PLACE, both.spec)
         return both.contents()
 
@@ -221,7 +231,7 @@ def test_alltoallv_in_place_swaps_within_one_memory(data: Data, p: int, letter: 
 
 @given(data=st.data(), p=st.integers(1, 6), in_place=st.booleans())
 def test_alltoallw_swaps_blocks_of_any_datatypes(data: Data, p: int, in_place: bool) -> None:
-    """Each block with a datatype of its own, with holes or without, on either side."""
+    """Each block with its own datatype, with holes or without, on either side."""
     kinds = {
         "INT": MPI.INT,
         "holes": MPI.INT.Create_resized(0, 8).Commit(),
@@ -260,11 +270,11 @@ def test_alltoallw_swaps_blocks_of_any_datatypes(data: Data, p: int, in_place: b
 GAP_INT = -1
 
 
-# -- both ways to say it -------------------------------------------------------------------------------------------
+# -- forms of arguments --------------------------------------------------------------------------------------------
 
 
 def test_none_is_in_place_as_in_mpi4py() -> None:
-    """Where IN_PLACE may stand."""
+    """Where IN_PLACE is allowed."""
 
     def main(comm: Any) -> Any:
         rank, p = comm.rank, comm.size
@@ -287,7 +297,7 @@ def test_none_is_in_place_as_in_mpi4py() -> None:
 
 
 def test_a_count_in_a_list_is_that_of_one_block() -> None:
-    """Of the buffers that hold a block for each rank."""
+    """For buffers that hold a block for each rank."""
 
     def main(comm: Any) -> Any:
         p, long = comm.size, np.arange(20)
@@ -306,7 +316,7 @@ def test_a_count_in_a_list_is_that_of_one_block() -> None:
     ]
 
 
-def test_v_forms_without_counts_deal_out_evenly() -> None:
+def test_v_forms_without_counts_distribute_evenly() -> None:
     """As in mpi4py: the first ranks get one more."""
 
     def main(comm: Any) -> Any:
@@ -319,7 +329,7 @@ def test_v_forms_without_counts_deal_out_evenly() -> None:
     assert run(main, 2) == [([0, 0, 0, 1, 1], [0, 0, 0]), ([0, 0, 0, 1, 1], [1, 1])]
 
 
-def test_the_root_may_send_what_cannot_be_written() -> None:
+def test_the_root_may_send_read_only_memory() -> None:
     """Bytes, and read-only memory behind a datatype with holes."""
 
     def main(comm: Any) -> Any:
@@ -332,7 +342,7 @@ def test_the_root_may_send_what_cannot_be_written() -> None:
 
 
 def test_ranks_may_describe_one_message_by_different_types() -> None:
-    """Also where the algorithm cuts it into pieces."""
+    """Also if the algorithm splits it into pieces."""
     algorithms = ["scatter_ring_allgather", "two_tree", "circulant", ("chain", {"segment_bytes": 7})]
 
     def main(comm: Any) -> Any:
@@ -345,7 +355,7 @@ def test_ranks_may_describe_one_message_by_different_types() -> None:
         assert run(main, 5, algorithms={"bcast": algorithm}) == [list(range(24))] * 5
 
 
-def test_bottom_takes_absolute_addresses() -> None:
+def test_bottom_uses_absolute_addresses() -> None:
     """In a datatype, as in C."""
 
     def main(comm: Any) -> Any:
@@ -359,22 +369,22 @@ def test_bottom_takes_absolute_addresses() -> None:
     assert run(main, 2) == [([1, 1, 1], [0, 0, 0, 1, 1, 1])] * 2
 
 
-# -- order, time, carriers -----------------------------------------------------------------------------------------
+# -- order, time, backends -----------------------------------------------------------------------------------------
 
 
-def test_nobody_leaves_a_barrier_before_all_have_come(carrier: str) -> None:
-    """In modelled time."""
+def test_no_rank_leaves_a_barrier_before_all_have_called(backend: Any) -> None:
+    """In modeled time."""
 
     def main(comm: Any) -> Any:
         fakempi.compute(comm.rank)
         comm.Barrier()
         return MPI.Wtime()
 
-    assert min(run(main, 7, carrier)) >= 6
+    assert min(run(main, 7, backend)) >= 6
 
 
-def test_messages_of_the_program_do_not_meet_those_of_a_collective(carrier: str) -> None:
-    """A receive for anything from anybody is not served by a barrier."""
+def test_messages_of_the_program_do_not_match_those_of_a_collective(backend: Any) -> None:
+    """A receive with wildcards does not match a message of a barrier."""
 
     def main(comm: Any) -> Any:
         request = comm.irecv()
@@ -383,11 +393,11 @@ def test_messages_of_the_program_do_not_meet_those_of_a_collective(carrier: str)
         comm.send(total, (comm.rank + 1) % comm.size, tag=5)
         return request.wait()
 
-    assert run(main, 5, carrier) == [10] * 5
+    assert run(main, 5, backend) == [10] * 5
 
 
-def test_collectives_of_different_communicators_do_not_meet(carrier: str) -> None:
-    """Though they are under way between the same ranks."""
+def test_collectives_of_different_communicators_do_not_interfere(backend: Any) -> None:
+    """Although they are pending between the same ranks."""
 
     def main(comm: Any) -> Any:
         other, half = comm.Dup(), comm.Split(comm.rank % 2)
@@ -398,10 +408,10 @@ def test_collectives_of_different_communicators_do_not_meet(carrier: str) -> Non
         MPI.Request.Waitall(requests[::-1])
         return a[0], b[0], c[0]
 
-    assert run(main, 4, carrier) == [(4, 40, 200)] * 4
+    assert run(main, 4, backend) == [(4, 40, 200)] * 4
 
 
-def test_every_collective_gives_the_same_on_both_carriers() -> None:
+def test_every_collective_gives_the_same_result_on_both_backends() -> None:
     """Results, clocks, messages."""
 
     def main(comm: Any) -> Any:
@@ -412,13 +422,13 @@ def test_every_collective_gives_the_same_on_both_carriers() -> None:
         return found
 
     for p in (1, 2, 5):
-        one, other = (fakempi.run(main, p, carrier=each) for each in ("greenlets", "threads"))
+        one, other = (fakempi.run(main, p, backend=each) for each in ("greenlets", "threads"))
         assert (one.returns, one.clocks, one.messages) == (other.returns, other.clocks, other.messages)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 7])
 def test_phantoms_take_as_long_as_memory(p: int) -> None:
-    """In every collective, though there is nothing to see."""
+    """In every collective, although there are no contents."""
 
     def main(comm: Any, ghost: bool) -> None:
         rank = comm.rank
@@ -455,5 +465,5 @@ def test_phantoms_take_as_long_as_memory(p: int) -> None:
 
 
 def test_a_collective_at_many_ranks() -> None:
-    """Nothing but the modelled time grows with their number."""
+    """Only the modeled time grows with their number."""
     assert set(run(lambda comm: comm.allreduce(1), 300)) == {300}

@@ -1,4 +1,4 @@
-"""Collective calls of which ranks call the same bytes by different types are found, with both places."""
+"""Collective calls in which ranks describe the same bytes by different types are reported, with both places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIR = MPI.Datatype.Create_struct([1, 1], [0, 4], [MPI.INT, MPI.FLOAT]).Commit()
 
 
 def odd(comm: Any, count: int, wrong: bool = True) -> Any:
-    """So many float64; on rank 1 int64."""
+    """n float64 elements; on rank 1 int64."""
     return np.zeros(count, "i8" if wrong and comm.Get_rank() == 1 else "f8")
 
 
@@ -31,12 +31,12 @@ def typed(comm: Any, wrong: bool = True) -> Any:
 
 
 def at_root(comm: Any, buffer: Any) -> Any:
-    """What only rank 0 has."""
+    """Return a value on rank 0 only."""
     return buffer if comm.Get_rank() == 0 else None
 
 
 def ring(comm: Any) -> Any:
-    """A ring of the ranks, where everybody has two neighbours."""
+    """A ring of the ranks, where every rank has two neighbors."""
     return comm.Create_cart([comm.Get_size()], [True])
 
 
@@ -74,8 +74,8 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_rank_that_has_another_type_is_found(call: str) -> None:
-    """It is compared with who came first, or with who has the other end."""
+def test_a_rank_with_a_different_type_is_reported(call: str) -> None:
+    """It is compared with the first rank that called, or with the rank at the other end."""
     program, expected = CALLS[call]
     run = fakempi.run(lambda comm: program(comm) and None, 3)
     assert {one.call for one in run.findings} == ({call} if expected else set())
@@ -84,8 +84,8 @@ def test_a_rank_that_has_another_type_is_found(call: str) -> None:
     assert all(one.startswith(words) for words, one in zip(expected, found, strict=True))
 
 
-def test_both_places_are_named(carrier: str) -> None:
-    """Of many ranks that do the same, once."""
+def test_both_places_are_named(backend: Any) -> None:
+    """Once for many ranks that do the same."""
 
     def main(comm: Any) -> None:
         if comm.Get_rank() == 0:
@@ -96,11 +96,11 @@ def test_both_places_are_named(carrier: str) -> None:
     first = main.__code__.co_firstlineno + 2
     here, there = f"test_mismatch.py:{first + 2}", f"test_mismatch.py:{first}"
     expected = f"datatype-mismatch: ranks 1-7: Bcast at {here}: has float32, but rank 0 had int32 at {there}"
-    assert [str(one) for one in fakempi.run(main, 8, carrier=carrier).findings] == [expected]
+    assert [str(one) for one in fakempi.run(main, 8, backend=backend).findings] == [expected]
 
 
-def test_a_strict_run_ends_before_the_data_flow() -> None:
-    """Nobody gets them."""
+def test_a_strict_run_ends_before_data_is_transferred() -> None:
+    """No rank receives it."""
     got = []
 
     def main(comm: Any) -> None:
@@ -112,7 +112,7 @@ def test_a_strict_run_ends_before_the_data_flow() -> None:
     assert len(got) < 3
 
 
-def test_what_is_the_same_by_signature_is_not_found() -> None:
+def test_equal_signatures_give_no_finding() -> None:
     """Other names, other layouts, other counts."""
 
     def main(comm: Any) -> None:
@@ -126,7 +126,7 @@ def test_what_is_the_same_by_signature_is_not_found() -> None:
         comm.Allgather(MPI.IN_PLACE, np.zeros(p))
         comm.Gatherv(np.zeros(0, "i4"), at_root(comm, [np.zeros(p), [0] * p]))
         comm.Bcast([np.zeros(3), MPI.PACKED] if rank else np.zeros(3))
-        # Pairs of ranks that exchange other types than their neighbours do.
+        # Pairs of ranks that exchange other types than their neighbors do.
         mine, counts = np.zeros(2 * p, "i4" if rank < 2 else "f4"), [2 * (i // 2 == rank // 2) for i in range(p)]
         comm.Alltoallv([mine, counts], [mine.copy(), counts])
         comm.Bcast(fakempi.phantom(16))
@@ -135,8 +135,8 @@ def test_what_is_the_same_by_signature_is_not_found() -> None:
     assert fakempi.run(main, 4).findings == []
 
 
-def test_alltoallv_sends_one_type_and_takes_another_if_it_has_no_block_for_itself() -> None:
-    """A ring of ints one way and floats the other way is right."""
+def test_alltoallv_may_send_one_type_and_receive_another_without_an_own_block() -> None:
+    """A ring of ints in one direction and floats in the other is correct."""
 
     def main(comm: Any) -> None:
         ints, floats = np.zeros(1, "i4"), np.zeros(1, "f4")
@@ -149,8 +149,8 @@ def test_alltoallv_sends_one_type_and_takes_another_if_it_has_no_block_for_itsel
     assert fakempi.run(main, 2).findings == []
 
 
-def test_between_two_groups_either_has_its_type() -> None:
-    """Ints go one way and floats the other; who takes for floats what are ints is found."""
+def test_between_two_groups_each_direction_has_its_type() -> None:
+    """Ints in one direction and floats in the other; a rank that receives ints as floats is reported."""
 
     def main(comm: Any, wrong: str) -> None:
         rank = comm.Get_rank()
@@ -164,8 +164,8 @@ def test_between_two_groups_either_has_its_type() -> None:
     assert one.sentence.startswith("has uint32, but rank 0 had int32 at ")
 
 
-def test_objects_and_reductions_are_never_found() -> None:
-    """Those send what they please; reductions refuse other types by themselves."""
+def test_objects_and_reductions_are_never_reported() -> None:
+    """Objects may differ in type; reductions reject other types on their own."""
 
     def main(comm: Any) -> None:
         comm.bcast({"a": comm.Get_rank()})

@@ -1,4 +1,4 @@
-"""Collective calls with bad arguments: an error that names the call, the rank and the numbers that clash."""
+"""Collective calls with invalid arguments: an error with the call, the rank and the numbers that clash."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 from tests.mpi.collective.calls import nonblocking, operations, run
 
 Call = Callable[[Any], Any]
-SAME = "sendbuf and recvbuf are the same memory; IN_PLACE is for that."
+SAME = "sendbuf and recvbuf are the same memory; use IN_PLACE."
 
-# Each on 2 ranks: the call, the error class, Python's word for it (if mpi4py has one), the sentence as rank 0 gets it.
+# Each on 2 ranks: the call, the error class, Python's exception type (if mpi4py has one), the message on rank 0.
 MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     "root too large": (
         lambda c: c.Bcast(np.zeros(1), 2), MPI.ERR_ROOT, MPI.Exception, "Bcast on rank 0: root 2 is not in 0..1.",
@@ -42,23 +43,23 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "in place for a result": (
         lambda c: c.Allgather(np.zeros(1), MPI.IN_PLACE), MPI.ERR_BUFFER, ValueError,
-        "Allgather on rank 0: IN_PLACE stands where a buffer is needed.",
+        "Allgather on rank 0: IN_PLACE is not allowed here: a buffer is needed.",
     ),
     "in place away from the root": (
         lambda c: c.Gather(MPI.IN_PLACE, np.zeros(2), 1 - c.rank), MPI.ERR_BUFFER, ValueError,
-        "Gather on rank 0: IN_PLACE stands where a buffer is needed.",
+        "Gather on rank 0: IN_PLACE is not allowed here: a buffer is needed.",
     ),
     "in place for a result in blocks": (
         lambda c: c.Allgatherv(np.zeros(1), [MPI.IN_PLACE, 1]), MPI.ERR_BUFFER, ValueError,
-        "Allgatherv on rank 0: IN_PLACE stands where a buffer is needed.",
+        "Allgatherv on rank 0: IN_PLACE is not allowed here: a buffer is needed.",
     ),
     "in place for a result of any types": (
         lambda c: c.Alltoallw(MPI.IN_PLACE, MPI.IN_PLACE), MPI.ERR_BUFFER, ValueError,
-        "Alltoallw on rank 0: IN_PLACE stands where a buffer is needed.",
+        "Alltoallw on rank 0: IN_PLACE is not allowed here: a buffer is needed.",
     ),
     "result cannot be written": (
         lambda c: c.Allreduce(np.zeros(1), np.zeros(1).tobytes()), MPI.ERR_BUFFER, BufferError,
-        "Allreduce on rank 0: the buffer is a read-only bytes, nothing can be received into it.",
+        "Allreduce on rank 0: the buffer is a read-only bytes: nothing can be received into it.",
     ),
     "one memory for both": (
         lambda c: (lambda x: c.Allreduce(x, x))(np.zeros(2)), MPI.ERR_BUFFER, MPI.Exception, f"Allreduce on rank 0: {SAME}",
@@ -136,7 +137,7 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "op null": (
         lambda c: c.Scan(np.zeros(1), np.zeros(1), MPI.OP_NULL), MPI.ERR_OP, MPI.Exception,
-        "Scan on rank 0: the operation is OP_NULL: it was never made, or was freed.",
+        "Scan on rank 0: the operation is OP_NULL: it was never created, or was freed.",
     ),
     "op that does not fit": (
         lambda c: c.Reduce(np.zeros(1), np.zeros(1), MPI.BAND, c.rank), MPI.ERR_OP, MPI.Exception,
@@ -144,12 +145,12 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "op on a derived datatype": (
         lambda c: c.Exscan(MPI.IN_PLACE, [np.zeros(2), twice()]), MPI.ERR_OP, MPI.Exception,
-        "Exscan on rank 0: SUM takes integers, floating-point and complex numbers, not CONTIGUOUS of DOUBLE; for derived "
-        "datatypes there is Op.Create.",
+        "Exscan on rank 0: SUM takes integers, floating-point and complex numbers, not CONTIGUOUS of DOUBLE; use Op.Create "
+        "for derived datatypes.",
     ),
     "op of one-sided communication": (
         lambda c: c.Allreduce(np.zeros(1), np.zeros(1), MPI.REPLACE), MPI.ERR_OP, MPI.Exception,
-        "Allreduce on rank 0: REPLACE is for one-sided communication, it reduces nothing.",
+        "Allreduce on rank 0: REPLACE is for one-sided communication only, not for reductions.",
     ),
     "pairs that are none": (
         lambda c: c.Allreduce(np.zeros(1), np.zeros(1), MPI.MAXLOC), MPI.ERR_OP, MPI.Exception,
@@ -182,7 +183,7 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "recvcount of another size": (
         lambda c: c.Reduce_scatter(np.zeros(2), np.zeros(3), [1, 1]), MPI.ERR_COUNT, ValueError,
-        "Reduce_scatter on rank 0: count 0 is 1, but recvbuf has 3 elements.",
+        "Reduce_scatter on rank 0: recvcounts[0] is 1, but recvbuf has 3 elements.",
     ),
     "too many recvcounts": (
         lambda c: c.Reduce_scatter(np.zeros(3), np.zeros(1), [1, 1, 1]), MPI.ERR_COUNT, ValueError,
@@ -198,7 +199,7 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "no recvcounts in place": (
         lambda c: c.Reduce_scatter(MPI.IN_PLACE, np.zeros(2)), MPI.ERR_COUNT, TypeError,
-        "Reduce_scatter on rank 0: in place, recvcounts are needed.",
+        "Reduce_scatter on rank 0: recvcounts are required in place.",
     ),
     "too many items to scatter": (
         lambda c: c.scatter([1, 2, 3], c.rank), MPI.ERR_COUNT, ValueError, "scatter on rank 0: expecting 2 items, got 3.",
@@ -230,9 +231,9 @@ def twice() -> Any:
     return MPI.DOUBLE.Create_contiguous(2).Commit()
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-def test_a_mistake_is_told(what: str) -> None:
-    """On every rank, before anything is sent; the communicator can be used afterwards."""
+@for_each("what", MISTAKES)
+def test_a_mistake_is_reported(what: str) -> None:
+    """On every rank, before any message is sent; the communicator can be used afterwards."""
     call, code, kind, words = MISTAKES[what]
 
     def main(comm: Any) -> Any:
@@ -245,8 +246,8 @@ def test_a_mistake_is_told(what: str) -> None:
 
 
 @pytest.mark.parametrize("how", [str, nonblocking, "{}_init".format], ids=["blocking", "nonblocking", "persistent"])
-def test_a_null_communicator_is_told(how: Callable[[str], str]) -> None:
-    """By every collective, whatever the way it is called; likewise one that was freed."""
+def test_a_null_communicator_is_rejected(how: Callable[[str], str]) -> None:
+    """By every collective, in every variant; also a freed one."""
 
     def main(comm: Any) -> None:
         freed = comm.Dup()
@@ -260,8 +261,8 @@ def test_a_null_communicator_is_told(how: Callable[[str], str]) -> None:
     run(main, 2)
 
 
-def test_a_null_communicator_is_told_by_calls_on_objects() -> None:
-    """Each of them."""
+def test_calls_on_objects_reject_a_null_communicator() -> None:
+    """Every call on objects."""
     null = MPI.Intracomm()
     calls = ["bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "scan", "exscan"]
     for name in calls:
@@ -272,7 +273,7 @@ def test_a_null_communicator_is_told_by_calls_on_objects() -> None:
 
 
 def test_errors_go_to_the_communicators_error_handler() -> None:
-    """Those that MPI finds; a fatal one ends the run though the program catches it."""
+    """MPI errors use the error handler; a fatal one ends the run although the program catches it."""
     seen: list[int] = []
 
     def main(comm: Any) -> None:
@@ -292,8 +293,8 @@ def test_errors_go_to_the_communicators_error_handler() -> None:
     assert seen == [MPI.ERR_ROOT, MPI.ERR_OP, -1]
 
 
-def test_what_goes_wrong_in_a_programs_operation_is_its_own() -> None:
-    """In a blocking call and in one that goes on in the background."""
+def test_an_exception_in_a_user_defined_operation_is_raised_unchanged() -> None:
+    """In a blocking call and in a nonblocking one."""
 
     def broken(left: Any, right: Any, datatype: Any) -> None:
         raise ZeroDivisionError("my mistake")

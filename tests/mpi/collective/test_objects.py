@@ -1,4 +1,4 @@
-"""Collectives on Python objects: what Python says they should give; everybody gets copies; any callable is an operation."""
+"""Collectives on Python objects: expected results in plain Python; all ranks get copies; any callable is an operation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fakempi
@@ -19,11 +19,11 @@ from tests.mpi.collective.calls import run
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
 letters = st.text(max_size=2)
 objects = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(letters, inner, max_size=2))
-everybody = st.integers(1, 9).flatmap(lambda p: st.lists(objects, min_size=p, max_size=p))
+one_per_rank = st.integers(1, 9).flatmap(lambda p: st.lists(objects, min_size=p, max_size=p))
 
 
-@given(data=st.data(), things=everybody)
-def test_objects_arrive_whole(carrier: str, data: st.DataObject, things: list[Any]) -> None:
+@given(data=st.data(), things=one_per_rank)
+def test_objects_arrive_complete(backend: Any, data: st.DataObject, things: list[Any]) -> None:
     """By bcast, gather, scatter and allgather, from and to any root."""
     p = len(things)
     root = data.draw(st.integers(0, p - 1))
@@ -37,7 +37,7 @@ def test_objects_arrive_whole(carrier: str, data: st.DataObject, things: list[An
             comm.allgather(mine),
         )
 
-    found = run(main, p, carrier)
+    found = run(main, p, backend)
     assert found == [(things[root], things if r == root else None, things[r], things) for r in range(p)]
 
 
@@ -50,8 +50,8 @@ def test_alltoall_swaps_objects(data: st.DataObject, p: int) -> None:
 
 
 @given(data=st.data(), words=st.lists(st.text(max_size=3), min_size=1, max_size=9))
-def test_reductions_keep_rank_order(carrier: str, data: st.DataObject, words: list[str]) -> None:
-    """Joining strings shows it."""
+def test_reductions_keep_rank_order(backend: Any, data: st.DataObject, words: list[str]) -> None:
+    """String concatenation shows it."""
     p, root = len(words), data.draw(st.integers(0, len(words) - 1))
 
     def main(comm: Any) -> Any:
@@ -59,7 +59,7 @@ def test_reductions_keep_rank_order(carrier: str, data: st.DataObject, words: li
         return comm.reduce(mine, root=root), comm.allreduce(mine), comm.scan(mine), comm.exscan(mine)
 
     prefixes = ["".join(words[: rank + 1]) for rank in range(p)]
-    assert run(main, p, carrier) == [
+    assert run(main, p, backend) == [
         (prefixes[-1] if r == root else None, prefixes[-1], prefixes[r], prefixes[r - 1] if r else None) for r in range(p)
     ]
 
@@ -73,8 +73,9 @@ PREDEFINED: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", PREDEFINED)
 @given(values=st.lists(st.integers(-5, 5), min_size=2, max_size=9))
+@settings(max_examples=8)
 def test_predefined_operations_on_integers(name: str, values: list[int]) -> None:
-    """As Python's own."""
+    """They equal Python's."""
     op, oracle = getattr(MPI, name), PREDEFINED[name]
 
     def main(comm: Any) -> Any:
@@ -84,8 +85,8 @@ def test_predefined_operations_on_integers(name: str, values: list[int]) -> None
     assert run(main, len(values)) == [(total, reduce(oracle, values[: rank + 1])) for rank in range(len(values))]
 
 
-def test_the_best_of_pairs_with_its_index() -> None:
-    """Of equals the smaller index."""
+def test_the_best_of_pairs_has_its_index() -> None:
+    """For equal values, the smaller index."""
 
     def main(comm: Any) -> Any:
         pair = comm.rank % 3, comm.rank
@@ -95,7 +96,7 @@ def test_the_best_of_pairs_with_its_index() -> None:
 
 
 def test_any_callable_is_an_operation() -> None:
-    """A function, a lambda, an object, an operation made with Op.Create; and numpy's arrays may be operands."""
+    """A function, a lambda, an object, an operation created by Op.Create; numpy arrays may be operands."""
 
     class Longest:
         def __call__(self, one: str, other: str) -> str:
@@ -118,8 +119,8 @@ def test_any_callable_is_an_operation() -> None:
     ]
 
 
-def test_an_operation_may_give_nothing() -> None:
-    """None is a value like any other."""
+def test_an_operation_may_return_none() -> None:
+    """None is an ordinary value."""
 
     def main(comm: Any) -> Any:
         seen: list[Any] = []
@@ -134,8 +135,8 @@ def test_an_operation_may_give_nothing() -> None:
     assert [each[:2] for each in found] == [(None, None), (None, 0), (None, None), (None, None)]
 
 
-def test_everybody_gets_a_copy() -> None:
-    """Of one's own object too, and also alone."""
+def test_every_rank_gets_a_copy() -> None:
+    """The rank's own object is copied too, also on a single rank."""
 
     def main(comm: Any) -> Any:
         mine = [comm.rank]
@@ -160,7 +161,7 @@ def test_everybody_gets_a_copy() -> None:
 
 @pytest.mark.parametrize("spoil", ["left", "right", "both"])
 def test_an_operation_may_change_its_operands(spoil: str) -> None:
-    """Neither the object that was given nor any other result suffers."""
+    """The arguments and other results are unchanged."""
 
     def join(x: list[int], y: list[int]) -> list[int]:
         result = x + y
@@ -182,8 +183,8 @@ def test_an_operation_may_change_its_operands(spoil: str) -> None:
         ]
 
 
-def test_what_is_scattered_may_be_any_iterable() -> None:
-    """As in mpi4py, where None is None for everybody."""
+def test_scatter_takes_any_iterable() -> None:
+    """As in mpi4py, where None means None for every rank."""
 
     def main(comm: Any) -> Any:
         return (
@@ -197,14 +198,14 @@ def test_what_is_scattered_may_be_any_iterable() -> None:
     assert run(main, 3) == [("abc"[r], "xyz"[r], None, [None] * 3, ["uvw"[r]] * 3) for r in range(3)]
 
 
-def test_objects_that_cannot_travel_say_so() -> None:
-    """With the error that pickle has for them."""
+def test_objects_that_cannot_be_pickled_raise() -> None:
+    """The error is pickle's."""
     with pytest.raises(fakempi.RankError, match="(?i)pickle|local object"):
         run(lambda comm: comm.bcast(lambda: None), 2)
 
 
-def test_a_ranks_own_pickling_is_used() -> None:
-    """Its settings travel with it, not with the others."""
+def test_pickle_settings_of_a_rank_are_used() -> None:
+    """Settings of other ranks are not used."""
 
     def main(comm: Any) -> Any:
         MPI.pickle.PROTOCOL = 2
@@ -213,19 +214,19 @@ def test_a_ranks_own_pickling_is_used() -> None:
     assert run(main, 2) == [([[0], [1]], [0, 1])] * 2
 
 
-def test_large_objects_take_their_time() -> None:
-    """The modelled time is that of their pickles: first the size, 8 bytes, then the bytes, along a binomial tree."""
+def test_large_objects_take_modeled_time() -> None:
+    """The modeled time is that of their pickles: first the size, 8 bytes, then the bytes, along a binomial tree."""
     cost = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
     data = bytes(10_000)
-    asked = {"bcast": "binomial"}
-    result = fakempi.run(lambda comm: len(comm.bcast(data if comm.rank == 0 else None)), 4, cost=cost, algorithms=asked)
-    pickled = 10_000 + 6 + 12  # opcode and length, and what stands around them
+    requested = {"bcast": "binomial"}
+    result = fakempi.run(lambda comm: len(comm.bcast(data if comm.rank == 0 else None)), 4, cost=cost, algorithms=requested)
+    pickled = 10_000 + 6 + 12  # opcode, length and framing
     assert result.returns == [10_000] * 4
     assert result.time == 2 * (8 + 4) + 2 * (8 + pickled * 0.5)
 
 
 def test_barrier_in_lower_case_is_a_barrier() -> None:
-    """Nobody leaves before all have come."""
+    """No rank leaves before all ranks have called."""
 
     def main(comm: Any) -> Any:
         fakempi.compute(comm.rank)

@@ -1,4 +1,4 @@
-"""Persistent collectives: prepared once, started many times, in any order; the data are those of each start."""
+"""Persistent collectives: prepared once, started repeatedly, in any order; each start uses the current data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from fakempi.mpi.base.agreement import TAGS
+from fakempi.mpi.base.call_matching import TAGS
 from tests.mpi.collective.calls import operations, run
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 6])
-def test_each_gives_what_the_blocking_one_gives(carrier: str, p: int) -> None:
+def test_each_gives_the_result_of_the_blocking_call(backend: Any, p: int) -> None:
     """Each time it is started."""
 
     def main(comm: Any) -> Any:
@@ -32,11 +32,11 @@ def test_each_gives_what_the_blocking_one_gives(carrier: str, p: int) -> None:
             assert request == MPI.REQUEST_NULL
         return True
 
-    assert run(main, p, carrier) == [True] * p
+    assert run(main, p, backend) == [True] * p
 
 
-def test_each_start_takes_the_data_of_its_time(carrier: str) -> None:
-    """Also from memory with holes, and into it."""
+def test_each_start_uses_the_current_data(backend: Any) -> None:
+    """Also from and to memory with holes."""
 
     def main(comm: Any) -> Any:
         spread = MPI.INT.Create_resized(0, 8).Commit()
@@ -54,26 +54,26 @@ def test_each_start_takes_the_data_of_its_time(carrier: str) -> None:
     def expected(turn: int) -> Any:
         return [each for rank in (0, 1) for _ in range(2) for each in (10 * turn + rank, -1)], 2 * turn
 
-    assert run(main, 2, carrier) == [[expected(turn) for turn in range(3)]] * 2
+    assert run(main, 2, backend) == [[expected(turn) for turn in range(3)]] * 2
 
 
-def test_an_inactive_request_has_ended() -> None:
-    """Before it is started, and after it was waited for."""
+def test_an_inactive_request_is_complete() -> None:
+    """Before it is started, and after it was completed."""
 
     def main(comm: Any) -> Any:
         request = comm.Barrier_init()
-        told = [request.Test(), request.Wait(), bool(request)]
+        states = [request.Test(), request.Wait(), bool(request)]
         request.Start()
         with pytest.raises(MPI.Exception, match=r"^Start on rank \d: the request is active"):
             request.Start()
         request.Wait()
-        return [*told, request.Test(), bool(request)]
+        return [*states, request.Test(), bool(request)]
 
     assert run(main, 2) == [[True] * 5] * 2
 
 
-def test_prepared_in_one_order_and_started_in_any(carrier: str) -> None:
-    """MPI lets the order of the starts differ among ranks."""
+def test_prepared_in_one_order_and_started_in_any(backend: Any) -> None:
+    """MPI allows different orders of starts on different ranks."""
 
     def main(comm: Any) -> Any:
         places = [np.zeros(1) for _ in range(4)]
@@ -85,11 +85,11 @@ def test_prepared_in_one_order_and_started_in_any(carrier: str) -> None:
                 request.Wait()
         return [place[0] for place in places]
 
-    assert run(main, 5, carrier) == [[5.0, 50.0, 500.0, 5000.0]] * 5
+    assert run(main, 5, backend) == [[5.0, 50.0, 500.0, 5000.0]] * 5
 
 
-def test_other_collectives_may_come_between() -> None:
-    """A prepared one is no call until it is started, and then in nobody's way."""
+def test_other_collectives_may_run_in_between() -> None:
+    """A persistent call is matched only when it is started, and does not affect other calls."""
 
     def main(comm: Any) -> Any:
         data = np.zeros(1)
@@ -110,8 +110,8 @@ def test_other_collectives_may_come_between() -> None:
     assert run(main, 3) == [[(0, 0.0), (3, 1.0), (6, 2.0)]] * 3
 
 
-def test_a_start_overlaps_with_what_the_rank_does() -> None:
-    """As a nonblocking call does."""
+def test_a_start_overlaps_with_other_work_of_the_rank() -> None:
+    """Like a nonblocking call."""
 
     def main(comm: Any) -> Any:
         request = comm.Allreduce_init(np.ones(100), np.zeros(100))
@@ -124,8 +124,8 @@ def test_a_start_overlaps_with_what_the_rank_does() -> None:
     assert run(main, 8, cost=EXACT) == [4000.0] * 8
 
 
-def test_it_outlives_its_communicators_handle() -> None:
-    """Freed, but for what is under way or prepared on it."""
+def test_it_outlives_the_handle_of_its_communicator() -> None:
+    """The communicator is freed after pending and prepared operations."""
 
     def main(comm: Any) -> Any:
         other, total = comm.Dup(), np.zeros(1)
@@ -138,8 +138,8 @@ def test_it_outlives_its_communicators_handle() -> None:
     assert run(main, 3) == [3.0] * 3
 
 
-def test_mistakes_are_told_when_it_is_prepared() -> None:
-    """Not when it is started."""
+def test_mistakes_are_reported_at_the_init_call() -> None:
+    """Not at the start."""
 
     def main(comm: Any) -> Any:
         with pytest.raises(MPI.Exception, match="^Bcast_init on rank 0: root 5 is not in 0..0.$"):
@@ -151,8 +151,8 @@ def test_mistakes_are_told_when_it_is_prepared() -> None:
     assert run(main, 1) == [True]
 
 
-def test_what_is_prepared_must_be_the_same_everywhere() -> None:
-    """With both places."""
+def test_all_ranks_must_prepare_the_same_call() -> None:
+    """The error has both places."""
 
     def main(comm: Any) -> None:
         comm.Reduce_init(np.zeros(1), np.zeros(1), root=comm.rank)
@@ -163,8 +163,8 @@ def test_what_is_prepared_must_be_the_same_everywhere() -> None:
         run(main, 2)
 
 
-def test_numbers_that_are_used_again_do_not_meet(carrier: str) -> None:
-    """After a million calls an ordinary one has the number of the one that was prepared first."""
+def test_reused_tags_do_not_match(backend: Any) -> None:
+    """After a million calls an ordinary one has the number of the first prepared one."""
 
     def main(comm: Any) -> Any:
         a, b = np.zeros(1), np.zeros(1)
@@ -178,11 +178,11 @@ def test_numbers_that_are_used_again_do_not_meet(carrier: str) -> None:
         MPI.Request.Waitall([prepared, other])
         return a[0], b[0]
 
-    assert run(main, 4, carrier) == [(4.0, 40.0)] * 4
+    assert run(main, 4, backend) == [(4.0, 40.0)] * 4
 
 
-def test_what_was_prepared_and_cannot_end_is_named_by_its_start() -> None:
-    """All ranks have ended, so that is no deadlock."""
+def test_a_persistent_call_that_cannot_end_is_named_by_its_start() -> None:
+    """All ranks have ended, so this is no deadlock."""
 
     def main(comm: Any) -> None:
         request = comm.Barrier_init()
@@ -192,14 +192,14 @@ def test_what_was_prepared_and_cannot_end_is_named_by_its_start() -> None:
     line = main.__code__.co_firstlineno + 3
     unfinished, unwaited, unstarted = fakempi.run(main, 2).findings
     assert str(unfinished) == (
-        f"collective-unfinished: rank 1: Barrier_init at test_persistent.py:{line}: rank 0 never started it as often"
+        f"collective-unfinished: rank 1: Barrier_init at test_persistent.py:{line}: rank 0 never started it equally often"
     )
     assert (unwaited.kind, unwaited.place, unwaited.ranks) == ("missing-wait", unfinished.place, (1,))
     assert (unstarted.kind, unstarted.ranks) == ("missing-start", (0,))
 
 
-def test_who_never_starts_it_is_a_deadlock(carrier: str) -> None:
-    """Which names who is missing."""
+def test_a_rank_that_never_starts_it_causes_a_deadlock(backend: Any) -> None:
+    """The report names the missing rank."""
 
     def main(comm: Any) -> None:
         request = comm.Barrier_init()
@@ -208,4 +208,4 @@ def test_who_never_starts_it_is_a_deadlock(carrier: str) -> None:
             request.Wait()
 
     with pytest.raises(fakempi.DeadlockError, match=r"ranks 0-1 and 3: Wait\(waits for rank 2\) at .*; rank 2 has ended$"):
-        run(main, 4, carrier)
+        run(main, 4, backend)

@@ -1,4 +1,4 @@
-"""Reductions: all operations on all they take, pairs, operations of a program's own, rank order, in place, holes."""
+"""Reductions: all operations on all types, pairs, user-defined operations, rank order, in place, holes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import FORMS, GAP, Array, Laid, blank, numbers, run
+from tests.loops import for_each
+from tests.mpi.collective.calls import FORMS, GAP, Array, StridedElements, blank, numbers, run
 
 Data = st.DataObject
 INTEGERS, REALS, COMPLEX = "bBhHiIlLqQ", "efdg", "FDG"
@@ -34,7 +35,7 @@ Combine = Callable[[Array, Array], Array]
 
 
 def reduced(call: str, operands: list[Array], combine: Combine, counts: list[int], root: int) -> list[Any]:
-    """What each rank should end with; None where its buffer stays as it is."""
+    """Return the expected result of each rank; None if its buffer is unchanged."""
     p = len(operands)
     prefixes = [reduce(combine, operands[: rank + 1]) for rank in range(p)]
     if call == "Reduce":
@@ -52,7 +53,7 @@ def reduced(call: str, operands: list[Array], combine: Combine, counts: list[int
 def make(
     call: str, comm: Any, out: Any, into: Any, op: Any, counts: list[int], root: int, in_place: bool
 ) -> None:
-    """One of the calls; `out` and `into` are what to call it with."""
+    """One of the calls; `out` and `into` are its arguments."""
     sendbuf = MPI.IN_PLACE if in_place and (call != "Reduce" or comm.rank == root) else out
     if call == "Reduce":
         comm.Reduce(sendbuf, into if comm.rank == root else None, op, root)
@@ -64,8 +65,9 @@ def make(
 
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), name=st.sampled_from(list(UFUNCS)), in_place=st.booleans())
-def test_predefined_operations_are_numpys(call: str, data: Data, p: int, name: str, in_place: bool) -> None:
-    """On all kinds of numbers they take, and on memory of every form."""
+@settings(max_examples=15)
+def test_predefined_operations_equal_those_of_numpy(call: str, data: Data, p: int, name: str, in_place: bool) -> None:
+    """For all number types, and memory of every form."""
     ufunc, letters = UFUNCS[name]
     letter, root = data.draw(st.sampled_from(letters)), data.draw(st.integers(0, p - 1))
     counts = data.draw(st.lists(st.integers(0, 3), min_size=p, max_size=p))
@@ -73,16 +75,16 @@ def test_predefined_operations_are_numpys(call: str, data: Data, p: int, name: s
         counts = counts[:1] * p
     forms = data.draw(st.lists(st.sampled_from(["plain", "listed", "shifted", "two-dimensional"]), min_size=2, max_size=2))
     total = sum(counts)
-    # 1 and 2, whose sums and products all kinds hold exactly, or wrap around alike in whatever order
+    # 1 and 2: sums and products are exact in all types, or wrap around in any order
     operands = [(numbers(rank, total, "i") % 2 + (letter != "?")).astype(letter) for rank in range(p)]
     whole = call not in ("Reduce_scatter", "Reduce_scatter_block")
 
     def main(comm: Any) -> Any:
         rank, mine = comm.rank, operands[comm.rank]
         blocks = p if call == "Reduce_scatter_block" else 1
-        out = Laid(mine, forms[0], blocks)
+        out = StridedElements(mine, forms[0], blocks)
         size = total if whole or in_place else counts[rank]
-        into = Laid(mine if in_place else blank(size, letter), forms[1], blocks if in_place else 1)
+        into = StridedElements(mine if in_place else blank(size, letter), forms[1], blocks if in_place else 1)
         make(call, comm, out.spec, into.spec, getattr(MPI, name), counts, root, in_place)
         assert out.contents() == mine.tolist()
         found = into.contents()
@@ -104,8 +106,9 @@ PAIRS = {"SHORT_INT": "h", "INT_INT": "i", "LONG_INT": "l", "FLOAT_INT": "f", "D
 
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), kind=st.sampled_from(list(PAIRS)), name=st.sampled_from(["MAXLOC", "MINLOC"]))
-def test_the_best_value_comes_with_where_it_is(call: str, data: Data, p: int, kind: str, name: str) -> None:
-    """Of equals the smallest index, whatever lies between value and index in memory."""
+@settings(max_examples=15)
+def test_the_best_value_has_its_index(call: str, data: Data, p: int, kind: str, name: str) -> None:
+    """For equal values the smallest index, with any padding between value and index in memory."""
     dtype = np.dtype([("value", PAIRS[kind]), ("index", "i")], align=True)
     root, in_place = data.draw(st.integers(0, p - 1)), data.draw(st.booleans())
     counts = [data.draw(st.integers(0, 2))] * p
@@ -132,14 +135,14 @@ def test_the_best_value_comes_with_where_it_is(call: str, data: Data, p: int, ki
     assert run(main, p) == reduced(call, operands, combine, counts, root)
 
 
-# -- operations of a program's own ---------------------------------------------------------------------------------
+# -- user-defined operations ---------------------------------------------------------------------------------------
 
-# An element is a stretch of ranks (first, last). Two that follow each other become one, in that order and no other:
-# with anything else the result is (-1, -1). So this shows every operand that is missing, doubled or out of order.
+# An element is an interval of ranks (first, last). Two adjacent intervals are joined, in this order only: otherwise the
+# result is (-1, -1). So the result shows every operand that is missing, repeated or out of order.
 
 
 def join(left: Any, right: Any, datatype: Any) -> None:
-    """Leave both stretches, joined, in the right one. Elements may be as far apart as the datatype says."""
+    """Store the joined intervals in the right operand, with the stride of the datatype."""
     step = datatype.Get_extent()[1] // 4
     a, b = np.frombuffer(left, "i").reshape(-1, step), np.frombuffer(right, "i").reshape(-1, step)
     fits = a[:, 1] + 1 == b[:, 0]
@@ -148,7 +151,7 @@ def join(left: Any, right: Any, datatype: Any) -> None:
 
 
 def joined(call: str, p: int, root: int, counts: list[int]) -> list[Any]:
-    """The stretch that should come out everywhere in a rank's buffer, and how often."""
+    """The expected interval in a rank's buffer, and its count."""
     total = sum(counts)
     if call == "Reduce":
         return [stretches(0, p - 1, total) if rank == root else None for rank in range(p)]
@@ -160,16 +163,16 @@ def joined(call: str, p: int, root: int, counts: list[int]) -> list[Any]:
 
 
 def stretches(first: int, last: int, count: int) -> Any:
-    """So many of them, the way results are told."""
+    """Return n elements in the form of results."""
     return count, [[first, last]] * min(count, 1)
 
 
-@pytest.mark.parametrize("table", ["plain", "mpich", "openmpi"])
-@pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("call", CALLS)
-@settings(max_examples=8)
+@for_each("table", ["plain", "mpich", "openmpi"])
+@for_each("holes", [False, True])
+@for_each("call", CALLS)
+@settings(max_examples=3)
 @given(data=st.data(), p=st.integers(1, 9), in_place=st.booleans(), big=st.booleans())
-def test_what_does_not_commute_is_combined_in_rank_order(
+def test_noncommutative_operations_are_applied_in_rank_order(
     call: str, holes: bool, table: str, data: Data, p: int, in_place: bool, big: bool
 ) -> None:
     """By every table, for short and long messages, on a contiguous datatype and on one with holes."""
@@ -192,11 +195,11 @@ def test_what_does_not_commute_is_combined_in_rank_order(
         found = into[: total if whole else counts[rank], :2]
         return len(found), np.unique(found, axis=0).tolist()
 
-    assert run(main, p, algorithms=table, cost=fakempi.Free()) == joined(call, p, root, counts)
+    assert run(main, p, algorithms=table, cost=fakempi.ZeroCost()) == joined(call, p, root, counts)
 
 
-def test_a_commuting_operation_of_ones_own(carrier: str) -> None:
-    """It sees raw memory and the datatype."""
+def test_a_commutative_user_defined_operation(backend: Any) -> None:
+    """It gets raw memory and the datatype."""
     seen: list[str] = []
 
     def main(comm: Any) -> Any:
@@ -209,12 +212,12 @@ def test_a_commuting_operation_of_ones_own(carrier: str) -> None:
         op.Free()
         return into.tolist()
 
-    assert run(main, 5, carrier) == [[10, 15, 20]] * 5
+    assert run(main, 5, backend) == [[10, 15, 20]] * 5
     assert set(seen) == {"MPI_DOUBLE"}
 
 
 def test_an_operation_may_be_freed_while_it_is_used() -> None:
-    """The call that was started with it goes on."""
+    """The pending call continues with it."""
 
     def main(comm: Any) -> Any:
         op, into = MPI.Op.Create(join), np.zeros(2, "i")
@@ -227,11 +230,11 @@ def test_an_operation_may_be_freed_while_it_is_used() -> None:
     assert run(main, 4) == [[0, 3]] * 4
 
 
-def test_exscan_leaves_the_first_ranks_buffer_alone() -> None:
-    """Also one that has holes, and in place."""
+def test_exscan_leaves_the_first_ranks_buffer_unchanged() -> None:
+    """Also a buffer with holes, and in place."""
 
     def main(comm: Any) -> Any:
-        a, b = Laid(np.full(2, 5.0), "plain"), Laid(np.full(2, 6.0), "shifted")
+        a, b = StridedElements(np.full(2, 5.0), "plain"), StridedElements(np.full(2, 6.0), "shifted")
         comm.Exscan(np.ones(2), a.spec)
         comm.Exscan(MPI.IN_PLACE, b.spec)
         return a.contents(), b.contents()
@@ -239,8 +242,8 @@ def test_exscan_leaves_the_first_ranks_buffer_alone() -> None:
     assert run(main, 3) == [([5, 5], [6, 6]), ([1, 1], [6, 6]), ([2, 2], [12, 12])]
 
 
-def test_reduce_scatter_without_counts_asks_for_them() -> None:
-    """Each rank's buffer says how much it wants, as in mpi4py."""
+def test_reduce_scatter_without_counts_infers_them() -> None:
+    """From the size of each rank's buffer, as in mpi4py."""
 
     def main(comm: Any) -> Any:
         into = np.zeros(comm.rank)
@@ -250,8 +253,8 @@ def test_reduce_scatter_without_counts_asks_for_them() -> None:
     assert run(main, 4) == [[], [0], [4, 8], [12, 16, 20]]
 
 
-def test_in_place_the_share_is_the_head_of_the_buffer() -> None:
-    """The rest stays as it was."""
+def test_in_place_the_block_is_at_the_start_of_the_buffer() -> None:
+    """The rest is unchanged."""
 
     def main(comm: Any) -> Any:
         a, b = np.arange(6.0), np.arange(6.0)
@@ -267,12 +270,12 @@ def test_in_place_the_share_is_the_head_of_the_buffer() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_sums_of_what_is_described_in_every_form(form: str) -> None:
-    """Predefined operations take no derived datatypes, which are the forms with holes; bytes cannot be added."""
+def test_sums_of_buffers_described_in_every_form(form: str) -> None:
+    """Predefined operations reject derived datatypes, which are the forms with holes; bytes cannot be added."""
 
     def main(comm: Any) -> Any:
         into = np.zeros(4, "i")
-        comm.Allreduce(Laid(numbers(comm.rank, 4, "i"), form).spec, into)
+        comm.Allreduce(StridedElements(numbers(comm.rank, 4, "i"), form).spec, into)
         return into.tolist()
 
     if form in ("holes", "pieces", "bytes"):
@@ -282,8 +285,8 @@ def test_sums_of_what_is_described_in_every_form(form: str) -> None:
         assert run(main, 3) == [sum(numbers(rank, 4, "i") for rank in range(3)).tolist()] * 3  # type: ignore[union-attr]
 
 
-def test_combining_takes_time_where_the_model_says_so() -> None:
-    """As much as the claim of the algorithm: recursive doubling combines as often as it exchanges."""
+def test_combining_takes_the_time_of_the_cost_model() -> None:
+    """The claimed time: recursive doubling combines once per exchange."""
     cost = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
     result = fakempi.run(lambda comm: comm.Allreduce(np.ones(2), np.ones(2)), 8, cost=cost)
     assert result.time == 3 * (8 + 16 * 0.5 + 16 * 0.25)

@@ -1,4 +1,4 @@
-"""The collective calls have mpi4py's names, arguments, order and defaults: read off its stub file, so no MPI is started."""
+"""The collective calls have mpi4py's names, arguments, order and defaults, read from its stub file without starting MPI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = ("barrier", "bcast", "gather", "scatter", "alltoall", "reduce", "scan", 
 
 
 def stub() -> ast.Module:
-    """mpi4py's description of itself."""
+    """The path of mpi4py's stub file."""
     found = find_spec("mpi4py")
     if found is None or found.origin is None:
         pytest.skip("mpi4py is not installed")
@@ -24,7 +24,7 @@ def stub() -> ast.Module:
 
 
 def expected(name: str) -> dict[str, list[tuple[str, str | None]]]:
-    """Of a class: each collective call with its arguments and their defaults, as text."""
+    """Each collective call of a class with its arguments and their defaults, as text."""
     (kind,) = [node for node in stub().body if isinstance(node, ast.ClassDef) and node.name == name]
     calls = [each for each in kind.body if isinstance(each, ast.FunctionDef)]
     calls = [each for each in calls if each.name[0] != "_" and any(word in each.name.lower() for word in WORDS)]
@@ -37,18 +37,18 @@ def expected(name: str) -> dict[str, list[tuple[str, str | None]]]:
 
 
 def ours(call: Any) -> list[tuple[str, str | None]]:
-    """The same of one of our calls: a default that is a constant of MPI's is told by its name."""
-    told = []
+    """The same for a call of fakempi: a default that is an MPI constant is shown by its name."""
+    signature = []
     for parameter in inspect.signature(call).parameters.values():
         value = parameter.default
         named = {id(getattr(MPI, name)): name for name in ("SUM", "INFO_NULL")}
-        told.append((parameter.name, None if value is inspect.Parameter.empty else named.get(id(value), repr(value))))
-    return told
+        signature.append((parameter.name, None if value is inspect.Parameter.empty else named.get(id(value), repr(value))))
+    return signature
 
 
 @pytest.mark.parametrize(("name", "count"), [("Comm", 53), ("Intracomm", 8), ("Intercomm", 0), ("Topocomm", 17)])
-def test_signatures_are_mpi4pys(name: str, count: int) -> None:
-    """Those of all communicators; within one group there are prefixes besides, with a topology the neighbourhood's."""
+def test_signatures_equal_those_of_mpi4py(name: str, count: int) -> None:
+    """Calls of all communicators; intracommunicators also have scans, topologies neighborhood collectives."""
     calls = expected(name)
     assert len(calls) == count
     kinds = [MPI.Comm, MPI.Intracomm, MPI.Intercomm] if name == "Comm" else [getattr(MPI, name)]
@@ -56,8 +56,8 @@ def test_signatures_are_mpi4pys(name: str, count: int) -> None:
         assert {call: ours(getattr(kind, call)) for call in calls} == calls
 
 
-def test_prefixes_are_only_within_one_group() -> None:
-    """Neither here nor there has an intercommunicator any."""
+def test_scans_exist_within_one_group_only() -> None:
+    """Intercommunicators have none, here and in mpi4py."""
     inherited = [*expected("Comm"), *expected("Intercomm")]
     calls = [name for name in dir(MPI.Intercomm) if name[0] != "_" and any(word in name.lower() for word in WORDS)]
     assert sorted(calls) == sorted(inherited)

@@ -1,4 +1,4 @@
-"""What all communicators have: duplicates, names, info, attributes, error handlers, handles, and an end."""
+"""Common part of communicators: duplicates, names, info, attributes, error handlers, handles, free and abort."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fakempi import MPI
 from fakempi.errors import Aborted
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -31,15 +31,15 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 class Mine(MPI.Intracomm):
-    """A communicator of a program's own class."""
+    """A user-defined communicator class."""
 
     def right(self) -> int:
-        """The neighbour."""
+        """The neighbor."""
         return int((self.Get_rank() + 1) % self.Get_size())
 
 
 class Careful(MPI.Intracomm):
-    """One that duplicates what it is made from."""
+    """A class that duplicates the communicator that it is made from."""
 
     def __new__(cls, comm: Any = None) -> Any:
         """A duplicate."""
@@ -50,8 +50,8 @@ class Careful(MPI.Intracomm):
 
 
 @pytest.mark.parametrize("call", ["Dup", "Clone", "Idup", "Dup_with_info", "Idup_with_info"])
-def test_a_duplicate_has_the_same_ranks_and_its_own_messages(carrier: str, call: str) -> None:
-    """What is sent on one is not received on the other, whatever the tags."""
+def test_a_duplicate_has_the_same_ranks_and_its_own_messages(backend: Any, call: str) -> None:
+    """Messages on one communicator do not match receives on another."""
 
     def main(comm: Any) -> Any:
         arguments = (MPI.Info.Create(),) if "info" in call else ()
@@ -65,11 +65,11 @@ def test_a_duplicate_has_the_same_ranks_and_its_own_messages(carrier: str, call:
         MPI.Request.Waitall(requests)
         return received, other.Compare(comm) == MPI.CONGRUENT, other == comm, (other.rank, other.size)
 
-    assert run(main, 3, carrier) == [(("duplicate", "original"), True, False, (rank, 3)) for rank in range(3)]
+    assert run(main, 3, backend) == [(("duplicate", "original"), True, False, (rank, 3)) for rank in range(3)]
 
 
-def test_several_idups_may_be_under_way() -> None:
-    """They are told apart by their order."""
+def test_several_idups_may_be_pending() -> None:
+    """They are matched by their order."""
 
     def main(comm: Any) -> Any:
         (one, first), (two, second) = comm.Idup(), comm.Idup()
@@ -83,8 +83,8 @@ def test_several_idups_may_be_under_way() -> None:
     assert run(main, 2) == [("two", "one")] * 2
 
 
-def test_idup_ends_when_all_have_called_it() -> None:
-    """Until then its request is open, and the rank can do other things."""
+def test_idup_completes_when_all_have_called_it() -> None:
+    """Until then its request is pending, and the rank can do other work."""
 
     def main(comm: Any) -> Any:
         if comm.rank:
@@ -98,7 +98,7 @@ def test_idup_ends_when_all_have_called_it() -> None:
 
 
 def test_compare() -> None:
-    """Same thing, same ranks, other order, other ranks."""
+    """The same communicator, the same ranks, another order, other ranks."""
 
     def main(comm: Any) -> Any:
         backwards = comm.Split(0, -comm.rank)
@@ -109,11 +109,11 @@ def test_compare() -> None:
     assert run(main, 3) == [expected] * 3
 
 
-def test_compare_wants_communicators() -> None:
-    """That are not null."""
+def test_compare_rejects_null_communicators() -> None:
+    """On either side."""
 
     def main(comm: Any) -> None:
-        with fails("Compare on rank 0: cannot compare with None, which is no communicator.", MPI.ERR_COMM, TypeError):
+        with fails("Compare on rank 0: cannot compare with None, which is not a communicator.", MPI.ERR_COMM, TypeError):
             comm.Compare(None)
         words = "Compare on rank 0: the communicator is null: it was freed, or this rank is not in it."
         with fails(words, MPI.ERR_COMM):
@@ -126,7 +126,8 @@ def test_compare_wants_communicators() -> None:
 
 
 def test_names() -> None:
-    """MPI's own have one; others none until they are given one, each rank its own; a duplicate inherits none."""
+    """Predefined communicators have a name; others have none until a rank sets it for itself; a duplicate inherits none.
+    """
 
     def main(comm: Any) -> Any:
         names = [comm.name, MPI.COMM_SELF.name, MPI.COMM_NULL.name, comm.Dup().name, comm.Split(0).Get_name()]
@@ -140,7 +141,7 @@ def test_names() -> None:
 
 
 def test_a_name_does_not_outlive_the_run() -> None:
-    """Another world is another world."""
+    """Each run has a new world."""
 
     def main(comm: Any) -> str:
         before = comm.name
@@ -151,7 +152,7 @@ def test_a_name_does_not_outlive_the_run() -> None:
 
 
 def test_info() -> None:
-    """Kept as given, handed out as copies, not inherited unless Dup is told."""
+    """Info is stored and returned as a copy; a duplicate gets it only if it is passed to Dup."""
 
     def main(comm: Any) -> Any:
         mine = comm.Dup()
@@ -168,8 +169,8 @@ def test_info() -> None:
 # -- attributes ----------------------------------------------------------------------------------------------------
 
 
-def test_attributes_live_with_their_communicator() -> None:
-    """The copy function decides what a duplicate gets, the delete function is told at Free; Split inherits none."""
+def test_attributes_are_freed_with_their_communicator() -> None:
+    """The copy function decides what a duplicate gets, the delete function is called at Free; Split inherits none."""
 
     def main(comm: Any) -> Any:
         log: list[Any] = []
@@ -179,7 +180,8 @@ def test_attributes_live_with_their_communicator() -> None:
             return value + 1
 
         key = MPI.Comm.Create_keyval(copied, lambda what, keyval, value: log.append(("delete", value)))
-        plain, passed = MPI.Comm.Create_keyval(), MPI.Comm.Create_keyval(True)
+        always: Any = True  # accepted, as by mpi4py, whose stubs do not mention it
+        plain, passed = MPI.Comm.Create_keyval(), MPI.Comm.Create_keyval(always)
         mine = comm.Dup()
         for keyval, value in ((key, 1), (plain, 2), (passed, 3)):
             mine.Set_attr(keyval, value)
@@ -210,8 +212,8 @@ def test_idup_copies_attributes_too() -> None:
     assert run(main, 2) == [8, 8]
 
 
-def test_attributes_of_the_world_are_each_ranks_own() -> None:
-    """Though the name is one."""
+def test_attributes_of_the_world_are_private_to_each_rank() -> None:
+    """Although all ranks use the same name."""
 
     def main(comm: Any) -> Any:
         key = MPI.Comm.Create_keyval()
@@ -222,7 +224,7 @@ def test_attributes_of_the_world_are_each_ranks_own() -> None:
 
 
 def test_the_attributes_that_mpi_defines() -> None:
-    """The largest tag, who can do input and output, one clock for all, how many processes, which application."""
+    """The largest tag, the rank for input and output, one clock for all, the universe size, the application number."""
 
     def main(comm: Any) -> Any:
         keys = (MPI.TAG_UB, MPI.IO, MPI.WTIME_IS_GLOBAL, MPI.UNIVERSE_SIZE, MPI.APPNUM, MPI.LASTUSEDCODE)
@@ -234,7 +236,7 @@ def test_the_attributes_that_mpi_defines() -> None:
 
 
 def test_a_copy_function_that_fails_makes_dup_fail() -> None:
-    """With the reason."""
+    """The error has the reason."""
 
     def main(comm: Any) -> None:
         def broken(*_: Any) -> None:
@@ -253,7 +255,7 @@ def test_a_copy_function_that_fails_makes_dup_fail() -> None:
 # -- error handlers ------------------------------------------------------------------------------------------------
 
 
-def test_errors_are_exceptions_unless_said_otherwise() -> None:
+def test_errors_are_exceptions_by_default() -> None:
     """ERRORS_RETURN everywhere; as in mpi4py a new communicator does not inherit its parent's handler."""
 
     def main(comm: Any) -> Any:
@@ -267,8 +269,8 @@ def test_errors_are_exceptions_unless_said_otherwise() -> None:
 
 
 @pytest.mark.parametrize("handler", [MPI.ERRORS_ARE_FATAL, MPI.ERRORS_ABORT], ids=["fatal", "abort"])
-def test_a_fatal_error_ends_the_run_whatever_the_program_catches(carrier: str, handler: MPI.Errhandler) -> None:
-    """The run ends with the error; nobody goes on."""
+def test_a_fatal_error_ends_the_run_although_the_program_catches_it(backend: Any, handler: MPI.Errhandler) -> None:
+    """The run ends with the error; no rank continues."""
     gone_on = []
 
     def main(comm: Any) -> None:
@@ -282,19 +284,19 @@ def test_a_fatal_error_ends_the_run_whatever_the_program_catches(carrier: str, h
             gone_on.append(comm.rank)
 
     with pytest.raises(fakempi.RankError, match="^rank 1 failed with MPIError: Send on rank 1: dest 9 is not in") as caught:
-        run(main, 3, carrier)
+        run(main, 3, backend)
     assert caught.value.rank == 1
     assert gone_on == []
 
 
-def test_a_handler_of_the_programs_own_is_told_and_then_the_error_is_raised() -> None:
-    """With the communicator and the error code; Call_errhandler only tells it."""
+def test_a_user_defined_handler_is_called_and_then_the_error_is_raised() -> None:
+    """With the communicator and the error code; Call_errhandler only calls it."""
 
     def main(comm: Any) -> Any:
-        mine, told = comm.Dup(), []
+        mine, calls = comm.Dup(), []
 
         def handler(what: Any, code: int) -> None:
-            told.append((what == mine, MPI.Get_error_class(code)))
+            calls.append((what == mine, MPI.Get_error_class(code)))
 
         mine.Set_errhandler(MPI.Comm.Create_errhandler(handler))
         with pytest.raises(MPI.Exception, match="^Send on rank 0: "):
@@ -302,13 +304,13 @@ def test_a_handler_of_the_programs_own_is_told_and_then_the_error_is_raised() ->
         with pytest.raises(MPI.Exception, match="^Recv on rank 0: "):
             mine.Recv(bytearray(1), tag=-9)
         mine.Call_errhandler(MPI.ERR_OTHER)
-        return told
+        return calls
 
     assert run(main, 1) == [[(True, MPI.ERR_RANK), (True, MPI.ERR_TAG), (True, MPI.ERR_OTHER)]]
 
 
 def test_calling_a_handler() -> None:
-    """ERRORS_RETURN lets it pass, ERRORS_ARE_FATAL does not."""
+    """ERRORS_RETURN has no effect, ERRORS_ARE_FATAL ends the run."""
 
     def main(comm: Any) -> None:
         comm.Call_errhandler(MPI.ERR_TAG)
@@ -319,14 +321,14 @@ def test_calling_a_handler() -> None:
         run(main, 1)
 
 
-def test_null_is_no_handler() -> None:
-    """Nor is what is no handler at all."""
+def test_null_is_rejected_as_a_handler() -> None:
+    """So is an object that is not a handler."""
 
     def main(comm: Any) -> None:
         words = "Set_errhandler on rank 0: the error handler is null: ERRHANDLER_NULL, or freed."
         with fails(words, MPI.ERR_ERRHANDLER):
             comm.Set_errhandler(MPI.ERRHANDLER_NULL)
-        with fails("Set_errhandler on rank 0: cannot make an Errhandler of 5.", MPI.ERR_ERRHANDLER, TypeError):
+        with fails("Set_errhandler on rank 0: cannot create an Errhandler from 5.", MPI.ERR_ERRHANDLER, TypeError):
             comm.Set_errhandler(5)
         words = "Create_errhandler on rank 0: errhandler_fn is 5, which cannot be called."
         with fails(words, MPI.ERR_ARG, TypeError):
@@ -335,11 +337,11 @@ def test_null_is_no_handler() -> None:
     run(main, 1)
 
 
-# -- the end -------------------------------------------------------------------------------------------------------
+# -- free and abort ------------------------------------------------------------------------------------------------
 
 
 def test_free_makes_a_handle_null() -> None:
-    """Once; freeing in lower case leaves null handles, and MPI's own, in peace."""
+    """Once; `free` in lower case accepts null and predefined handles."""
 
     def main(comm: Any) -> Any:
         for call in ("Free", "free", "Disconnect"):
@@ -360,8 +362,8 @@ def test_free_makes_a_handle_null() -> None:
 
 @pytest.mark.parametrize("name", ["COMM_WORLD", "COMM_SELF"])
 @pytest.mark.parametrize("call", ["Free", "Disconnect"])
-def test_what_mpi_has_made_cannot_be_freed(name: str, call: str) -> None:
-    """By any handle."""
+def test_predefined_communicators_cannot_be_freed(name: str, call: str) -> None:
+    """Through any handle."""
 
     def main(comm: Any) -> None:
         for handle in (getattr(MPI, name), MPI.Intracomm(getattr(MPI, name))):
@@ -371,8 +373,8 @@ def test_what_mpi_has_made_cannot_be_freed(name: str, call: str) -> None:
     run(main, 1)
 
 
-def test_abort_ends_the_run(carrier: str) -> None:
-    """On all ranks, with the error code; `finally` blocks run, and what a program catches does not help."""
+def test_abort_ends_the_run(backend: Any) -> None:
+    """On all ranks, with the error code; `finally` blocks run, even if a program catches the exception."""
     cleaned = []
 
     def main(comm: Any) -> None:
@@ -388,14 +390,14 @@ def test_abort_ends_the_run(carrier: str) -> None:
             cleaned.append(comm.rank)
 
     with pytest.raises(fakempi.RankError, match=r"^rank 1 failed with Aborted: Abort\(3\) was called") as caught:
-        run(main, 3, carrier)
+        run(main, 3, backend)
     assert isinstance(caught.value.exception, Aborted)
     assert caught.value.exception.errorcode == 3
     assert sorted(cleaned) == [0, 1, 2]
 
 
 def test_any_communicator_can_abort() -> None:
-    """Even the null one."""
+    """Even COMM_NULL."""
     for pick in (lambda comm: comm.Dup(), lambda comm: MPI.COMM_NULL, lambda comm: MPI.COMM_SELF):
         with pytest.raises(fakempi.RankError, match=r"Abort\(0\) was called"):
             run(lambda comm, pick=pick: pick(comm).Abort(), 1)
@@ -404,7 +406,7 @@ def test_any_communicator_can_abort() -> None:
 # -- handles -------------------------------------------------------------------------------------------------------
 
 
-def test_handles_of_one_communicator_are_equal_and_share_all(carrier: str) -> None:
+def test_handles_of_one_communicator_are_equal_and_share_its_state(backend: Any) -> None:
     """Name, attributes, info, error handler, messages."""
 
     def main(comm: Any) -> Any:
@@ -422,11 +424,11 @@ def test_handles_of_one_communicator_are_equal_and_share_all(carrier: str) -> No
         return facts, dict(same.info), handlers, same.recv(), [type(each).__name__ for each in (same, base)]
 
     facts = (True, False, "shared", "shared", 5, 5)
-    assert run(main, 2, carrier) == [(facts, {"k": "v"}, [True] * 3, "x", ["Intracomm", "Comm"])] * 2
+    assert run(main, 2, backend) == [(facts, {"k": "v"}, [True] * 3, "x", ["Intracomm", "Comm"])] * 2
 
 
-def test_a_plain_handle_can_do_what_all_communicators_can() -> None:
-    """And gives plain handles, as in mpi4py."""
+def test_a_plain_handle_has_the_methods_of_all_communicators() -> None:
+    """The results are plain handles, as in mpi4py."""
 
     def main(comm: Any) -> Any:
         plain = MPI.Comm(comm)
@@ -436,8 +438,8 @@ def test_a_plain_handle_can_do_what_all_communicators_can() -> None:
     assert run(main, 3)[0] == ([(True, 2), (True, 3), (True, 3), (True, 0)], True)
 
 
-def test_communicators_of_a_programs_own_class() -> None:
-    """Duplicates are of that class, others are not."""
+def test_communicators_of_a_user_defined_class() -> None:
+    """Duplicates have that class, other results do not."""
 
     def main(comm: Any) -> Any:
         mine = Mine(comm)
@@ -449,8 +451,8 @@ def test_communicators_of_a_programs_own_class() -> None:
     assert run(main, 2) == [(True, {Mine}, {MPI.Intracomm}, 1 - rank) for rank in range(2)]
 
 
-def test_a_class_may_decide_how_its_objects_are_made() -> None:
-    """And its persistent requests do not go through that."""
+def test_a_class_may_define_how_its_objects_are_created() -> None:
+    """Its persistent requests are not affected."""
 
     def main(comm: Any) -> Any:
         mine = Careful(comm)
@@ -463,8 +465,8 @@ def test_a_class_may_decide_how_its_objects_are_made() -> None:
     assert run(main, 1) == [(True, True, False, b"x")]
 
 
-def test_handles_go_through_integers() -> None:
-    """Each rank gets its own back."""
+def test_handles_convert_to_integers() -> None:
+    """Each rank gets its own handle back."""
 
     def main(comm: Any) -> Any:
         mine = comm.Dup()
@@ -474,15 +476,15 @@ def test_handles_go_through_integers() -> None:
     assert run(main, 2) == [([(True, rank)] * 2, True) for rank in range(2)]
 
 
-def test_what_is_no_communicator_cannot_become_one() -> None:
+def test_other_objects_cannot_become_communicators() -> None:
     """A TypeError."""
     for kind in (MPI.Comm, MPI.Intracomm, MPI.Intercomm):
-        with fails(f"MPI: cannot make a {kind.__name__} of 5.", MPI.ERR_COMM, TypeError):
+        with fails(f"{kind.__name__}: cannot create a {kind.__name__} from 5.", MPI.ERR_COMM, TypeError):
             kind(5)  # type: ignore[arg-type]
 
 
 def test_null_handles() -> None:
-    """Equal, false, not to be hashed or ordered."""
+    """Equal, false, not hashable or ordered."""
     nulls = [MPI.COMM_NULL, MPI.Comm(), MPI.Intracomm(), MPI.Intercomm(), MPI.Intracomm(MPI.COMM_NULL)]
     assert all(each == MPI.COMM_NULL and not each for each in nulls)
     assert MPI.COMM_NULL != MPI.GROUP_NULL
@@ -496,10 +498,10 @@ def test_null_handles() -> None:
 
 
 def test_a_communicator_cannot_be_pickled() -> None:
-    """Unless it is one that every rank has; other handles of those keep their class."""
+    """Except predefined ones; other handles of those keep their class."""
 
     def main(comm: Any) -> Any:
-        words = "MPI on rank 0: a communicator cannot be pickled: it means nothing to another process."
+        words = "Intracomm on rank 0: a communicator cannot be pickled: it is only valid in this process."
         with fails(words, MPI.ERR_COMM, ValueError):
             pickle.dumps(comm.Dup())
         again = [pickle.loads(pickle.dumps(each)) for each in (comm, MPI.COMM_SELF, Mine(comm))]
@@ -508,8 +510,8 @@ def test_a_communicator_cannot_be_pickled() -> None:
     assert run(main, 1) == [(True,) * 4]
 
 
-def test_nobody_was_spawned() -> None:
-    """So there are no parents."""
+def test_the_parent_is_null_without_spawn() -> None:
+    """There are no parents."""
 
     def main(comm: Any) -> Any:
         parent = MPI.Comm.Get_parent()
@@ -518,8 +520,8 @@ def test_nobody_was_spawned() -> None:
     assert run(main, 1) == [(True, True, True)]
 
 
-def test_there_is_no_topology() -> None:
-    """Unless one was made."""
+def test_there_is_no_topology_by_default() -> None:
+    """Unless one was created."""
 
     def main(comm: Any) -> Any:
         return comm.Get_topology() == MPI.UNDEFINED, comm.topology == MPI.UNDEFINED, comm.is_topo
@@ -527,11 +529,11 @@ def test_there_is_no_topology() -> None:
     assert run(main, 1) == [(True, True, False)]
 
 
-# -- calls that must be made by all --------------------------------------------------------------------------------
+# -- missing and different calls -----------------------------------------------------------------------------------
 
 
-def test_ranks_that_call_different_things_are_told() -> None:
-    """Both calls, and where they are."""
+def test_different_calls_are_reported() -> None:
+    """Both calls, and their places."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
@@ -541,14 +543,15 @@ def test_ranks_that_call_different_things_are_told() -> None:
 
     words = (
         r"^rank 1 failed with MPIError: Split on rank 1: this rank calls Split at test_comm\.py:\d+, but rank 0 of the "
-        r"same communicator called Dup at test_comm\.py:\d+: collective calls must come in the same order everywhere\.$"
+        r"same communicator called Dup at test_comm\.py:\d+: all ranks must make the same collective calls in the same "
+        r"order\.$"
     )
     with pytest.raises(fakempi.RankError, match=words):
         run(main, 2)
 
 
-def test_a_rank_that_does_not_come_is_missed() -> None:
-    """A deadlock, with the name of the one who is missing."""
+def test_a_missing_rank_is_named() -> None:
+    """In a deadlock report."""
 
     def main(comm: Any) -> None:
         if comm.rank != 2:
@@ -558,8 +561,8 @@ def test_a_rank_that_does_not_come_is_missed() -> None:
         run(main, 3)
 
 
-def test_making_communicators_takes_no_time_and_ends_for_all_at_once() -> None:
-    """When the last has come."""
+def test_creating_communicators_takes_no_time_and_ends_for_all_at_once() -> None:
+    """It completes when the last rank has called."""
 
     def main(comm: Any) -> float:
         fakempi.compute(comm.rank)

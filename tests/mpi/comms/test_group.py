@@ -1,4 +1,4 @@
-"""Groups, against Python lists; and every way to use them wrongly."""
+"""Groups, compared with Python lists; and all errors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.error_classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNEQUAL
-from fakempi.mpi.base.current import here
+from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.comms.group import GROUP_EMPTY, GROUP_NULL, Group
 
@@ -34,28 +34,28 @@ def numbers_of(group: Group) -> list[int]:
 
 @contextmanager
 def running(number: int, world: Group) -> Iterator[None]:
-    """As if a rank of this world were running."""
+    """Simulate a running rank of this world."""
     comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
     universe = SimpleNamespace(strict=False)
     process = SimpleNamespace(
-        number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, duties=None
+        number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, tracked=None
     )
-    here.loop = SimpleNamespace(running=SimpleNamespace(owner=process))
+    os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=process))
     try:
         yield
     finally:
-        here.loop = None
+        os_thread.loop = None
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class that says exactly these words."""
+    """The block must raise an error of this class with exactly this message."""
     with pytest.raises(kind) as caught:
         yield
     assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
-# -- what is in it ---------------------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------------------
 
 
 @given(LISTS, st.integers(0, 9))
@@ -66,8 +66,8 @@ def test_size_and_rank(numbers: list[int], me: int) -> None:
     assert group.rank == group.Get_rank() == (numbers.index(me) if me in numbers else UNDEFINED)
 
 
-def test_nobody_has_a_rank_outside_a_run() -> None:
-    """And never in the empty group."""
+def test_a_group_has_no_rank_outside_a_run() -> None:
+    """The empty group never has one."""
     assert group_of(range(4)).rank == UNDEFINED
     assert GROUP_EMPTY.rank == UNDEFINED
     assert GROUP_EMPTY.size == 0
@@ -75,7 +75,7 @@ def test_nobody_has_a_rank_outside_a_run() -> None:
 
 @given(LISTS, LISTS, st.data())
 def test_ranks_translate_to_the_same_processes(one: list[int], other: list[int], data: st.DataObject) -> None:
-    """UNDEFINED where the process is not in the other group; PROC_NULL stays."""
+    """UNDEFINED if the process is not in the other group; PROC_NULL is kept."""
     ranks = data.draw(st.lists(st.sampled_from([PROC_NULL, *range(len(one))])))
     expected = [
         PROC_NULL if rank == PROC_NULL else other.index(one[rank]) if one[rank] in other else UNDEFINED
@@ -91,12 +91,12 @@ def test_all_ranks_translate_to_the_world_by_default() -> None:
         assert world.Incl([2, 0]).Translate_ranks() == [2, 0]
         assert world.Incl([2, 0]).Translate_ranks([1]) == [0]
         assert world.Translate_ranks(group=world.Incl([2, 0])) == [1, UNDEFINED, 0, UNDEFINED]
-    assert world.Translate_ranks() == [UNDEFINED] * 4  # outside a run the world is another one
+    assert world.Translate_ranks() == [UNDEFINED] * 4  # outside a run the world is different
 
 
 @given(LISTS, LISTS)
 def test_comparison(one: list[int], other: list[int]) -> None:
-    """Same members in the same order, in another, or not the same."""
+    """The same members in the same order, in another order, or different ones."""
     expected = IDENT if one == other else SIMILAR if set(one) == set(other) else UNEQUAL
     assert group_of(one).Compare(group_of(other)) == expected
 
@@ -112,8 +112,8 @@ def test_permutations_are_similar(numbers: list[int]) -> None:
 
 
 @given(LISTS, LISTS)
-def test_set_algebra(one: list[int], other: list[int]) -> None:
-    """In the orders that MPI prescribes."""
+def test_set_operations(one: list[int], other: list[int]) -> None:
+    """In the orders that MPI specifies."""
     first, second = group_of(one), group_of(other)
     assert numbers_of(Group.Union(first, second)) == one + [number for number in other if number not in one]
     assert numbers_of(Group.Intersection(first, second)) == [number for number in one if number in other]
@@ -132,7 +132,7 @@ def test_inclusion_and_exclusion(numbers: list[int], data: st.DataObject) -> Non
 
 @given(st.integers(1, 9), st.data())
 def test_ranges(size: int, data: st.DataObject) -> None:
-    """One range, up or down, whose last rank need not be hit."""
+    """One range, ascending or descending, whose last rank need not be reached."""
     first, last = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     stride = data.draw(st.integers(1, 4)) * (1 if last >= first else -1)
     ranks = list(range(first, last + (1 if stride > 0 else -1), stride))
@@ -144,7 +144,7 @@ def test_ranges(size: int, data: st.DataObject) -> None:
 
 
 def test_several_ranges_follow_each_other() -> None:
-    """None at all is a range, too."""
+    """An empty list is allowed, too."""
     group = group_of(range(6))
     assert numbers_of(group.Range_incl([(4, 0, -2), (1, 5, 2)])) == [4, 2, 0, 1, 3, 5]
     assert numbers_of(group.Range_excl([(0, 1, 1), (4, 4, 1)])) == [2, 3, 5]
@@ -160,8 +160,8 @@ def test_ranks_may_be_numpys_integers() -> None:
     assert numbers_of(group.Incl(range(3, 0, -2))) == [3, 1]
 
 
-def test_a_new_group_belongs_to_the_rank_that_made_it() -> None:
-    """Inside a run it has a rank there."""
+def test_a_new_group_belongs_to_the_rank_that_created_it() -> None:
+    """Inside a run it has a rank."""
     world = group_of(range(10, 14))
     with running(12, world):
         assert world.Incl([3, 2]).rank == 1
@@ -169,8 +169,8 @@ def test_a_new_group_belongs_to_the_rank_that_made_it() -> None:
         assert Group.Union(world.Incl([3]), world).rank == 3
 
 
-def test_groups_of_a_million_are_made_in_no_time_and_space() -> None:
-    """Regular pieces of the world are ranges."""
+def test_groups_of_a_million_ranks_take_no_time_and_memory() -> None:
+    """Regular parts of the world are ranges."""
     world = group_of(range(1_000_000), me=7)
     odd = world.Range_incl([(1, 999_999, 2)])
     assert odd.size == 500_000
@@ -194,7 +194,7 @@ def test_a_copy_is_the_same_group_and_a_duplicate_is_not() -> None:
 
 
 def test_there_is_one_empty_group_and_one_null() -> None:
-    """However they come about."""
+    """However they are created."""
     group = group_of(range(4))
     assert group.Incl([]) == group.Excl(range(4)) == Group.Difference(group, group) == GROUP_EMPTY
     assert Group() == GROUP_NULL
@@ -208,8 +208,8 @@ def test_groups_are_not_hashable() -> None:
         hash(group_of([1]))
 
 
-def test_freeing_nulls_the_object_alone() -> None:
-    """Copies stay, and so does GROUP_EMPTY."""
+def test_freeing_affects_one_handle_only() -> None:
+    """Copies remain, and so does GROUP_EMPTY."""
     group = group_of(range(4))
     copy = Group(group)
     group.Free()
@@ -224,8 +224,8 @@ def test_freeing_nulls_the_object_alone() -> None:
     assert GROUP_EMPTY.size == 0
 
 
-def test_a_handle_goes_through_an_integer_and_back() -> None:
-    """By every name it has."""
+def test_a_handle_converts_to_an_integer_and_back() -> None:
+    """By every method for it."""
     for group in (group_of(range(4)), group_of([0, 1, 3]).Dup(), GROUP_EMPTY, GROUP_NULL):
         number = group.handle
         assert number == group.toint() == group.py2f() == Group(group).handle
@@ -236,8 +236,8 @@ def test_a_handle_goes_through_an_integer_and_back() -> None:
     assert group_of([0, 1]).handle != group_of([0, 2]).handle
 
 
-def test_a_handles_number_is_good_on_its_own_rank() -> None:
-    """Ranks share what a group stands for, but each has a rank of its own in it."""
+def test_a_handle_number_is_valid_on_its_own_rank_only() -> None:
+    """Ranks share the members of a group, but each has its own rank in it."""
     world = Members.of(range(10, 14))
     groups = {number: Group._make(world, number) for number in (11, 12)}
     for number, group in groups.items():
@@ -252,8 +252,8 @@ def test_a_handles_number_is_good_on_its_own_rank() -> None:
         Group.fromhandle(handle)
 
 
-def test_handles_that_are_none_are_refused() -> None:
-    """Nor do they outlive their group, or its being freed, unless a copy is asked."""
+def test_invalid_handle_numbers_are_rejected() -> None:
+    """They end with their group or its Free, unless it was copied."""
     group = group_of([0, 1, 4])
     number, copy = group.handle, Group(group)
     group.Free()
@@ -269,15 +269,15 @@ def test_handles_that_are_none_are_refused() -> None:
 
 
 def test_the_predefined_groups_pickle_by_name() -> None:
-    """Others mean nothing elsewhere."""
+    """Others are meaningless in another process."""
     assert pickle.loads(pickle.dumps(GROUP_EMPTY)) is GROUP_EMPTY
     assert pickle.loads(pickle.dumps(GROUP_NULL)) is GROUP_NULL
     assert pickle.loads(pickle.dumps(Group())) == GROUP_NULL
-    with fails("MPI: a Group cannot be pickled: it means nothing to another process.", ERR_GROUP, MPIValueError):
+    with fails("Group: a Group cannot be pickled: it is only valid in this process.", ERR_GROUP, MPIValueError):
         pickle.dumps(group_of([1]))
 
 
-def test_subclasses_make_their_own_kind() -> None:
+def test_subclasses_create_objects_of_their_class() -> None:
     """As in mpi4py."""
 
     class Mine(Group):
@@ -287,19 +287,19 @@ def test_subclasses_make_their_own_kind() -> None:
     assert {type(made) for made in (group.Dup(), group.Incl([0]), Mine.Union(group, group))} == {Mine}
 
 
-def test_reprs_say_who_and_how_many() -> None:
+def test_reprs_show_rank_and_size() -> None:
     """For debugging."""
     assert repr(group_of(range(4), 2)) == "<Group: rank 2 of 4>"
     assert repr(group_of(range(4))) == "<Group: rank None of 4>"
     assert repr(GROUP_NULL) == "<Group: null>"
 
 
-# -- bad input -------------------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rank", [4, -2])
-def test_ranks_outside_the_group_are_refused(rank: int) -> None:
-    """Wherever ranks are given."""
+def test_ranks_outside_the_group_are_rejected(rank: int) -> None:
+    """In every call that takes ranks."""
     group = group_of(range(4))
     for call in (group.Incl, group.Excl, lambda ranks: group.Translate_ranks(ranks, group)):
         name = getattr(call, "__name__", "").replace("<lambda>", "Translate_ranks")
@@ -310,15 +310,15 @@ def test_ranks_outside_the_group_are_refused(rank: int) -> None:
 
 
 def test_the_empty_group_has_no_ranks() -> None:
-    """It is said so."""
+    """The message says so."""
     with fails("Incl: rank 0 is not in the group: it is empty.", ERR_RANK):
         GROUP_EMPTY.Incl([0])
 
 
 @pytest.mark.parametrize("call", ["Incl", "Excl"])
-def test_ranks_may_not_come_twice(call: str) -> None:
-    """With the places where they do."""
-    with fails(f"{call}: rank 1 comes twice, at places 0 and 2 of the list.", ERR_RANK):
+def test_repeated_ranks_are_rejected(call: str) -> None:
+    """With their positions."""
+    with fails(f"{call}: rank 1 appears twice, at positions 0 and 2 of the list.", ERR_RANK):
         getattr(group_of(range(4)), call)([1, 3, 1])
 
 
@@ -327,24 +327,24 @@ def test_ranks_may_not_come_twice(call: str) -> None:
     ("ranges", "words"),
     [
         ([(0, 3, 0)], "range 0 (0, 3, 0) has stride 0."),
-        ([(0, 3, -1)], "range 0 (0, 3, -1) never gets from 0 to 3 by steps of -1."),
-        ([(3, 0, 1)], "range 0 (3, 0, 1) never gets from 3 to 0 by steps of 1."),
-        ([(0, 1, 1), (2, 4, 2)], "range 1 (2, 4, 2) runs through rank 4, the group has 4 ranks."),
+        ([(0, 3, -1)], "range 0 (0, 3, -1) does not get from 0 to 3 with stride -1."),
+        ([(3, 0, 1)], "range 0 (3, 0, 1) does not get from 3 to 0 with stride 1."),
+        ([(0, 1, 1), (2, 4, 2)], "range 1 (2, 4, 2) includes rank 4, but the group has 4 ranks."),
         ([(0, -1, -2)], "range 0 (0, -1, -2) ends at -1, which is negative."),
-        ([(-1, 2, 1)], "range 0 (-1, 2, 1) runs through rank -1, the group has 4 ranks."),
+        ([(-1, 2, 1)], "range 0 (-1, 2, 1) includes rank -1, but the group has 4 ranks."),
         (
             [(0, 3, 1), (2, 2, 1)],
-            "rank 2 comes twice: range 0 (0, 3, 1) and range 1 (2, 2, 1) both run through it.",
+            "rank 2 appears twice: in range 0 (0, 3, 1) and range 1 (2, 2, 1).",
         ),
     ],
 )
-def test_ranges_that_do_not_fit_are_refused(call: str, ranges: Any, words: str) -> None:
+def test_invalid_ranges_are_rejected(call: str, ranges: Any, words: str) -> None:
     """With the range and the numbers that clash."""
     with fails(f"{call}: {words}", ERR_ARG):
         getattr(group_of(range(4)), call)(ranges)
 
 
-def test_things_of_the_wrong_kind_are_refused() -> None:
+def test_arguments_of_the_wrong_type_are_rejected() -> None:
     """Ranks, ranges and groups."""
     group = group_of(range(4))
     with fails("Incl: ranks are a sequence of integers, not [1.5].", ERR_ARG, MPITypeError):
@@ -358,7 +358,7 @@ def test_things_of_the_wrong_kind_are_refused() -> None:
         group.Range_incl([0])  # type: ignore[list-item]
     with fails("Union: None is not a Group.", ERR_GROUP, MPITypeError):
         Group.Union(group, None)  # type: ignore[arg-type]
-    with fails("MPI: cannot make a Group of 3.", ERR_GROUP, MPITypeError):
+    with fails("Group: cannot create a Group from 3.", ERR_GROUP, MPITypeError):
         Group(3)  # type: ignore[arg-type]
 
 
@@ -377,8 +377,8 @@ def test_things_of_the_wrong_kind_are_refused() -> None:
         ("Free", ()),
     ],
 )
-def test_null_groups_can_do_nothing(call: str, arguments: tuple[Any, ...]) -> None:
-    """GROUP_NULL, and groups that were freed."""
+def test_null_groups_are_rejected(call: str, arguments: tuple[Any, ...]) -> None:
+    """GROUP_NULL, and freed groups."""
     freed = group_of(range(4)).Dup()
     freed.Free()
     for group in (GROUP_NULL, freed):
@@ -387,7 +387,7 @@ def test_null_groups_can_do_nothing(call: str, arguments: tuple[Any, ...]) -> No
 
 
 @pytest.mark.parametrize("call", [Group.Union, Group.Intersection, Group.Difference, Group.Compare])
-def test_null_groups_are_no_operands(call: Any) -> None:
+def test_null_groups_are_rejected_as_operands(call: Any) -> None:
     """On either side."""
     for pair in ((GROUP_EMPTY, GROUP_NULL), (GROUP_NULL, GROUP_EMPTY)):
         with fails(f"{call.__name__}: the group is null: GROUP_NULL, or freed.", ERR_GROUP):

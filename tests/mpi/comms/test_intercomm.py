@@ -1,4 +1,4 @@
-"""Intercommunicators: two groups that talk to each other, split, duplicated, cut down and merged."""
+"""Intercommunicators: messages between two groups, split, duplicate, create and merge."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import fakempi
 from fakempi import MPI
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -29,13 +29,13 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 def joined(comm: Any, first: int = 2) -> tuple[Any, int]:
-    """The first so many ranks and the rest, joined; and on which side this rank is, 0 or 1."""
+    """The first n ranks and the rest, as an intercommunicator; and the side of this rank, 0 or 1."""
     side = int(comm.rank >= first)
     return comm.Split(side).Create_intercomm(0, comm, 0 if side else first), side
 
 
 def world_ranks(group: Any) -> list[int]:
-    """Who is in a group, by rank in the world."""
+    """Return the members of a group as ranks in COMM_WORLD."""
     ranks: list[int] = group.Translate_ranks()
     return ranks
 
@@ -43,7 +43,7 @@ def world_ranks(group: Any) -> list[int]:
 # -- messages ------------------------------------------------------------------------------------------------------
 
 
-def test_ranks_are_those_of_the_other_side(carrier: str) -> None:
+def test_ranks_are_those_of_the_remote_group(backend: Any) -> None:
     """In sends, receives, statuses and probes."""
 
     def main(comm: Any) -> Any:
@@ -58,11 +58,11 @@ def test_ranks_are_those_of_the_other_side(carrier: str) -> None:
             seen.append((inter.recv(source=source), status.source, status.tag))
         return seen
 
-    assert run(main, 5, carrier)[2:] == [[((1, dest), 1, 1), ((0, dest), 0, 0)] for dest in range(3)]
+    assert run(main, 5, backend)[2:] == [[((1, dest), 1, 1), ((0, dest), 0, 0)] for dest in range(3)]
 
 
-def test_buffers_cross_too() -> None:
-    """Both ways at once, by every kind of call."""
+def test_buffers_are_sent_too() -> None:
+    """In both directions at once, by every kind of call."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 1)
@@ -79,8 +79,8 @@ def test_buffers_cross_too() -> None:
     assert run(main, 2) == [[1, 1, 1], [0, 0, 0]]
 
 
-def test_nobody_is_on_the_other_side_as_well() -> None:
-    """PROC_NULL."""
+def test_proc_null_is_accepted() -> None:
+    """As a destination and a source."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 1)
@@ -90,13 +90,13 @@ def test_nobody_is_on_the_other_side_as_well() -> None:
     assert run(main, 2) == [None, None]
 
 
-def test_a_rank_that_the_other_side_lacks() -> None:
-    """The error speaks of the remote group."""
+def test_a_rank_outside_the_remote_group_is_rejected() -> None:
+    """The error names the remote group."""
 
     def main(comm: Any) -> None:
         inter, side = joined(comm, 1)
         if side:
-            words = f"Send on rank {comm.rank}: dest 1 is not in 0..0: the remote group has 1 ranks."
+            words = f"Send on rank {comm.rank}: dest 1 is not in 0..0: the remote group has 1 rank."
             with fails(words, MPI.ERR_RANK):
                 inter.Send(b"x", 1)
         else:
@@ -105,7 +105,7 @@ def test_a_rank_that_the_other_side_lacks() -> None:
     run(main, 3)
 
 
-# -- what they know ------------------------------------------------------------------------------------------------
+# -- queries -------------------------------------------------------------------------------------------------------
 
 
 def test_groups_sizes_and_kinds() -> None:
@@ -126,7 +126,7 @@ def test_groups_sizes_and_kinds() -> None:
 
 
 def test_compare() -> None:
-    """Both groups count, and an intercommunicator is never like an intracommunicator."""
+    """Both groups count, and an intercommunicator never equals an intracommunicator."""
 
     def main(comm: Any) -> Any:
         inter, side = joined(comm, 2)
@@ -139,12 +139,12 @@ def test_compare() -> None:
     assert run(main, 3) == [same, [*same, MPI.UNEQUAL], [*same, MPI.UNEQUAL]]
 
 
-# -- others like it ------------------------------------------------------------------------------------------------
+# -- new communicators ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", ["Dup", "Clone", "Idup"])
-def test_a_duplicate_has_its_own_messages(call: str) -> None:
-    """And the same sides."""
+def test_a_duplicate_has_separate_messages(call: str) -> None:
+    """With the same groups."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 1)
@@ -161,8 +161,8 @@ def test_a_duplicate_has_its_own_messages(call: str) -> None:
     assert run(main, 2) == [(*both, [1]), (*both, [0])]
 
 
-def test_split_joins_those_of_a_colour_on_both_sides(carrier: str) -> None:
-    """In the order of key; a colour that only one side has gives null."""
+def test_split_joins_the_ranks_of_a_color_on_both_sides(backend: Any) -> None:
+    """In the order of keys; a color on one side only gives null."""
 
     def main(comm: Any) -> Any:
         inter, side = joined(comm, 3)
@@ -175,11 +175,11 @@ def test_split_joins_those_of_a_colour_on_both_sides(carrier: str) -> None:
 
     left, right = [2, 0], [4, 3]
     expected = [(left, right, 0, 3), True, (left, right, 0, 4), (right, left, 1, 0), (right, left, 1, 2), True]
-    assert run(main, 6, carrier) == expected
+    assert run(main, 6, backend) == expected
 
 
-def test_split_leaves_out_who_is_undefined() -> None:
-    """And splits by node as the placement says."""
+def test_split_omits_ranks_with_undefined_color() -> None:
+    """Split_type uses the nodes of the placement."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 2)
@@ -191,8 +191,8 @@ def test_split_leaves_out_who_is_undefined() -> None:
     assert outcome == [(True, 1, [3]), (True, 1, [2]), (True, 2, [1]), (False, 0, [0])]
 
 
-def test_create_cuts_each_side_down_to_a_group() -> None:
-    """Which names ranks of its own side; the others get null, and so do all if one side is empty."""
+def test_create_reduces_each_side_to_a_group() -> None:
+    """The group has ranks of its own side; others get null, and all do if one side is empty."""
 
     def main(comm: Any) -> Any:
         inter, side = joined(comm, 2)
@@ -206,8 +206,8 @@ def test_create_cuts_each_side_down_to_a_group() -> None:
     assert run(main, 5) == [(True, group, False) for group in groups]
 
 
-def test_create_wants_a_group_of_its_own_side() -> None:
-    """And the same from all of it."""
+def test_create_rejects_a_group_of_the_other_side() -> None:
+    """All ranks of a side must pass the same group."""
 
     def main(comm: Any) -> None:
         inter, side = joined(comm, 2)
@@ -215,7 +215,7 @@ def test_create_wants_a_group_of_its_own_side() -> None:
             words = f"Create on rank {comm.rank}: the group has world rank 2, which is not in the communicator."
             with fails(words, MPI.ERR_GROUP):
                 inter.Create(inter.Get_remote_group())
-        words = "Create: the ranks of one side of an intercommunicator name different groups."
+        words = "Create: the ranks of one side of an intercommunicator pass different groups."
         with fails(words, MPI.ERR_NOT_SAME):
             inter.Create(inter.Get_group().Incl([inter.rank]))
 
@@ -226,7 +226,7 @@ def test_create_wants_a_group_of_its_own_side() -> None:
 
 
 @pytest.mark.parametrize(("high", "order"), [(0, [2, 3, 4, 0, 1]), (1, [0, 1, 2, 3, 4])])
-def test_merge_puts_the_high_side_last(carrier: str, high: int, order: list[int]) -> None:
+def test_merge_puts_the_high_side_last(backend: Any, high: int, order: list[int]) -> None:
     """In the old order on each side."""
 
     def main(comm: Any) -> Any:
@@ -237,12 +237,12 @@ def test_merge_puts_the_high_side_last(carrier: str, high: int, order: list[int]
         return type(merged) is MPI.Intracomm, world_ranks(merged.Get_group()), merged.rank, around
 
     expected = [(True, order, order.index(rank), order[order.index(rank) - 1]) for rank in range(5)]
-    assert run(main, 5, carrier) == expected
+    assert run(main, 5, backend) == expected
 
 
 @pytest.mark.parametrize("high", [False, True])
-def test_merge_with_both_sides_alike_keeps_the_sides_together(high: bool) -> None:
-    """Either may come first, but all agree."""
+def test_merge_with_equal_flags_keeps_the_sides_together(high: bool) -> None:
+    """Either may be first, but all ranks agree."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 2)
@@ -253,8 +253,8 @@ def test_merge_with_both_sides_alike_keeps_the_sides_together(high: bool) -> Non
     assert outcome == [outcome[0]] * 3
 
 
-def test_merge_wants_each_side_to_agree() -> None:
-    """On whether it is high."""
+def test_merge_rejects_different_flags_on_one_side() -> None:
+    """The ranks of a side must agree on `high`."""
 
     def main(comm: Any) -> None:
         inter, _ = joined(comm, 2)
@@ -276,11 +276,11 @@ def test_merged_and_split_again() -> None:
     assert run(main, 4) == [True] * 4
 
 
-# -- handles and belongings ----------------------------------------------------------------------------------------
+# -- handles and attributes ----------------------------------------------------------------------------------------
 
 
-def test_errors_are_exceptions_on_what_is_made_of_it() -> None:
-    """As in mpi4py: nothing inherits an error handler."""
+def test_errors_are_exceptions_on_derived_communicators() -> None:
+    """As in mpi4py: no communicator inherits an error handler."""
 
     def main(comm: Any) -> Any:
         inter, side = joined(comm, 1)
@@ -305,12 +305,12 @@ def test_attributes_and_names() -> None:
 
 
 def test_handles_of_an_intercommunicator() -> None:
-    """A plain one can do what it can; an intracommunicator is none."""
+    """A plain handle has its methods; an intracommunicator is rejected."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 1)
         plain = MPI.Comm(inter)
-        words = f"MPI on rank {comm.rank}: expecting an intercommunicator, not an intracommunicator."
+        words = f"Intercomm on rank {comm.rank}: expecting an intercommunicator, not an intracommunicator."
         with fails(words, MPI.ERR_COMM, TypeError):
             MPI.Intercomm(comm)
         part = plain.Split(0)
@@ -320,8 +320,8 @@ def test_handles_of_an_intercommunicator() -> None:
     assert run(main, 2) == [(True, True, True, 1), (True, True, True, 0)]
 
 
-def test_freed_it_is_null() -> None:
-    """And says so."""
+def test_a_freed_intercommunicator_is_null() -> None:
+    """Its calls raise."""
 
     def main(comm: Any) -> Any:
         inter, _ = joined(comm, 1)

@@ -1,10 +1,11 @@
-"""Intracommunicators: split, split by node, made from groups, and joined to intercommunicators."""
+"""Intracommunicators: split, split by node, creation from groups, and creation of intercommunicators."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,14 +16,14 @@ import fakempi
 from fakempi import MPI
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -30,7 +31,7 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 def world_ranks(comm: Any) -> list[int]:
-    """Who is in a communicator, by rank in the world."""
+    """Return the members of a communicator as ranks in COMM_WORLD."""
     ranks: list[int] = comm.Get_group().Translate_ranks()
     return ranks
 
@@ -38,24 +39,24 @@ def world_ranks(comm: Any) -> list[int]:
 # -- split ---------------------------------------------------------------------------------------------------------
 
 
-def test_split_by_colour_and_key(carrier: str) -> None:
-    """Ranks of a colour come together, in the order of key; equal keys keep the old order."""
+def test_split_by_color_and_key(backend: Any) -> None:
+    """Ranks of a color form a group, in the order of keys; equal keys keep the old order."""
 
     def main(comm: Any) -> Any:
         even_odd = comm.Split(comm.rank % 2, -comm.rank)
         same = comm.Split(7)
         return world_ranks(even_odd), even_odd.rank, even_odd.size, world_ranks(same)
 
-    everybody = [0, 1, 2, 3, 4]
+    everyone = [0, 1, 2, 3, 4]
     evens, odds = [4, 2, 0], [3, 1]
     expected = [
-        (group, group.index(rank), len(group), everybody) for rank in everybody for group in (odds if rank % 2 else evens,)
+        (group, group.index(rank), len(group), everyone) for rank in everyone for group in (odds if rank % 2 else evens,)
     ]
-    assert run(main, 5, carrier) == expected
+    assert run(main, 5, backend) == expected
 
 
-def test_undefined_is_left_out() -> None:
-    """It gets a null communicator, which is an Intracomm all the same."""
+def test_undefined_colors_are_omitted() -> None:
+    """They get a null communicator, which is an Intracomm."""
 
     def main(comm: Any) -> Any:
         part = comm.Split(MPI.UNDEFINED if comm.rank == 1 else 0)
@@ -64,8 +65,8 @@ def test_undefined_is_left_out() -> None:
     assert run(main, 3) == [(True, False, [0, 2]), (True, True, None), (True, False, [0, 2])]
 
 
-def test_parts_do_not_hear_each_other() -> None:
-    """Nor the whole: the same ranks and tags in each are other messages."""
+def test_parts_have_separate_messages() -> None:
+    """Messages with equal ranks and tags in the parts and the whole are different."""
 
     def main(comm: Any) -> Any:
         part = comm.Split(comm.rank // 2)
@@ -79,8 +80,8 @@ def test_parts_do_not_hear_each_other() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([None, 0, 1, 2]), st.integers(-3, 3)), min_size=1, max_size=7))
-def test_split_is_a_stable_sort_by_key_within_colours(choices: list[tuple[int | None, int]]) -> None:
-    """Whatever is asked for."""
+def test_split_is_a_stable_sort_by_key_within_colors(choices: list[tuple[int | None, int]]) -> None:
+    """For any colors and keys."""
 
     def main(comm: Any) -> Any:
         color, key = choices[comm.rank]
@@ -95,18 +96,18 @@ def test_split_is_a_stable_sort_by_key_within_colours(choices: list[tuple[int | 
     assert run(main, len(choices)) == [expected(rank) for rank in range(len(choices))]
 
 
-def test_a_negative_colour_is_refused() -> None:
-    """Some libraries let it pass, the standard does not."""
+def test_a_negative_color_is_rejected() -> None:
+    """Some libraries accept it, the standard does not."""
 
     def main(comm: Any) -> None:
-        with fails("Split on rank 0: colour -3 is negative and not UNDEFINED.", MPI.ERR_ARG):
+        with fails("Split on rank 0: color -3 is negative and not UNDEFINED.", MPI.ERR_ARG):
             comm.Split(-3)
 
     run(main, 1)
 
 
 def test_split_of_a_split_of_a_split() -> None:
-    """Down to single ranks."""
+    """To single ranks."""
 
     def main(comm: Any) -> Any:
         sizes = []
@@ -122,7 +123,7 @@ def test_split_of_a_split_of_a_split() -> None:
 
 
 def test_split_type_follows_the_placement() -> None:
-    """Ranks that share a node; where the model has no nodes, all do."""
+    """Ranks that share a node; without nodes in the model, all ranks do."""
 
     def main(comm: Any) -> Any:
         node = comm.Split_type(MPI.COMM_TYPE_SHARED, -comm.rank)
@@ -137,8 +138,8 @@ def test_split_type_follows_the_placement() -> None:
 
 
 @pytest.mark.parametrize("split_type", [MPI.COMM_TYPE_HW_GUIDED, MPI.COMM_TYPE_RESOURCE_GUIDED])
-def test_a_guided_split_knows_one_resource(split_type: int) -> None:
-    """The memory that a node's ranks share; any other, or none, gives null."""
+def test_a_guided_split_supports_one_resource(split_type: int) -> None:
+    """The shared memory of a node; any other, or none, gives null."""
 
     def main(comm: Any) -> Any:
         nothing = [None, MPI.Info.Create(), MPI.Info.Create([("mpi_hw_resource_type", "hwthread")])]
@@ -153,8 +154,8 @@ def test_a_guided_split_knows_one_resource(split_type: int) -> None:
     assert [nulls for nulls, _, _ in nodes] == [[False] * 3] * 4
 
 
-def test_an_unguided_split_goes_one_level_down_and_says_what_it_found() -> None:
-    """To the nodes, if there are several; below them there is nothing."""
+def test_an_unguided_split_goes_one_level_down_and_names_it() -> None:
+    """To the nodes, if there are several; below them is no level."""
 
     def main(comm: Any) -> Any:
         info = MPI.Info.Create()
@@ -167,11 +168,12 @@ def test_an_unguided_split_goes_one_level_down_and_says_what_it_found() -> None:
     assert run(main, 3) == [(None, False, None)] * 3
 
 
-def test_split_types_that_do_not_exist_are_refused() -> None:
-    """Which is said."""
+def test_unknown_split_types_are_rejected() -> None:
+    """The message says so."""
 
     def main(comm: Any) -> None:
-        with pytest.raises(NotImplementedError, match=r"^Split_type: split type 17 is not emulated; COMM_TYPE_SHARED is\.$"):
+        words = r"^Split_type: split type 17 is not supported; use COMM_TYPE_SHARED\.$"
+        with pytest.raises(NotImplementedError, match=words):
             comm.Split_type(17)
 
     run(main, 1)
@@ -180,18 +182,18 @@ def test_split_types_that_do_not_exist_are_refused() -> None:
 # -- from groups ---------------------------------------------------------------------------------------------------
 
 
-def test_create_makes_a_communicator_of_a_group(carrier: str) -> None:
-    """In the group's order; those outside get null."""
+def test_create_makes_a_communicator_of_a_group(backend: Any) -> None:
+    """In the group's order; other ranks get null."""
 
     def main(comm: Any) -> Any:
         made = comm.Create(comm.Get_group().Incl([2, 0]))
         return type(made) is MPI.Intracomm, world_ranks(made) if made else None
 
-    assert run(main, 3, carrier) == [(True, [2, 0]), (True, None), (True, [2, 0])]
+    assert run(main, 3, backend) == [(True, [2, 0]), (True, None), (True, [2, 0])]
 
 
 def test_create_with_several_groups_at_once() -> None:
-    """Each rank names the one that it is in."""
+    """Each rank passes the one that it is in."""
 
     def main(comm: Any) -> Any:
         halves = [[0, 2], [3, 1]]
@@ -202,7 +204,7 @@ def test_create_with_several_groups_at_once() -> None:
 
 
 def test_create_of_an_empty_group() -> None:
-    """Null for everybody."""
+    """All ranks get COMM_NULL."""
 
     def main(comm: Any) -> Any:
         return bool(comm.Create(MPI.GROUP_EMPTY)), bool(comm.Create_group(MPI.GROUP_EMPTY))
@@ -210,8 +212,8 @@ def test_create_of_an_empty_group() -> None:
     assert run(main, 2) == [(False, False)] * 2
 
 
-def test_create_group_is_called_by_its_members_alone() -> None:
-    """A rank outside need not come, and if it does it gets null at once."""
+def test_create_group_is_called_by_its_members_only() -> None:
+    """Other ranks need not call; if they do, they get null at once."""
 
     def main(comm: Any) -> Any:
         group = comm.Get_group().Incl([2, 0])
@@ -223,8 +225,8 @@ def test_create_group_is_called_by_its_members_alone() -> None:
     assert run(main, 3) == [([2, 0], 1), False, ([2, 0], 0)]
 
 
-def test_create_group_with_other_tags_is_another_call() -> None:
-    """Ranks that use different ones never meet."""
+def test_create_group_with_another_tag_is_another_call() -> None:
+    """Calls with different tags do not match."""
 
     def main(comm: Any) -> None:
         comm.Create_group(comm.Get_group(), comm.rank)
@@ -234,8 +236,8 @@ def test_create_group_with_other_tags_is_another_call() -> None:
 
 
 @pytest.mark.parametrize("call", ["Create", "Create_group"])
-def test_groups_that_cannot_be_used(call: str) -> None:
-    """Null, none at all, or not part of the communicator."""
+def test_invalid_groups_are_rejected(call: str) -> None:
+    """Null, not a group, or not part of the communicator."""
 
     def main(comm: Any) -> None:
         rank, alone = comm.rank, comm.Split(comm.rank)
@@ -250,11 +252,11 @@ def test_groups_that_cannot_be_used(call: str) -> None:
     run(main, 2)
 
 
-# -- to intercommunicators -----------------------------------------------------------------------------------------
+# -- creation of intercommunicators --------------------------------------------------------------------------------
 
 
-def test_two_halves_are_joined(carrier: str) -> None:
-    """The leaders meet on the peer communicator; the others need not know it."""
+def test_two_halves_are_joined(backend: Any) -> None:
+    """The leaders use the peer communicator; the others need not have it."""
 
     def main(comm: Any) -> Any:
         side = comm.rank % 2
@@ -270,11 +272,11 @@ def test_two_halves_are_joined(carrier: str) -> None:
         for rank in range(5)
         for mine, theirs in ((odds, evens) if rank % 2 else (evens, odds),)
     ]
-    assert run(main, 5, carrier) == expected
+    assert run(main, 5, backend) == expected
 
 
-def test_any_rank_may_lead() -> None:
-    """Named by its rank in its own half; the remote leader by its rank on the peer communicator."""
+def test_any_rank_may_be_the_leader() -> None:
+    """Named by its rank in its own half; the remote leader by its rank in the peer communicator."""
 
     def main(comm: Any) -> Any:
         side = int(comm.rank >= 2)
@@ -285,8 +287,8 @@ def test_any_rank_may_lead() -> None:
     assert run(main, 5) == [(1, [4, 3, 2]), (0, [4, 3, 2]), (2, [1, 0]), (1, [1, 0]), (0, [1, 0])]
 
 
-def test_leaders_may_meet_on_an_intercommunicator() -> None:
-    """mpi4py's own signature says Intracomm, MPI does not."""
+def test_the_peer_communicator_may_be_an_intercommunicator() -> None:
+    """mpi4py's signature has Intracomm, MPI allows both."""
 
     def main(comm: Any) -> Any:
         side = comm.rank % 2
@@ -300,8 +302,8 @@ def test_leaders_may_meet_on_an_intercommunicator() -> None:
     assert run(main, 4) == [(1, 1), (1, 0), (1, 3), (1, 2)]
 
 
-def test_tags_tell_pairs_of_leaders_apart() -> None:
-    """Two joins between the same leaders, each side in its own order, cannot be mixed up."""
+def test_tags_distinguish_pairs_of_leaders() -> None:
+    """Two joins between the same leaders, in different orders on each side, do not mix."""
 
     def main(comm: Any) -> Any:
         side = comm.rank
@@ -315,8 +317,8 @@ def test_tags_tell_pairs_of_leaders_apart() -> None:
     assert run(main, 2) == [(2, 1)] * 2
 
 
-def test_joins_that_cannot_be() -> None:
-    """Leaders that are not there, no peer, oneself, and groups that overlap; everybody of a side is told."""
+def test_invalid_joins_are_rejected() -> None:
+    """Missing leaders, no peer, the same rank, and groups that overlap; all ranks of a side get the error."""
 
     def main(comm: Any) -> None:
         rank = comm.rank
@@ -335,8 +337,8 @@ def test_joins_that_cannot_be() -> None:
     run(main, 2)
 
 
-def test_groups_that_overlap_are_never_joined(carrier: str) -> None:
-    """Who is in both would have to be in two calls at once: so the leaders say at once who is in their groups."""
+def test_groups_that_overlap_are_never_joined(backend: Any) -> None:
+    """A rank in both groups would have to make two calls at once, so the leaders compare the groups first."""
 
     def main(comm: Any) -> None:
         groups = [comm.Create(comm.Get_group().Incl(ranks)) for ranks in ([0, 1], [1, 2])]
@@ -346,24 +348,24 @@ def test_groups_that_overlap_are_never_joined(carrier: str) -> None:
             groups[1].Create_intercomm(1, comm, 0)
 
     with pytest.raises(fakempi.RankError, match="Create_intercomm on rank 0: the two groups overlap: world rank 1 is in"):
-        run(main, 3, carrier)
+        run(main, 3, backend)
 
 
-def test_leaders_must_agree_on_the_tag(carrier: str) -> None:
-    """Both groups are told, and can join afterwards."""
+def test_leaders_must_agree_on_the_tag(backend: Any) -> None:
+    """Both groups get the error and can join afterwards."""
 
     def main(comm: Any) -> Any:
         side = comm.rank // 2
         half = comm.Split(side)
-        with fails("Create_intercomm: leader 0 says tag 5, leader 2 says 6.", MPI.ERR_NOT_SAME):
+        with fails("Create_intercomm: leader 0 passes tag 5, leader 2 passes tag 6.", MPI.ERR_NOT_SAME):
             half.Create_intercomm(0, comm, 2 - 2 * side, tag=5 + side)
         return half.Create_intercomm(0, comm, 2 - 2 * side, tag=5).remote_size
 
-    assert run(main, 4, carrier) == [2] * 4
+    assert run(main, 4, backend) == [2] * 4
 
 
-def test_a_leader_that_leads_nobody_is_waited_for() -> None:
-    """It is in the other group, but that one has another leader: the report says who waits for whom."""
+def test_a_missing_leader_is_reported() -> None:
+    """It is in the other group, which has another leader: the report names both ranks."""
 
     def main(comm: Any) -> None:
         side = comm.rank // 2
@@ -373,11 +375,11 @@ def test_a_leader_that_leads_nobody_is_waited_for() -> None:
         run(main, 4)
 
 
-def test_ranks_of_a_side_must_name_the_same_leader() -> None:
-    """They are told what each has said."""
+def test_ranks_of_a_side_must_pass_the_same_leader() -> None:
+    """The error has both arguments."""
 
     def main(comm: Any) -> None:
-        words = "Create_intercomm: rank 0 says local leader and tag are (0, 0), rank 1 says (1, 0)."
+        words = "Create_intercomm: local leader and tag are (0, 0) on rank 0, but (1, 0) on rank 1."
         with fails(words, MPI.ERR_NOT_SAME):
             comm.Create_intercomm(comm.rank, comm, 0)
 
@@ -385,12 +387,38 @@ def test_ranks_of_a_side_must_name_the_same_leader() -> None:
 
 
 def test_an_intercommunicator_is_no_intracommunicator() -> None:
-    """A handle says so when it is made."""
+    """The error is raised when the handle is created."""
 
     def main(comm: Any) -> None:
         inter = MPI.COMM_SELF.Create_intercomm(0, comm, 1 - comm.rank)
-        words = f"MPI on rank {comm.rank}: expecting an intracommunicator, not an intercommunicator."
+        words = f"Intracomm on rank {comm.rank}: expecting an intracommunicator, not an intercommunicator."
         with fails(words, MPI.ERR_COMM, TypeError):
             MPI.Intracomm(inter)
 
     run(main, 2)
+
+
+def test_invalid_tags_are_rejected_when_communicators_are_created() -> None:
+    """Valid tags are 0 to TAG_UB, in every call that takes one."""
+
+    def main(comm: Any) -> None:
+        highest = comm.Get_attr(MPI.TAG_UB)
+        mine = comm.Split(comm.rank)
+        for tag in (-2, -1, highest + 1, 2**40):
+            calls: list[Callable[[], object]] = [
+                partial(comm.Create_group, comm.group, tag),
+                partial(mine.Create_intercomm, 0, comm, 1 - comm.rank, tag),
+                partial(comm.Send, b"", 1 - comm.rank, tag),
+            ]
+            for call in calls:
+                with pytest.raises(MPI.Exception, match=rf"tag {tag} is not in 0\.\.{highest}") as caught:
+                    call()
+                assert caught.value.Get_error_class() == MPI.ERR_TAG
+        for tag in (0, highest):
+            comm.Create_group(comm.group, tag).Free()
+            mine.Create_intercomm(0, comm, 1 - comm.rank, tag).Free()
+        with pytest.raises(TypeError):
+            comm.Create_group(comm.group, "tag")
+        mine.Free()
+
+    fakempi.run(main, 2)

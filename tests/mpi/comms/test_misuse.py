@@ -1,4 +1,4 @@
-"""What belongs to somebody else, or to nobody any more, is refused with a sentence and a place."""
+"""Handles of other ranks and freed handles are rejected with a message and a line."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from fakempi import MPI
 
 
 def failure(main: Callable[[Any], Any], nprocs: int = 2, **options: Any) -> fakempi.RankError:
-    """How a run fails."""
+    """The failure of a run."""
     with pytest.raises(fakempi.RankError) as caught:
         fakempi.run(main, nprocs, **options)
     return caught.value
 
 
-# -- where ---------------------------------------------------------------------------------------------------------
+# -- places --------------------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_argument_is_told_with_its_place(carrier: str) -> None:
-    """The failure of the run says file and line, as all findings do; the error itself knows it."""
+def test_a_wrong_argument_is_reported_with_its_line(backend: Any) -> None:
+    """The failure has file and line, like all findings; the error has them, too."""
 
     def main(comm: Any) -> None:
         if comm.Get_rank() == 1:
             comm.Send(np.zeros(1), 0, tag=-5)
 
     place = f"test_misuse.py:{main.__code__.co_firstlineno + 2}"
-    error = failure(main, carrier=carrier)
+    error = failure(main, backend=backend)
     assert str(error) == f"rank 1 failed with MPIError: Send on rank 1: tag -5 is not in 0..2147483647. ({place})"
     assert isinstance(error.exception, MPI.Exception)
     assert error.exception.place == place
 
 
-def test_a_place_that_is_in_the_sentence_is_not_told_twice() -> None:
-    """As where ranks call different things."""
+def test_a_line_in_the_message_is_not_repeated() -> None:
+    """For example if ranks make different calls."""
 
     def main(comm: Any) -> None:
         comm.Barrier() if comm.Get_rank() else comm.Bcast(np.zeros(1))
@@ -47,7 +47,7 @@ def test_a_place_that_is_in_the_sentence_is_not_told_twice() -> None:
     assert not str(failure(main)).endswith(f"({place})")
 
 
-def test_other_errors_are_told_as_they_are() -> None:
+def test_other_errors_are_unchanged() -> None:
     """Their traceback has the place."""
 
     def main(comm: Any) -> None:
@@ -61,7 +61,7 @@ def test_other_errors_are_told_as_they_are() -> None:
 
 
 def test_a_communicator_that_was_freed_through_another_handle_is_null() -> None:
-    """All handles of a rank are, and those of other ranks are not."""
+    """So are all handles of this rank; handles of other ranks are not."""
 
     def main(comm: Any) -> Any:
         first = comm.Dup()
@@ -81,8 +81,8 @@ def test_a_communicator_that_was_freed_through_another_handle_is_null() -> None:
     assert fakempi.run(main, 2).returns == [[False] * 3, [True] * 3]
 
 
-def test_what_was_begun_on_a_freed_communicator_goes_on() -> None:
-    """Whichever handle it was begun and freed through."""
+def test_pending_operations_on_a_freed_communicator_continue() -> None:
+    """Through any handle."""
 
     def main(comm: Any) -> Any:
         first = comm.Dup()
@@ -96,19 +96,19 @@ def test_what_was_begun_on_a_freed_communicator_goes_on() -> None:
     assert fakempi.run(main, 2).returns == [1.0, 2.0]
 
 
-def test_ranks_that_create_with_different_groups_are_told(carrier: str) -> None:
-    """All members of a group must give it."""
+def test_create_with_different_groups_is_reported(backend: Any) -> None:
+    """All members of a group must pass it."""
 
     def main(comm: Any) -> None:
         group = comm.Get_group()
         comm.Create(group.Incl([0, 1]) if comm.Get_rank() != 1 else group.Incl([1, 0]))
 
-    words = "Create: rank 0 gives a group of 2 ranks, among them rank 1, which gives another one (2 ranks): all ranks of"
-    assert words in str(failure(main, 3, carrier=carrier))
+    words = "Create: rank 0 passes a group of 2 ranks that contains rank 1, but rank 1 passes a different group, of 2 ranks:"
+    assert f"{words} all members of a group must pass that group." in str(failure(main, 3, backend=backend))
 
 
-def test_ranks_may_create_groups_that_do_not_meet() -> None:
-    """Each its own; who is in none gives the empty one, or any other."""
+def test_ranks_may_create_disjoint_groups() -> None:
+    """Each rank passes its own; ranks in no group pass the empty one, or any other."""
 
     def main(comm: Any) -> Any:
         group, rank = comm.Get_group(), comm.Get_rank()
@@ -133,8 +133,8 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_request_of_another_rank_is_refused(way: str) -> None:
-    """Ranks share globals here, which they do not on a real MPI."""
+def test_the_request_of_another_rank_is_rejected(way: str) -> None:
+    """Ranks share globals here, unlike on a real MPI."""
     kept: dict[int, Any] = {}
 
     def main(comm: Any) -> None:
@@ -143,5 +143,5 @@ def test_the_request_of_another_rank_is_refused(way: str) -> None:
         if comm.Get_rank() == 1:
             WAYS[way](kept[0])
 
-    words = "on rank 1: the request belongs to rank 0: was it kept in a global, which all ranks share?"
+    words = "on rank 1: the request belongs to rank 0: store it in a local variable, not in a global one."
     assert words in str(failure(main))

@@ -1,4 +1,4 @@
-"""COMM_WORLD and COMM_SELF: one name for all ranks, which stands for the running rank's own."""
+"""COMM_WORLD and COMM_SELF: one name for all ranks that refers to the running rank's communicators."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import fakempi
 from fakempi import MPI
 
 WORLD, SELF = MPI.COMM_WORLD, MPI.COMM_SELF
-"""Bound when this module was imported, as programs do it."""
+"""Bound when this module was imported, as in programs."""
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 class Mine(MPI.Intracomm):
-    """A communicator of a program's own class."""
+    """A user-defined communicator class."""
 
 
-def test_in_a_rank_the_world_is_its_own(carrier: str) -> None:
-    """The same object that main is given; itself is alone with itself."""
+def test_in_a_rank_the_world_is_the_argument_of_main(backend: Any) -> None:
+    """The same object; COMM_SELF has one rank."""
 
     def main(comm: Any) -> Any:
         own = MPI.COMM_SELF
         return MPI.COMM_WORLD is comm, own is MPI.COMM_SELF, own.rank, own.size, own.group.Translate_ranks()
 
-    assert run(main, 3, carrier) == [(True, True, 0, 1, [rank]) for rank in range(3)]
+    assert run(main, 3, backend) == [(True, True, 0, 1, [rank]) for rank in range(3)]
 
 
-def test_names_bound_before_the_run_stand_for_the_running_ranks_own(carrier: str) -> None:
-    """For everything that a communicator can be asked."""
+def test_names_bound_before_the_run_refer_to_the_running_rank(backend: Any) -> None:
+    """For every method of a communicator."""
 
     def main(comm: Any) -> Any:
         facts = WORLD.rank, WORLD.Get_size(), comm == WORLD, comm == WORLD, bool(WORLD), WORLD.name, SELF.size
@@ -41,11 +41,11 @@ def test_names_bound_before_the_run_stand_for_the_running_ranks_own(carrier: str
         return facts, around, WORLD.Compare(comm) == MPI.IDENT, SELF == MPI.COMM_SELF, WORLD == SELF
 
     expected = [((rank, 3, True, True, True, "MPI_COMM_WORLD", 1), (rank - 1) % 3, True, True, False) for rank in range(3)]
-    assert run(main, 3, carrier) == expected
+    assert run(main, 3, backend) == expected
 
 
-def test_they_can_be_duplicated_split_and_joined() -> None:
-    """What comes out is an ordinary communicator of the running rank."""
+def test_predefined_communicators_can_be_duplicated_split_and_joined() -> None:
+    """The result is an ordinary communicator of the running rank."""
 
     def main(comm: Any) -> Any:
         made = [WORLD.Dup(), WORLD.Split(0), WORLD.Create(WORLD.group), SELF.Dup(), WORLD.Idup()[0], MPI.Intracomm(WORLD)]
@@ -57,7 +57,7 @@ def test_they_can_be_duplicated_split_and_joined() -> None:
     assert run(main, 2) == [(True, [2, 2, 2, 1, 2, 2], 1 - rank, True) for rank in range(2)]
 
 
-def test_requests_probes_and_persistent_requests_work_on_them() -> None:
+def test_requests_probes_and_persistent_requests_work_on_predefined_communicators() -> None:
     """As on any handle."""
 
     def main(comm: Any) -> Any:
@@ -71,8 +71,8 @@ def test_requests_probes_and_persistent_requests_work_on_them() -> None:
     assert run(main, 2) == [(b"x", "y")] * 2
 
 
-def test_what_is_put_on_them_is_each_ranks_own() -> None:
-    """Names, attributes, error handlers; and it is gone when the run is."""
+def test_properties_of_predefined_communicators_belong_to_each_rank() -> None:
+    """Names, attributes, error handlers; they end with the run."""
     key = MPI.Comm.Create_keyval()
 
     def main(comm: Any) -> Any:
@@ -87,8 +87,8 @@ def test_what_is_put_on_them_is_each_ranks_own() -> None:
         assert run(main, 2) == [(fresh, f"world of {rank}", rank, True) for rank in range(2)]
 
 
-def test_they_can_be_pickled() -> None:
-    """And mean, where they are unpickled, whoever runs there."""
+def test_predefined_communicators_can_be_pickled() -> None:
+    """Unpickled, they refer to the running rank."""
     packed = pickle.dumps((WORLD, SELF))
 
     def main(comm: Any) -> Any:
@@ -99,16 +99,16 @@ def test_they_can_be_pickled() -> None:
     assert run(main, 2) == [(rank, 1, True, True) for rank in range(2)]
 
 
-def test_outside_a_run_they_are_the_same_names() -> None:
-    """Which stand for a world of one there, and for the running rank's own in each run that follows."""
+def test_outside_a_run_they_refer_to_the_singleton() -> None:
+    """In each later run they refer to the running rank."""
     assert MPI.COMM_WORLD is WORLD
     assert isinstance(WORLD, MPI.Intracomm)
     assert [repr(WORLD), repr(SELF)] == ["<COMM_WORLD of the running rank>", "<COMM_SELF of the running rank>"]
     assert (WORLD.size, run(lambda comm: WORLD.size, 2), WORLD.size) == (1, [2, 2], 1)
 
 
-def test_a_world_of_one_is_not_oneself() -> None:
-    """Two communicators, though of the same rank."""
+def test_world_and_self_of_a_singleton_are_different() -> None:
+    """Two communicators of the same rank."""
 
     def main(comm: Any) -> Any:
         return comm == MPI.COMM_SELF, comm.Compare(MPI.COMM_SELF) == MPI.CONGRUENT
@@ -116,8 +116,8 @@ def test_a_world_of_one_is_not_oneself() -> None:
     assert run(main, 1) == [(False, True)]
 
 
-def test_each_run_has_a_world_of_its_own() -> None:
-    """One inside another, too."""
+def test_each_run_has_a_separate_world() -> None:
+    """A nested run, too."""
 
     def inner(comm: Any) -> Any:
         return WORLD.size, comm.sendrecv(comm.rank, 1 - comm.rank, source=1 - comm.rank)

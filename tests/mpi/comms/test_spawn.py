@@ -1,4 +1,4 @@
-"""Spawn: processes that are born while a program runs."""
+"""Spawn: processes that are created while a program runs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fakempi import MPI, Hockney, TwoLevel
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """Return the results of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -35,7 +35,7 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 def line(function: Callable[..., Any], text: str) -> str:
-    """File and line at which a text stands in a function of this file."""
+    """File and line of a text in a function of this file."""
     with open(__file__, encoding="utf-8") as file:
         for number, each in enumerate(file, 1):
             if number >= function.__code__.co_firstlineno and text in each:
@@ -47,13 +47,13 @@ def idle(comm: Any) -> None:
     """A process that does nothing."""
 
 
-# -- who is who ----------------------------------------------------------------------------------------------------
+# -- parents and children ------------------------------------------------------------------------------------------
 
 
 @given(n=st.integers(1, 5), m=st.integers(1, 6), data=st.data())
 @settings(max_examples=15)
-def test_parents_and_children_reach_each_other(carrier: str, n: int, m: int, data: st.DataObject) -> None:
-    """Each child has a message for each parent and gets one back, whoever is the root."""
+def test_parents_and_children_exchange_messages(backend: Any, n: int, m: int, data: st.DataObject) -> None:
+    """Each child sends a message to each parent and gets one back, for every root."""
     root = data.draw(st.integers(0, n - 1))
 
     def child(comm: Any, greeting: str) -> None:
@@ -75,14 +75,14 @@ def test_parents_and_children_reach_each_other(carrier: str, n: int, m: int, dat
             children.send((comm.rank, rank), rank)
         return heard
 
-    done = fakempi.run(main, n, carrier=carrier)
+    done = fakempi.run(main, n, backend=backend)
     assert done.returns == [[("hello", child, parent) for child in range(m)] for parent in range(n)]
     assert done.messages == 2 * n * m
     assert len(done.clocks) == n + m
 
 
-def test_children_begin_at_the_moment_when_the_last_parent_has_come(carrier: str) -> None:
-    """And spawning takes no time."""
+def test_children_start_when_the_last_parent_has_called(backend: Any) -> None:
+    """Spawning takes no time."""
     began = []
 
     def child(comm: Any) -> None:
@@ -94,7 +94,7 @@ def test_children_begin_at_the_moment_when_the_last_parent_has_come(carrier: str
         comm.Spawn(child, None, 2)
         return MPI.Wtime()
 
-    done = fakempi.run(main, 3, carrier=carrier)
+    done = fakempi.run(main, 3, backend=backend)
     assert began == [(0, 6), (1, 6)]
     assert done.returns == [6, 6, 6]
     assert done.clocks == [6, 6, 6, 6, 7]
@@ -103,8 +103,8 @@ def test_children_begin_at_the_moment_when_the_last_parent_has_come(carrier: str
 
 @given(generations=st.integers(1, 4), width=st.integers(1, 3))
 @settings(max_examples=10)
-def test_children_spawn_children(carrier: str, generations: int, width: int) -> None:
-    """Each generation as wide as the one before and one more; the sum of all that live comes back up."""
+def test_children_spawn_children(backend: Any, generations: int, width: int) -> None:
+    """Each generation has one rank more than the previous one; the sum over all is returned."""
 
     def live(comm: Any, left: int) -> int:
         total: int = comm.size
@@ -117,14 +117,14 @@ def test_children_spawn_children(carrier: str, generations: int, width: int) -> 
             parent.send(total, 0)
         return total
 
-    done = fakempi.run(live, width, generations, carrier=carrier)
+    done = fakempi.run(live, width, generations, backend=backend)
     assert done.returns[0] == sum(range(width, width + generations + 1)) == len(done.clocks)
 
 
-def test_both_groups_merge_split_and_work_together(carrier: str) -> None:
-    """As of any intercommunicator."""
+def test_both_groups_merge_split_and_work_together(backend: Any) -> None:
+    """As for any intercommunicator."""
 
-    def everybody(inter: Any, high: bool) -> Any:
+    def everyone(inter: Any, high: bool) -> Any:
         both = inter.Merge(high)
         total = both.allreduce(both.rank)
         odd = inter.Split(inter.rank % 2)
@@ -137,22 +137,22 @@ def test_both_groups_merge_split_and_work_together(carrier: str) -> None:
         return both.rank, both.size, total, sizes, heard
 
     def child(comm: Any) -> None:
-        found = everybody(comm.Get_parent(), True)
+        found = everyone(comm.Get_parent(), True)
         assert comm.Get_parent() == MPI.COMM_NULL  # it was freed
         assert found == (comm.rank + 2, 5, 10, [(2, 1), (1, 1), (2, 1)][comm.rank], [0, 10, None][comm.rank])
 
     def main(comm: Any) -> Any:
-        return everybody(comm.Spawn(child, maxprocs=3), False)
+        return everyone(comm.Spawn(child, maxprocs=3), False)
 
-    assert run(main, 2, carrier) == [(0, 5, 10, (1, 2), 1), (1, 5, 10, (1, 1), 11)]
+    assert run(main, 2, backend) == [(0, 5, 10, (1, 2), 1), (1, 5, 10, (1, 1), 11)]
 
 
 @given(n=st.integers(1, 4), m=st.integers(1, 5))
 @settings(max_examples=10)
-def test_parents_and_children_call_collectives(carrier: str, n: int, m: int) -> None:
-    """Between the two groups, as between any."""
+def test_parents_and_children_call_collectives(backend: Any, n: int, m: int) -> None:
+    """Between the two groups, as for any intercommunicator."""
 
-    def everybody(inter: Any, mine: int) -> Any:
+    def everyone(inter: Any, mine: int) -> Any:
         total = np.zeros(1)
         inter.Allreduce(np.array([float(mine)]), total)
         return inter.allgather(mine), total[0]
@@ -160,24 +160,24 @@ def test_parents_and_children_call_collectives(carrier: str, n: int, m: int) -> 
     def child(comm: Any) -> None:
         parent = comm.Get_parent()
         assert parent.bcast(None, 0) == "go"
-        assert everybody(parent, 10 + comm.rank) == (list(range(n)), sum(range(n)))
+        assert everyone(parent, 10 + comm.rank) == (list(range(n)), sum(range(n)))
         assert parent.Split(0).gather(comm.rank, n - 1) is None
         parent.Disconnect()
 
     def main(comm: Any) -> Any:
         children = comm.Spawn(child, maxprocs=m)
         children.bcast("go", MPI.ROOT if comm.rank == 0 else MPI.PROC_NULL)
-        found = everybody(children, comm.rank)
+        found = everyone(children, comm.rank)
         gathered = children.Split(0).gather(None, MPI.ROOT if comm.rank == n - 1 else MPI.PROC_NULL)
         children.Disconnect()
         return *found, gathered
 
     theirs = list(range(10, 10 + m))
-    assert run(main, n, carrier) == [(theirs, sum(theirs), list(range(m)) if rank == n - 1 else None) for rank in range(n)]
+    assert run(main, n, backend) == [(theirs, sum(theirs), list(range(m)) if rank == n - 1 else None) for rank in range(n)]
 
 
-def test_buffers_go_to_children() -> None:
-    """Straight to their place, in modelled time."""
+def test_buffers_are_sent_to_children() -> None:
+    """Directly into their buffers, in modeled time."""
 
     def child(comm: Any) -> None:
         data = np.empty(4)
@@ -196,8 +196,8 @@ def test_buffers_go_to_children() -> None:
     assert done.sent == [(3, 96), (0, 0), (0, 0), (0, 0)]
 
 
-def test_several_programs_at_once_share_a_world(carrier: str) -> None:
-    """Each knows the number of its program."""
+def test_several_programs_share_a_world(backend: Any) -> None:
+    """Each has its program number."""
 
     def worker(comm: Any, *args: Any) -> None:
         parent = comm.Get_parent()
@@ -216,10 +216,10 @@ def test_several_programs_at_once_share_a_world(carrier: str) -> None:
         return [children.recv(source=rank) for rank in range(3)], alone.recv()
 
     programs = [(0, 3, 0, ("a", 1)), (1, 3, 0, ("a", 1)), (2, 3, 1, ("other",))]
-    assert run(main, 2, carrier) == [(programs, (0, 1, 0, ("other",))), [[0, 0], [0]]]
+    assert run(main, 2, backend) == [(programs, (0, 1, 0, ("other",))), [[0, 0], [0]]]
 
 
-def test_a_thousand_children(carrier: str) -> None:
+def test_a_thousand_children(backend: Any) -> None:
     """Of one parent."""
 
     def child(comm: Any) -> None:
@@ -233,11 +233,11 @@ def test_a_thousand_children(carrier: str) -> None:
         children.Disconnect()
         return total
 
-    assert run(main, 1, carrier) == [sum(range(1000))]
+    assert run(main, 1, backend) == [sum(range(1000))]
 
 
-def test_the_universe_has_as_many_places_as_the_placement() -> None:
-    """Where there is none, as many as were started."""
+def test_the_universe_size_is_that_of_the_placement() -> None:
+    """Without a placement, the number of started ranks."""
 
     def main(comm: Any) -> Any:
         comm.Spawn(idle)
@@ -248,7 +248,7 @@ def test_the_universe_has_as_many_places_as_the_placement() -> None:
 
 
 def test_children_take_the_next_places() -> None:
-    """Of a cluster; there must be some left."""
+    """Of a cluster; without free places the call fails."""
 
     def child(comm: Any) -> None:
         comm.Get_parent().send(MPI.Get_processor_name(), 0)
@@ -263,8 +263,8 @@ def test_children_take_the_next_places() -> None:
     def crowded(comm: Any) -> None:
         site = line(crowded, "comm." + "Spawn(idle, maxprocs=3)")
         words = (
-            f"Spawn at {site}: no place for 3 new processes, 2 are there. "
-            "TwoLevel: placement names the nodes of 4 ranks, there is none for 4."
+            f"Spawn at {site}: no place for 3 new processes in addition to the 2 that exist. "
+            "TwoLevel: placement has nodes for 4 ranks, and none for rank 4."
         )
         with fails(words, MPI.ERR_SPAWN):
             comm.Spawn(idle, maxprocs=3)
@@ -273,8 +273,8 @@ def test_children_take_the_next_places() -> None:
     run(crowded, 2, cost=TwoLevel(placement="aabb"))
 
 
-def test_the_same_program_gives_the_same_record(carrier: str) -> None:
-    """On every run and on both carriers."""
+def test_the_same_program_gives_the_same_trace(backend: Any) -> None:
+    """On every run and on both backends."""
 
     def child(comm: Any) -> None:
         parent = comm.Get_parent()
@@ -291,15 +291,15 @@ def test_the_same_program_gives_the_same_record(carrier: str) -> None:
                 order.append((status.source, MPI.Wtime()))
         return order
 
-    first, second = (fakempi.run(main, 2, carrier=each, trace=True) for each in (carrier, "threads"))
+    first, second = (fakempi.run(main, 2, backend=each, trace=True) for each in (backend, "threads"))
     assert first.trace is not None
     assert second.trace is not None
     assert (first.returns, first.clocks, first.trace.transfers) == (second.returns, second.clocks, second.trace.transfers)
 
 
 @given(seed=st.integers(0, 5))
-def test_other_schedules_give_the_same_answers(carrier: str, seed: int) -> None:
-    """Whoever comes first."""
+def test_other_schedules_give_the_same_results(backend: Any, seed: int) -> None:
+    """In any order of arrival."""
 
     def child(comm: Any) -> None:
         comm.Get_parent().send(comm.allreduce(comm.rank), 0)
@@ -308,14 +308,14 @@ def test_other_schedules_give_the_same_answers(carrier: str, seed: int) -> None:
         children = [comm.Split(comm.rank).Spawn(child, maxprocs=size) for size in (1, 3)]
         return [group.recv() for group in children]
 
-    assert run(main, 3, carrier, seed=seed) == [[0, 3]] * 3
+    assert run(main, 3, backend, seed=seed) == [[0, 3]] * 3
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------
 
 
-def test_a_child_that_fails_ends_the_run_and_is_named(carrier: str) -> None:
-    """By its rank, its group and where that was spawned."""
+def test_a_child_that_fails_ends_the_run_and_is_named(backend: Any) -> None:
+    """By its rank, its group and the place of the spawn."""
 
     def child(comm: Any) -> None:
         if comm.rank == 2:
@@ -326,14 +326,14 @@ def test_a_child_that_fails_ends_the_run_and_is_named(carrier: str) -> None:
         comm.Spawn(child, maxprocs=3).recv()
 
     with pytest.raises(fakempi.RankError) as caught:
-        run(main, 2, carrier)
+        run(main, 2, backend)
     name = f"rank 2 of the group spawned at {line(main, 'comm.Spawn(child')}"
     assert str(caught.value) == f"{name} failed with ValueError: no luck"
     assert (caught.value.rank, caught.value.name) == (4, name)
 
 
-def test_a_deadlock_names_children_unmistakably(carrier: str) -> None:
-    """Two groups from one line are counted."""
+def test_a_deadlock_names_children_unambiguously(backend: Any) -> None:
+    """Two groups from one line are numbered."""
 
     def child(comm: Any, number: int) -> None:
         comm.Get_parent().recv(tag=number)
@@ -344,20 +344,20 @@ def test_a_deadlock_names_children_unmistakably(carrier: str) -> None:
         children.recv(source=1, tag=5)
 
     with pytest.raises(fakempi.DeadlockError) as caught:
-        run(main, 1, carrier)
+        run(main, 1, backend)
     spawned, receives = line(main, "comm.Spawn(child"), line(child, "recv(tag=number)")
     first, second = (f"of the {which} group spawned at {spawned}" for which in ("1st", "2nd"))
     assert str(caught.value).splitlines() == [
-        "deadlock at t = 0 s: 5 of 5 ranks wait, and nothing else can happen.",
+        "deadlock at t = 0 s: 5 of 5 ranks are blocked, and nothing can wake them.",
         "  rank 0: recv(source=1, tag=5 on intercommunicator 5 (1 + 2 ranks)) at " + line(main, "tag=5") + ", since t = 0",
         f"  ranks 0-1 {first}: recv(source=ANY, tag=0 on intercommunicator 3 (1 + 2 ranks)) at {receives}, since t = 0",
         f"  ranks 0-1 {second}: recv(source=ANY, tag=1 on intercommunicator 5 (1 + 2 ranks)) at {receives}, since t = 0",
     ]
-    assert [one.rank for one in caught.value.stuck] == [0, 1, 2, 3, 4]
+    assert [one.rank for one in caught.value.blocked] == [0, 1, 2, 3, 4]
 
 
-def test_a_deadlock_within_a_childs_world_speaks_of_its_ranks(carrier: str) -> None:
-    """The circle too."""
+def test_a_deadlock_within_a_childs_world_has_its_ranks(backend: Any) -> None:
+    """Also in the cycle."""
 
     def child(comm: Any) -> None:
         comm.recv(source=(comm.rank + 1) % comm.size)
@@ -366,23 +366,23 @@ def test_a_deadlock_within_a_childs_world_speaks_of_its_ranks(carrier: str) -> N
         comm.Spawn(child, maxprocs=2)
 
     with pytest.raises(fakempi.DeadlockError) as caught:
-        run(main, 1, carrier)
+        run(main, 1, backend)
     group = f"of the group spawned at {line(main, 'comm.Spawn(child')}"
     receives = line(child, "comm.recv(source=(")
     assert str(caught.value).splitlines() == [
-        "deadlock at t = 0 s: 2 of 3 ranks wait, and nothing else can happen.",
+        "deadlock at t = 0 s: 2 of 3 ranks are blocked, and nothing can wake them.",
         f"  rank 0 {group}: recv(source=1, tag=ANY) at {receives}, since t = 0",
         f"  rank 1 {group}: recv(source=0, tag=ANY) at {receives}, since t = 0",
         f"  cycle: 0 {group} → 1 {group} → 0 {group}",
     ]
 
 
-def test_complaints_name_children_too() -> None:
+def test_findings_name_children_too() -> None:
     """By the same rule."""
 
     def child(comm: Any) -> None:
         group = f"rank 0 of the group spawned at {line(main, 'comm.Spawn(child')}"
-        with fails(f"Send on {group}: dest 5 is not in 0..0: the communicator has 1 ranks.", MPI.ERR_RANK):
+        with fails(f"Send on {group}: dest 5 is not in 0..0: the communicator has 1 rank.", MPI.ERR_RANK):
             comm.Send(b"", 5)
 
     def main(comm: Any) -> None:
@@ -391,8 +391,8 @@ def test_complaints_name_children_too() -> None:
     run(main, 1)
 
 
-def test_a_parent_that_does_not_come() -> None:
-    """Is awaited, by name."""
+def test_a_missing_parent_is_reported() -> None:
+    """The report names it."""
 
     def main(comm: Any) -> None:
         if comm.rank:
@@ -410,21 +410,21 @@ def test_a_parent_that_does_not_come() -> None:
         ({"maxprocs": -3}, MPI.ERR_ARG, ValueError, "maxprocs is -3; at least 1 process must be spawned."),
         ({"maxprocs": 1.5}, MPI.ERR_ARG, TypeError, "maxprocs is 1.5, not an integer."),
         ({"maxprocs": "2"}, MPI.ERR_ARG, TypeError, "maxprocs is '2', not an integer."),
-        ({"command": 7}, MPI.ERR_ARG, TypeError, "command is 7: neither a function nor the path of a script."),
+        ({"command": 7}, MPI.ERR_ARG, TypeError, "command is 7, not a function or the path of a script."),
         ({"info": {}}, MPI.ERR_INFO, TypeError, "info is {}, not an Info."),
         ({"command": "a.py", "args": [1]}, MPI.ERR_ARG, TypeError, "a script's args are strings, not 1."),
         (
             {"command": "ls"}, MPI.ERR_SPAWN, MPI.Exception,
-            "'ls' is no Python script (.py), and other programs cannot be run in this process.",
+            "'ls' is not a Python script (.py); other programs cannot run in this process.",
         ),
         (
             {"command": "python3"}, MPI.ERR_SPAWN, MPI.Exception,
-            "python3 is to run nothing: args must begin with a script, or -m and a module.",
+            "python3 has nothing to run: args must begin with a script or -m and a module.",
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_spawned(arguments: dict[str, Any], code: int, kind: type[BaseException], words: str) -> None:
-    """Everybody is told what the root was."""
+def test_invalid_spawn_arguments(arguments: dict[str, Any], code: int, kind: type[BaseException], words: str) -> None:
+    """All ranks get the error of the root."""
 
     def main(comm: Any) -> None:
         with fails(f"Spawn on rank 1: {words}", code, kind):
@@ -439,15 +439,15 @@ def test_what_cannot_be_spawned(arguments: dict[str, Any], code: int, kind: type
     [
         (("a.py",), ValueError, "command is 'a.py', not a sequence of commands."),
         pytest.param((idle,), ValueError, f"command is {idle!r}, not a sequence of commands.", id="a function"),
-        (([],), ValueError, "there are no commands."),
+        (([],), ValueError, "the sequence of commands is empty."),
         (([idle, idle], [[]]), ValueError, "expecting 2 items of args, one for each command, got 1."),
         (([idle], None, [1, 2]), ValueError, "expecting 1 items of maxprocs, one for each command, got 2."),
         (([idle], None, None, []), ValueError, "expecting 1 items of info, one for each command, got 0."),
         (([idle], None, [0]), ValueError, "maxprocs is 0; at least 1 process must be spawned."),
     ],
 )
-def test_lists_that_do_not_fit(arguments: tuple[Any, ...], kind: type[BaseException], words: str) -> None:
-    """Of several commands."""
+def test_invalid_lists_are_rejected(arguments: tuple[Any, ...], kind: type[BaseException], words: str) -> None:
+    """For several commands."""
 
     def main(comm: Any) -> None:
         with fails(f"Spawn_multiple on rank 0: {words}", MPI.ERR_ARG, kind):
@@ -456,8 +456,8 @@ def test_lists_that_do_not_fit(arguments: tuple[Any, ...], kind: type[BaseExcept
     run(main, 2)
 
 
-def test_ranks_that_disagree_on_the_root() -> None:
-    """Or on the call."""
+def test_different_roots_are_rejected() -> None:
+    """Different calls, too."""
 
     def main(comm: Any) -> None:
         with fails("Spawn: root is 0 on rank 0 but 1 on rank 1.", MPI.ERR_NOT_SAME):
@@ -477,8 +477,8 @@ def test_ranks_that_disagree_on_the_root() -> None:
         run(mixed, 2)
 
 
-def test_info_that_changes_nothing_is_accepted() -> None:
-    """Hosts and soft limits, for instance; all that was asked for are started."""
+def test_info_without_effect_is_accepted() -> None:
+    """Hosts and soft limits, for example; all requested processes are started."""
 
     def main(comm: Any) -> int:
         info = MPI.Info.Create({"host": "elsewhere", "soft": "1:2"})
@@ -488,20 +488,20 @@ def test_info_that_changes_nothing_is_accepted() -> None:
     assert run(main, 1) == [3]
 
 
-# -- the end -------------------------------------------------------------------------------------------------------
+# -- end of processes ----------------------------------------------------------------------------------------------
 
 
-class Held:
-    """Something that a process holds."""
+class HeldObject:
+    """An object that a process holds."""
 
 
 @pytest.mark.parametrize("how", ["returns", "fails", "hangs"])
-def test_what_children_held_is_gone_after_the_run(carrier: str, how: str) -> None:
+def test_objects_of_children_are_freed_after_the_run(backend: Any, how: str) -> None:
     """However it ended."""
-    held: list[weakref.ref[Held]] = []
+    held: list[weakref.ref[HeldObject]] = []
 
     def child(comm: Any) -> None:
-        mine = Held()
+        mine = HeldObject()
         held.append(weakref.ref(mine))
         parent = comm.Get_parent()
         parent.send(mine.__class__.__name__, 0)
@@ -517,24 +517,24 @@ def test_what_children_held_is_gone_after_the_run(carrier: str, how: str) -> Non
                 children.recv(source=rank)
 
     with suppress(fakempi.RunError):
-        fakempi.run(main, 2, carrier=carrier)
+        fakempi.run(main, 2, backend=backend)
     gc.collect()
     assert len(held) == 3
     assert [one() for one in held] == [None] * 3
 
 
-def test_a_parent_may_end_before_its_children(carrier: str) -> None:
+def test_a_parent_may_end_before_its_children(backend: Any) -> None:
     """The run lasts until the last of them."""
 
     def child(comm: Any) -> None:
         fakempi.compute(9)
 
-    done = fakempi.run(lambda comm: bool(comm.Spawn(child)), 1, carrier=carrier)
+    done = fakempi.run(lambda comm: bool(comm.Spawn(child)), 1, backend=backend)
     assert (done.returns, done.clocks, done.time) == ([True], [0, 9], 9)
 
 
-def test_any_abort_ends_all(carrier: str) -> None:
-    """Parents and other children as well."""
+def test_any_abort_ends_all_processes(backend: Any) -> None:
+    """Parents and other children, too."""
 
     def child(comm: Any) -> None:
         if comm.rank:
@@ -545,4 +545,4 @@ def test_any_abort_ends_all(carrier: str) -> None:
         comm.Spawn(child, maxprocs=2).recv()
 
     with pytest.raises(fakempi.RankError, match=r"^rank 1 of the group spawned at .* failed with Aborted: Abort\(3\)"):
-        run(main, 1, carrier)
+        run(main, 1, backend)

@@ -1,4 +1,4 @@
-"""Split, Split_type and Create by an algorithm: the same communicators as for free, in as much time as it takes."""
+"""Split, Split_type and Create by an algorithm: the same communicators as by default, in the algorithm's time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import fakempi
 from collectives.split import UNDEFINED
 from fakempi import MPI, Hockney, TwoLevel
 from fakempi.errors import DeadlockError, MPIValueError, RankError
+from tests.loops import for_each
 
 COST = Hockney(t_s=1, t_w=0, eager_limit=0)
 NAMES = sorted(each.name for each in collectives.CATALOGUE if each.kind == "split")
@@ -20,7 +21,7 @@ View = tuple[int, int, list[int]] | None
 
 
 def view_of(comm: Any) -> View:
-    """Rank, size, and everybody's rank in the world; it must carry messages too."""
+    """Rank, size, and all ranks in COMM_WORLD; messages must work, too."""
     if comm == MPI.COMM_NULL:
         return None
     world, group = MPI.COMM_WORLD.Get_group(), comm.Get_group()
@@ -33,10 +34,10 @@ PLANS = st.lists(st.tuples(st.sampled_from([None, 0, 1, 2, 7, 2**31 - 1]), st.in
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(plan=PLANS, carrier=st.sampled_from(["greenlets", "threads"]))
-@settings(max_examples=12, deadline=None)
-def test_the_communicators_are_the_same_as_for_free(name: str, plan: list[tuple[int | None, int]], carrier: str) -> None:
-    """Colours, UNDEFINED among them, and keys of any kind; twice, the second time within what came of the first."""
+@given(plan=PLANS, backend=st.sampled_from(["greenlets", "threads"]))
+@settings(max_examples=6, deadline=None)
+def test_the_communicators_are_the_same_as_by_default(name: str, plan: list[tuple[int | None, int]], backend: Any) -> None:
+    """Colors including UNDEFINED, and keys of any kind; twice, the second time within a result of the first."""
 
     def main(comm: Any) -> Any:
         color, key = plan[comm.Get_rank()]
@@ -44,16 +45,15 @@ def test_the_communicators_are_the_same_as_for_free(name: str, plan: list[tuple[
         seen = view_of(part)
         return seen if seen is None else (seen, view_of(part.Split(part.Get_rank() % 2, -key)))
 
-    free = fakempi.run(main, len(plan), cost=COST, carrier=carrier)
-    by_name = fakempi.run(main, len(plan), cost=COST, carrier=carrier, algorithms={"split": name})
+    free = fakempi.run(main, len(plan), cost=COST, backend=backend)
+    by_name = fakempi.run(main, len(plan), cost=COST, backend=backend, algorithms={"split": name})
     assert by_name.returns == free.returns
 
 
-@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", [1, 2, 6, 16, 33])
-def test_it_takes_as_long_as_the_algorithm_and_as_many_messages(name: str, size: int, carrier: str) -> None:
-    """On every rank, to the last bit; for free it takes no time and no message."""
+@for_each("size, backend", [(1, "greenlets"), (2, "greenlets"), (6, "threads"), (16, "greenlets"), (33, "greenlets")])
+def test_time_and_messages_are_those_of_the_algorithm(name: str, size: int, backend: Any) -> None:
+    """On every rank, exactly; by default there is no time and no message."""
     algorithm = collectives.find("split", name, kind="split")
     widths = {} if name == "radix" else {"widths": (0, 0)}
     cost = TwoLevel(4, intra=Hockney(3, 1), inter=Hockney(50, 2), eager_limit=0)
@@ -68,17 +68,17 @@ def test_it_takes_as_long_as_the_algorithm_and_as_many_messages(name: str, size:
         own = color(comm.Get_rank())
         algorithm.run(comm, UNDEFINED if own is None else own, -comm.Get_rank(), **widths)
 
-    asked = fakempi.run(split, size, cost=cost, carrier=carrier, algorithms={"split": name})
-    itself = fakempi.run(alone, size, cost=cost, carrier=carrier)
-    free = fakempi.run(split, size, cost=cost, carrier=carrier)
-    assert (asked.clocks, asked.sent, asked.received) == (itself.clocks, itself.sent, itself.received)
+    requested = fakempi.run(split, size, cost=cost, backend=backend, algorithms={"split": name})
+    itself = fakempi.run(alone, size, cost=cost, backend=backend)
+    free = fakempi.run(split, size, cost=cost, backend=backend)
+    assert (requested.clocks, requested.sent, requested.received) == (itself.clocks, itself.sent, itself.received)
     assert (free.time, free.messages) == (0, 0)
-    assert (asked.time > 0) == (size > 1)
+    assert (requested.time > 0) == (size > 1)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "radix"])
 def test_nodes_are_found_by_name(name: str) -> None:
-    """Split_type with hosts that are called something."""
+    """Split_type with host names."""
     cost = TwoLevel(placement=["b", "a", "b", "long-name", "a", "b"], intra=COST, inter=COST)
     run = fakempi.run(lambda comm: view_of(comm.Split_type(MPI.COMM_TYPE_SHARED)), 6, cost=cost, algorithms={"split": name})
     groups = [[0, 2, 5], [1, 4], [0, 2, 5], [3], [1, 4], [0, 2, 5]]
@@ -86,7 +86,7 @@ def test_nodes_are_found_by_name(name: str) -> None:
     assert run.time > 0
 
     def without_two(comm: Any) -> View:
-        """Who is left out does not know what hosts are called."""
+        """A rank without a color does not need the names of hosts."""
         kind = MPI.UNDEFINED if comm.Get_rank() == 2 else MPI.COMM_TYPE_SHARED
         return view_of(comm.Split_type(kind, -comm.Get_rank()))
 
@@ -95,22 +95,22 @@ def test_nodes_are_found_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_groups_are_made_as_well(name: str) -> None:
-    """Create with two groups at once, of ranks in any order, and with somebody in none."""
+def test_create_uses_an_algorithm_as_well(name: str) -> None:
+    """Create with two groups at once, of ranks in any order, and with a rank in no group."""
 
     def main(comm: Any) -> View:
         ranks = [4, 0, 2] if comm.Get_rank() % 2 == 0 else [1, 5]
         return view_of(comm.Create(comm.Get_group().Incl(ranks)))
 
-    free, asked = (fakempi.run(main, 7, cost=COST, algorithms=given) for given in (None, {"split": name}))
-    assert asked.returns == free.returns
-    assert asked.returns[2] == (2, 3, [4, 0, 2])
-    assert asked.returns[3] is None
-    assert asked.time > free.time
+    free, requested = (fakempi.run(main, 7, cost=COST, algorithms=given) for given in (None, {"split": name}))
+    assert requested.returns == free.returns
+    assert requested.returns[2] == (2, 3, [4, 0, 2])
+    assert requested.returns[3] is None
+    assert requested.time > free.time
 
 
-def test_other_calls_between_two_splits_do_not_get_their_messages() -> None:
-    """The last message of a split comes from anybody: whoever is through goes on and sends already."""
+def test_messages_of_two_splits_do_not_mix_with_other_calls() -> None:
+    """The last message of a split has any source: a rank that is done may already send the next message."""
 
     def main(comm: Any) -> list[int]:
         rank, sums = comm.Get_rank(), []
@@ -124,23 +124,23 @@ def test_other_calls_between_two_splits_do_not_get_their_messages() -> None:
     assert run.returns == [[total + 29 * turn for turn in range(4)]] * 29
 
 
-def test_a_name_that_is_not_there_is_refused_at_once() -> None:
-    """With what there is and what may have been meant; likewise a parameter."""
+def test_an_unknown_name_is_rejected_at_once() -> None:
+    """The error lists the names and a suggestion; also for a parameter."""
     with pytest.raises(MPIValueError, match=r"^split: there is no algorithm 'bitonik'; .*did you mean bitonic\?$"):
         fakempi.run(lambda comm: None, 2, algorithms={"split": "bitonik"})
     with pytest.raises(MPIValueError, match=r"^split: cheng has no parameter 'N'; there are M and alltoall\.$"):
         fakempi.run(lambda comm: None, 2, algorithms={"split": ("cheng", {"N": 3})})
 
 
-def test_an_algorithm_that_cannot_split_so_says_why() -> None:
-    """Radix is for whole numbers, and hosts have names."""
+def test_an_algorithm_that_does_not_support_the_data_has_a_reason() -> None:
+    """Radix needs integers, and hosts have names."""
     cost = TwoLevel(placement=["a", "b"])
-    with pytest.raises(RankError, match="split radix: 'a' is not a whole number") as caught:
+    with pytest.raises(RankError, match="split radix: 'a' is not an integer") as caught:
         fakempi.run(lambda comm: comm.Split_type(MPI.COMM_TYPE_SHARED), 2, cost=cost, algorithms={"split": "radix"})
     assert isinstance(caught.value.exception, MPIValueError)
 
 
-def test_a_rank_that_does_not_come_is_named() -> None:
+def test_a_missing_rank_is_named() -> None:
     """As in any collective call."""
     with pytest.raises(DeadlockError, match="Split") as caught:
         fakempi.run(lambda comm: comm.Get_rank() and comm.Split(0), 4, cost=COST, algorithms={"split": "hash"})

@@ -1,4 +1,4 @@
-"""Split by strings, bytes, floats, tuples and objects: for free and by an algorithm, as sorting in plain Python has it."""
+"""Split by strings, bytes, floats, tuples and objects: by default and by an algorithm, compared with sorting in Python."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ import fakempi
 from collectives.split import UNDEFINED
 from fakempi import MPI, Hockney
 from fakempi.errors import MPIError, RankError
-from fakempi.script import program
+from fakempi.isolation import program
 
 COST = Hockney(t_s=1, t_w=0, eager_limit=0)
 NAMES = sorted(each.name for each in collectives.CATALOGUE if each.kind == "split")
-CARRIERS = st.sampled_from(["greenlets", "threads"])
+BACKENDS = st.sampled_from(["greenlets", "threads"])
 
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """Data with a type of its own."""
+    """Data of a user-defined type."""
 
     major: int
     name: str
@@ -49,7 +49,7 @@ KEYS = {**TYPES, "whole": WHOLE_KEYS, "lists": st.lists(st.integers(0, 2), max_s
 
 @st.composite
 def plans(draw: st.DrawFn, colors: Any = TYPES, keys: Any = KEYS) -> list[tuple[Any, Any]]:
-    """A colour and a key for each rank; some are left out, in either way, and say nothing of the keys' type."""
+    """A color and a key for each rank; some ranks are omitted, in either way, without effect on the type of keys."""
     size = draw(st.integers(1, 14))
     color, key = colors[draw(st.sampled_from(sorted(colors)))], keys[draw(st.sampled_from(sorted(keys)))]
     out = st.sampled_from([(None, 0), (MPI.UNDEFINED, 0), (MPI.UNDEFINED, "any")])
@@ -57,7 +57,7 @@ def plans(draw: st.DrawFn, colors: Any = TYPES, keys: Any = KEYS) -> list[tuple[
 
 
 def sorted_groups(plan: list[tuple[Any, Any]]) -> list[list[int] | None]:
-    """Of each rank its group, by sorting."""
+    """The group of each rank, by sorting."""
     found: list[list[int] | None] = []
     for color, _ in plan:
         alike = [(rank, key) for rank, (other, key) in enumerate(plan) if type(other) is type(color) and other == color]
@@ -67,7 +67,7 @@ def sorted_groups(plan: list[tuple[Any, Any]]) -> list[list[int] | None]:
 
 
 def splitting(plan: list[tuple[Any, Any]]) -> Callable[[Any], list[int] | None]:
-    """A program that splits and says who is in this rank's group."""
+    """A program that splits and returns the members of this rank's group."""
 
     def main(comm: Any) -> list[int] | None:
         part = comm.Split(*plan[comm.Get_rank()])
@@ -80,48 +80,48 @@ def splitting(plan: list[tuple[Any, Any]]) -> Callable[[Any], list[int] | None]:
     return main
 
 
-@given(plan=plans(), carrier=CARRIERS)
-@settings(max_examples=60, deadline=None)
-def test_groups_are_those_of_sorting(plan: list[tuple[Any, Any]], carrier: str) -> None:
-    """Colours and keys of all types, some ranks left out; for free."""
-    run = fakempi.run(splitting(plan), len(plan), cost=COST, carrier=carrier, algorithms={"allgather": "ring"})
+@given(plan=plans(), backend=BACKENDS)
+@settings(max_examples=40, deadline=None)
+def test_groups_equal_those_of_sorting(plan: list[tuple[Any, Any]], backend: Any) -> None:
+    """Colors and keys of all types, some ranks omitted; by default."""
+    run = fakempi.run(splitting(plan), len(plan), cost=COST, backend=backend, algorithms={"allgather": "ring"})
     assert run.returns == sorted_groups(plan)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(data=st.data(), carrier=CARRIERS)
-@settings(max_examples=25, deadline=None)
-def test_an_algorithm_makes_the_same_groups(name: str, data: st.DataObject, carrier: str) -> None:
-    """In as much time as it takes, with whatever types it can have."""
+@given(data=st.data(), backend=BACKENDS)
+@settings(max_examples=8, deadline=None)
+def test_an_algorithm_gives_the_same_groups(name: str, data: st.DataObject, backend: Any) -> None:
+    """In its time, with all types that it supports."""
     colors, keys = (NUMBERS, {**NUMBERS, "whole": KEYS["whole"]}) if name == "radix" else (TYPES, KEYS)
     if name in ("hash", "hash64"):
         colors = {each: strategy for each, strategy in TYPES.items() if each not in ("objects", "fractions")}
     plan = data.draw(plans(colors, keys))
-    run = fakempi.run(splitting(plan), len(plan), cost=COST, carrier=carrier, algorithms={"split": name})
+    run = fakempi.run(splitting(plan), len(plan), cost=COST, backend=backend, algorithms={"split": name})
     assert run.returns == sorted_groups(plan)
 
 
-@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
+@pytest.mark.parametrize("backend", ["greenlets", "threads"])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "radix"])
-def test_strings_take_as_long_as_the_algorithm_with_strings(name: str, carrier: str) -> None:
-    """On every rank, to the last bit: the ranks tell each other how long names are, which for free takes no time."""
+def test_strings_take_as_long_as_the_algorithm_with_strings(name: str, backend: Any) -> None:
+    """On every rank, exactly: ranks exchange the lengths of names, which takes no time by default."""
     algorithm = collectives.find("split", name)
 
     def color(rank: int) -> Any:
         return MPI.UNDEFINED if rank == 4 else f"node{rank % 3 * 99}"
 
     assert MPI.UNDEFINED == UNDEFINED
-    own = fakempi.run(lambda comm: algorithm.run(comm, color(comm.rank), 0) and None, 11, cost=COST, carrier=carrier)
-    split = fakempi.run(lambda comm: comm.Split(color(comm.rank)) and None, 11, cost=COST, carrier=carrier,
+    own = fakempi.run(lambda comm: algorithm.run(comm, color(comm.rank), 0) and None, 11, cost=COST, backend=backend)
+    split = fakempi.run(lambda comm: comm.Split(color(comm.rank)) and None, 11, cost=COST, backend=backend,
                         algorithms={"split": name})  # fmt: skip
     assert (split.clocks, split.messages, split.bytes) == (own.clocks, own.messages, own.bytes)
     assert split.time > 0
-    assert fakempi.run(lambda comm: comm.Split(color(comm.rank)) and None, 11, cost=COST, carrier=carrier).time == 0
+    assert fakempi.run(lambda comm: comm.Split(color(comm.rank)) and None, 11, cost=COST, backend=backend).time == 0
 
 
 @pytest.mark.parametrize("name", [None, "bitonic", "hash", "allgather_mpi"])
-def test_who_is_left_out_and_first_to_come_learns_of_what_kind_colours_are(name: str | None) -> None:
-    """It waits for the first that has one; if nobody has, for the last to come."""
+def test_a_rank_without_color_that_calls_first_learns_the_types(name: str | None) -> None:
+    """It waits for the first rank with a color; if there is none, for the last rank."""
     algorithms = None if name is None else {"split": name}
 
     def late(comm: Any) -> tuple[int, float]:
@@ -133,26 +133,27 @@ def test_who_is_left_out_and_first_to_come_learns_of_what_kind_colours_are(name:
     sizes, times = zip(*fakempi.run(late, 4, cost=COST, algorithms=algorithms).returns, strict=True)
     assert sizes == (0, 2, 1, 2)
     assert min(times) >= 3
-    nobody = fakempi.run(lambda comm: comm.Split(None) == MPI.COMM_NULL, 3, cost=COST, algorithms=algorithms)
-    assert nobody.returns == [True] * 3
+    nothing: Any = None
+    without = fakempi.run(lambda comm: comm.Split(nothing) == MPI.COMM_NULL, 3, cost=COST, algorithms=algorithms)
+    assert without.returns == [True] * 3
 
 
-def test_scalars_of_numpy_are_plain_values() -> None:
-    """Strings, bytes, floats and whole numbers out of arrays."""
+def test_numpy_scalars_are_plain_values() -> None:
+    """Strings, bytes, floats and integers from arrays."""
     for colors in (["a", "b", "a"], [b"a", b"b", b"a"], [1.5, 2.0, 1.5], [7, 1, 7]):
         plan = list(zip(np.array(colors), np.array([2.5, 1, 0.5], np.float32), strict=True))
         for algorithms in (None, {"split": "hash"}):
             assert fakempi.run(splitting(plan), 3, algorithms=algorithms).returns == [[2, 0], [1], [2, 0]]
 
 
-def test_numbers_of_all_types_are_compared_for_free() -> None:
-    """As Python compares them: 1 is 1.0, and 2^80 is between floats."""
+def test_numbers_of_all_types_are_compared_by_default() -> None:
+    """As in Python: 1 equals 1.0, and 2^80 is between floats."""
     plan = [(1, 2**80), (1.0, 1e24), (True, 1e25), (2**100, 0)]
     assert fakempi.run(splitting(plan), 4).returns == [[1, 0, 2]] * 3 + [[3]]
 
 
 def test_two_groups_are_split_by_any_data_too() -> None:
-    """On an intercommunicator, by the colours that both sides have; for free."""
+    """On an intercommunicator, by the colors of both sides; by default."""
 
     def main(comm: Any) -> Any:
         low = comm.rank < 3
@@ -163,8 +164,8 @@ def test_two_groups_are_split_by_any_data_too() -> None:
     assert fakempi.run(main, 5).returns == [(1, 2, 1), (0, 1, 1), (0, 2, 1), (0, 1, 1), (0, 1, 2)]
 
 
-def test_a_script_that_has_classes_of_its_own_can_split_by_them(tmp_path: Path) -> None:
-    """Every rank has another class of that name; the objects are compared where they arrive."""
+def test_a_script_can_split_by_its_classes(tmp_path: Path) -> None:
+    """Every rank has a separate class of that name; the objects are compared where they arrive."""
     script = tmp_path / "own.py"
     script.write_text(
         "from dataclasses import dataclass\n"
@@ -180,11 +181,11 @@ def test_a_script_that_has_classes_of_its_own_can_split_by_them(tmp_path: Path) 
         fakempi.run(program([str(script)]), 4, algorithms=algorithms)
 
 
-# -- refusals ---------------------------------------------------------------------------------------------------------
+# -- errors -----------------------------------------------------------------------------------------------------------
 
 
 def refusal(plan: list[tuple[Any, Any]], algorithms: Any = None) -> MPIError:
-    """What the first rank to fail is told."""
+    """Return the error of the first rank that fails."""
     with pytest.raises(RankError) as caught:
         fakempi.run(splitting(plan), len(plan), algorithms=algorithms)
     assert isinstance(caught.value.exception, MPIError)
@@ -199,17 +200,17 @@ AGAINST = "cannot be compared with"
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ([(3, 0), ("a", 0)], rf"^Split on rank 1: colour 'a' {HERE} {AGAINST} colour 3 {THERE}\.$"),
+        ([(3, 0), ("a", 0)], rf"^Split on rank 1: color 'a' {HERE} {AGAINST} color 3 {THERE}\.$"),
         ([(0, b"a"), (0, "a")], rf"^Split on rank 1: key 'a' {HERE} {AGAINST} key b'a' {THERE}\.$"),
         ([(0, (1, 2)), (0, ("a", 2))], rf"^Split on rank 1: key \('a', 2\) {HERE} {AGAINST} key \(1, 2\) {THERE}\.$"),
         ([(0, 1j), (0, 2j)], rf"^Split on rank 1: key 2j {HERE} {AGAINST} key 1j {THERE}\.$"),
         ([(0, None)], r"^Split on rank 0: key None has no order\.$"),
-        ([([1], 0)], r"^Split on rank 0: colour \[1\] of type list cannot be one: unhashable type: 'list'\.$"),
-        ([(0, lambda: 0)], r"^Split on rank 0: key <function .* of type function cannot be one: "),
+        ([([1], 0)], r"^Split on rank 0: color \[1\] of type list cannot be a color: unhashable type: 'list'\.$"),
+        ([(0, lambda: 0)], r"^Split on rank 0: key <function .* of type function cannot be a key: "),
     ],
 )  # fmt: skip
-def test_what_cannot_be_compared_is_refused_with_both_places(plan: list[Any], words: str, algorithms: Any) -> None:
-    """Where the second of the two calls, before anything is sent; and what cannot be a colour or a key at all."""
+def test_incomparable_values_are_rejected_with_both_lines(plan: list[Any], words: str, algorithms: Any) -> None:
+    """At the second of the two calls, before any message is sent; also values that cannot be a color or a key."""
     error = refusal(plan, algorithms)
     assert isinstance(error, TypeError)
     with pytest.raises(MPIError, match=words):
@@ -217,14 +218,14 @@ def test_what_cannot_be_compared_is_refused_with_both_places(plan: list[Any], wo
 
 
 @pytest.mark.parametrize("value", [float("nan"), (1, float("nan")), np.float32("nan")])
-def test_what_is_not_a_number_is_neither_colour_nor_key(value: Any) -> None:
-    """It equals nothing, not even itself, and comes neither before nor after anything."""
-    assert "is not a number: it equals nothing and has no order." in str(refusal([(0, value)]))
-    assert str(refusal([(value, 0)])).startswith("Split on rank 0: colour ")
+def test_nan_is_rejected_as_color_and_key(value: Any) -> None:
+    """NaN equals nothing, not even itself, and has no order."""
+    assert "is NaN, which equals nothing and has no order." in str(refusal([(0, value)]))
+    assert str(refusal([(value, 0)])).startswith("Split on rank 0: color ")
 
 
-def test_keys_of_which_some_have_no_order_are_refused_in_the_end() -> None:
-    """The first to come can be compared with both of the others."""
+def test_keys_without_a_total_order_are_rejected_at_the_end() -> None:
+    """The first one can be compared with both of the others."""
     error = refusal([(0, (0,)), (0, (1, "a")), (0, (1, 2))])
     assert str(error) == "Split: key (1, 'a') of rank 1 cannot be compared with key (1, 2) of rank 2."
 
@@ -232,13 +233,13 @@ def test_keys_of_which_some_have_no_order_are_refused_in_the_end() -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ([(0, 1), (0, 1.5)], rf"key 1\.5 {HERE} is a float, but key 1 {THERE} is a whole number: .* takes one type\.$"),
-        ([(1 << 64, 0)], r"^Split on rank 0: colour 18446744073709551616 does not fit in the 64 bits that an algorithm for"),
-        ([(Fraction(1), 0)], r"^split hash: colours that a function compares may be alike and have different hashes; "),
+        ([(0, 1), (0, 1.5)], rf"key 1\.5 {HERE} is a float, but key 1 {THERE} is an integer: .* needs a single type\.$"),
+        ([(1 << 64, 0)], r"^Split on rank 0: color 18446744073709551616 does not fit in the 64-bit integers of split"),
+        ([(Fraction(1), 0)], r"^split hash: colors that are equal by a comparison function may have different hashes; "),
     ],
 )  # fmt: skip
-def test_an_algorithm_takes_less(plan: list[Any], words: str) -> None:
-    """For free these can be compared."""
+def test_an_algorithm_supports_fewer_types(plan: list[Any], words: str) -> None:
+    """By default these can be compared."""
     fakempi.run(splitting(plan), len(plan))
     with pytest.raises(MPIError, match=words):
         raise refusal(plan, {"split": "hash"})
@@ -246,9 +247,9 @@ def test_an_algorithm_takes_less(plan: list[Any], words: str) -> None:
 
 @pytest.mark.parametrize("colors", [(1j, 2j), (frozenset("a"), frozenset("b"))])
 @pytest.mark.parametrize("name", ["allgather_mpi", "bitonic"])
-def test_objects_as_colours_need_an_order_for_an_algorithm_alone(name: str, colors: Any) -> None:
-    """Complex numbers have none, and sets one that leaves some apart."""
+def test_objects_as_colors_need_an_order_for_algorithms_only(name: str, colors: Any) -> None:
+    """Complex numbers have none, and sets have a partial one."""
     plan = [(colors[rank % 2], -rank) for rank in range(4)]
     assert fakempi.run(splitting(plan), 4).returns == [[2, 0], [3, 1]] * 2
-    with pytest.raises(MPIError, match=r"^Split on rank \d: the colours .* and .* have no order, which an algorithm for"):
+    with pytest.raises(MPIError, match=r"^Split on rank \d: the colors .* and .* have no order, which a split algorithm"):
         raise refusal(plan, {"split": name})

@@ -1,4 +1,4 @@
-"""Communicators with a topology: how they are made, what they answer, what they refuse."""
+"""Communicators with a topology: creation, queries and errors."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from tests.loops import for_each
 
 
 def refusal(call: Callable[[], Any], kind: type[MPIError] = MPIError) -> tuple[int, str]:
-    """The error class and the words of a call that must fail."""
+    """The error class and message of a call that must fail."""
     with pytest.raises(kind) as caught:
         call()
     return caught.value.Get_error_class(), str(caught.value)
 
 
 def on_one(call: Callable[[Any], Any]) -> Any:
-    """What a call returns on the only rank of a run."""
+    """Return the result of a call on the only rank of a run."""
     return fakempi.run(call, 1).returns[0]
 
 
 # -- grids -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_grid_knows_its_shape(carrier: str) -> None:
-    """Dimensions, periods, and where everybody stands."""
+def test_a_grid_has_its_shape(backend: Any) -> None:
+    """Dimensions, periods, and the coordinates of all ranks."""
 
     def main(comm: Any) -> Any:
         grid = comm.Create_cart([2, 3], periods=[False, True])
@@ -43,12 +44,12 @@ def test_a_grid_knows_its_shape(carrier: str) -> None:
         assert grid.Compare(comm) == MPI.CONGRUENT
         return grid.coords, grid.Get_cart_rank(grid.coords), grid.Get_cart_rank([grid.coords[0], grid.coords[1] - 3])
 
-    returns = fakempi.run(main, 6, carrier=carrier).returns
+    returns = fakempi.run(main, 6, backend=backend).returns
     assert returns == [([rank // 3, rank % 3], rank, rank) for rank in range(6)]
 
 
-def test_shifts_carry_messages_along_a_ring_and_off_the_edge(carrier: str) -> None:
-    """Sendrecv with what Shift says, in a dimension with a period and in one without."""
+def test_shifts_carry_messages_along_a_ring_and_off_the_edge(backend: Any) -> None:
+    """Sendrecv with the results of Shift, in a dimension with a period and in one without."""
 
     def main(comm: Any) -> Any:
         grid = comm.Create_cart([2, 3], [False, True])
@@ -58,12 +59,12 @@ def test_shifts_carry_messages_along_a_ring_and_off_the_edge(carrier: str) -> No
             got.append(grid.sendrecv(grid.coords, dest=dest, source=source))
         return got
 
-    returns = fakempi.run(main, 6, carrier=carrier).returns
+    returns = fakempi.run(main, 6, backend=backend).returns
     assert returns == [[[0, j] if i else None, [i, (j - 1) % 3]] for i in range(2) for j in range(3)]
 
 
-def test_neighbours_of_a_grid() -> None:
-    """Two a dimension, PROC_NULL at the edge."""
+def test_neighbors_of_a_grid() -> None:
+    """Two per dimension, PROC_NULL at the edge."""
 
     def main(comm: Any) -> Any:
         grid = comm.Create_cart([2, 3], [False, True])
@@ -75,8 +76,8 @@ def test_neighbours_of_a_grid() -> None:
     assert fakempi.run(main, 6).returns[4] == ([1, -1, 3, 5], [1, -1, 3, 5])
 
 
-def test_those_without_a_position_get_a_null_grid() -> None:
-    """The first ranks stand in it."""
+def test_ranks_without_a_position_get_a_null_grid() -> None:
+    """The first ranks have positions."""
 
     def main(comm: Any) -> Any:
         grid = comm.Create_cart([2, 2], periods=True, reorder=True)
@@ -89,7 +90,7 @@ def test_those_without_a_position_get_a_null_grid() -> None:
 
 
 def test_a_grid_without_dimensions_has_one_position() -> None:
-    """And no neighbours."""
+    """It has no neighbors."""
 
     def main(comm: Any) -> Any:
         point = comm.Create_cart([])
@@ -100,8 +101,8 @@ def test_a_grid_without_dimensions_has_one_position() -> None:
     assert returns[1] == MPI.COMM_NULL
 
 
-def test_sub_cuts_a_grid_into_rows_and_columns(carrier: str) -> None:
-    """With their periods, and ranks in the order of the coordinates that remain."""
+def test_sub_divides_a_grid_into_rows_and_columns(backend: Any) -> None:
+    """With their periods, and ranks in the order of the remaining coordinates."""
 
     def main(comm: Any) -> Any:
         grid = comm.Create_cart([2, 3], [False, True])
@@ -112,12 +113,12 @@ def test_sub_cuts_a_grid_into_rows_and_columns(carrier: str) -> None:
         source, dest = row.Shift(0, 1)
         return row.sendrecv(grid.rank, dest=dest, source=source)
 
-    assert fakempi.run(main, 6, carrier=carrier).returns == [2, 0, 1, 5, 3, 4]
+    assert fakempi.run(main, 6, backend=backend).returns == [2, 0, 1, 5, 3, 4]
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.data())
-def test_sub_groups_by_the_coordinates_that_go(dims: list[int], data: st.DataObject) -> None:
-    """Two ranks are in the same part if and only if those are equal."""
+def test_sub_groups_by_the_removed_coordinates(dims: list[int], data: st.DataObject) -> None:
+    """Two ranks are in the same part if and only if these are equal."""
     remain = [data.draw(st.booleans()) for _ in dims]
 
     def main(comm: Any) -> Any:
@@ -141,8 +142,8 @@ def test_sub_groups_by_the_coordinates_that_go(dims: list[int], data: st.DataObj
 RING = [2, 4, 6, 8], [3, 1, 0, 2, 1, 3, 2, 0]
 
 
-def test_a_graph_knows_everybodys_neighbours(carrier: str) -> None:
-    """And its nodes and edges."""
+def test_a_graph_has_the_neighbors_of_all_ranks(backend: Any) -> None:
+    """With its nodes and edges."""
 
     def main(comm: Any) -> Any:
         graph = comm.Create_graph(*RING)
@@ -153,12 +154,12 @@ def test_a_graph_knows_everybodys_neighbours(carrier: str) -> None:
         assert graph.nneighbors == graph.Get_neighbors_count(graph.rank) == graph.indegree == graph.outdegree == 2
         return graph.Get_topology(), graph.neighbors, graph.Get_neighbors(3)
 
-    returns = fakempi.run(main, 4, carrier=carrier).returns
+    returns = fakempi.run(main, 4, backend=backend).returns
     assert returns == [(MPI.GRAPH, [(rank - 1) % 4, (rank + 1) % 4], [2, 0]) for rank in range(4)]
 
 
-def test_a_graphs_index_may_begin_with_zero() -> None:
-    """Where it ends with the number of edges; edges that nobody has are left out."""
+def test_the_index_of_a_graph_may_begin_with_zero() -> None:
+    """If it ends with the number of edges; edges beyond the index are ignored."""
 
     def main(comm: Any) -> Any:
         zero, more = comm.Create_graph([0, 1, 2], [1, 0]), comm.Create_graph([0, 1, 2], [1, 0, 0])
@@ -169,16 +170,16 @@ def test_a_graphs_index_may_begin_with_zero() -> None:
     assert returns[2] == (MPI.COMM_NULL, ([0, 1, 2], [1, 0]))
 
 
-def test_a_graph_without_nodes_is_nobodys() -> None:
-    """All get null handles."""
+def test_a_graph_without_nodes_is_null_on_all_ranks() -> None:
+    """All ranks get null handles."""
     assert on_one(lambda comm: comm.Create_graph([], [])) == MPI.COMM_NULL
 
 
 # -- distributed graphs ----------------------------------------------------------------------------------------------
 
 
-def test_everybody_says_its_own_edges(carrier: str) -> None:
-    """And gets them back, in that order."""
+def test_every_rank_passes_its_own_edges(backend: Any) -> None:
+    """It gets them back, in that order."""
 
     def main(comm: Any) -> Any:
         behind, ahead = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
@@ -190,26 +191,26 @@ def test_everybody_says_its_own_edges(carrier: str) -> None:
         assert heavy.Get_dist_neighbors() == ([behind], [ahead], ([behind + 10], [comm.rank + 10]))
         return plain.Get_dist_neighbors_count(), heavy.Get_dist_neighbors_count(), heavy.topology, heavy.degrees
 
-    assert fakempi.run(main, 3, carrier=carrier).returns == [((2, 2, False), (1, 1, True), MPI.DIST_GRAPH, (1, 1))] * 3
+    assert fakempi.run(main, 3, backend=backend).returns == [((2, 2, False), (1, 1, True), MPI.DIST_GRAPH, (1, 1))] * 3
 
 
-def test_edges_that_others_say_come_in_the_order_of_those_who_say_them(carrier: str) -> None:
-    """Where real libraries give them in any order."""
+def test_edges_are_ordered_by_the_rank_that_passed_them(backend: Any) -> None:
+    """Real libraries return them in any order."""
 
     def main(comm: Any) -> Any:
         me, size = comm.rank, comm.size
         graph = comm.Create_dist_graph([(me + 1) % size, me], [1, 2], [0, me, 0], [me, 10 + me, 20 + me])
         return graph.Get_dist_neighbors()
 
-    assert fakempi.run(main, 3, carrier=carrier).returns == [
+    assert fakempi.run(main, 3, backend=backend).returns == [
         ([1, 0, 0, 2, 1, 0, 2], [0, 0, 0], ([0, 10, 20, 1, 21, 2, 22], [10, 20, 2])),
         ([1], [0, 1, 0], ([11], [0, 11, 21])),
         ([2], [0, 2, 0], ([12], [1, 12, 22])),
     ]
 
 
-def test_one_rank_may_say_the_whole_graph() -> None:
-    """The others say nothing; whether there are weights is decided by those who say edges."""
+def test_one_rank_may_pass_the_whole_graph() -> None:
+    """Others pass nothing; the ranks that pass edges determine whether there are weights."""
 
     def main(comm: Any, weights: Any, nothing: Any) -> Any:
         if comm.rank == 0:
@@ -229,7 +230,7 @@ def test_one_rank_may_say_the_whole_graph() -> None:
     ("weights", "weighted"), [(None, False), (MPI.UNWEIGHTED, False), (MPI.WEIGHTS_EMPTY, True), ([], True)]
 )
 def test_graphs_without_edges_have_weights_or_not(weights: Any, weighted: bool) -> None:
-    """As the program says."""
+    """As the program specifies."""
 
     def main(comm: Any) -> Any:
         adjacent = comm.Create_dist_graph_adjacent(None, [], weights, weights)
@@ -240,15 +241,15 @@ def test_graphs_without_edges_have_weights_or_not(weights: Any, weighted: bool) 
     assert fakempi.run(main, 2).returns == [((0, 0, weighted), (0, 0, weighted))] * 2
 
 
-def test_edges_to_nobody_are_kept() -> None:
-    """As in MPICH: PROC_NULL holds a place among the blocks."""
+def test_edges_to_proc_null_are_kept() -> None:
+    """As in MPICH: PROC_NULL has a block."""
     assert on_one(lambda comm: comm.Create_dist_graph_adjacent([MPI.PROC_NULL, 0], [0]).inedges) == [MPI.PROC_NULL, 0]
 
 
 # -- handles ---------------------------------------------------------------------------------------------------------
 
 
-def test_duplicates_keep_the_topology_and_splits_lose_it() -> None:
+def test_duplicates_keep_the_topology_and_splits_do_not() -> None:
     """Dup, Clone, Idup and a second handle; Split and Create."""
 
     def main(comm: Any) -> Any:
@@ -271,7 +272,7 @@ def test_duplicates_keep_the_topology_and_splits_lose_it() -> None:
     fakempi.run(main, 3)
 
 
-def test_grids_can_be_made_of_grids_and_of_the_world_at_large() -> None:
+def test_grids_can_be_created_from_grids_and_from_the_world() -> None:
     """From COMM_WORLD by name, from a Cartcomm, from COMM_SELF."""
 
     def main(comm: Any) -> Any:
@@ -283,8 +284,8 @@ def test_grids_can_be_made_of_grids_and_of_the_world_at_large() -> None:
     assert returns == [(([1, 2], [1, 0]), (0, 0))] * 2 + [(MPI.COMM_NULL, (0, 0))] * 2
 
 
-def test_a_handle_of_the_wrong_kind_cannot_be_made() -> None:
-    """As in mpi4py, a TypeError; null handles of every kind can."""
+def test_a_handle_of_the_wrong_kind_is_rejected() -> None:
+    """As in mpi4py, a TypeError; null handles of every kind are accepted."""
 
     def main(comm: Any) -> Any:
         grid, graph = comm.Create_cart([1]), comm.Create_graph([1], [0])
@@ -298,11 +299,14 @@ def test_a_handle_of_the_wrong_kind_cannot_be_made() -> None:
     expected = ["topology communicator, but its topology is UNDEFINED", "Cartesian communicator, but its topology is GRAPH",
                 "general graph communicator, but its topology is CART",
                 "distributed graph communicator, but its topology is CART"]  # fmt: skip
-    assert on_one(main) == [(MPI.ERR_TOPOLOGY, f"MPI on rank 0: expecting a {words}.") for words in expected]
+    kinds = "Topocomm", "Cartcomm", "Graphcomm", "Distgraphcomm"
+    assert on_one(main) == [
+        (MPI.ERR_TOPOLOGY, f"{kind} on rank 0: expecting a {words}.") for kind, words in zip(kinds, expected, strict=True)
+    ]
 
 
-def test_making_a_topology_takes_no_modelled_time() -> None:
-    """And sends no messages."""
+def test_creating_a_topology_takes_no_modeled_time() -> None:
+    """It sends no messages."""
     run = fakempi.run(lambda comm: comm.Create_cart([2, 2]).Sub([True, False]).rank, 4)
     assert (run.time, run.messages) == (0, 0)
 
@@ -310,11 +314,11 @@ def test_making_a_topology_takes_no_modelled_time() -> None:
 def test_all_ranks_share_a_grid() -> None:
     """A thousand handles, one record."""
     returns = fakempi.run(lambda comm: comm.Create_cart([10, 20]), 200).returns
-    assert len({id(grid._belonging("topology")) for grid in returns}) == 1
+    assert len({id(grid._property("topology")) for grid in returns}) == 1
 
 
 def test_maps_keep_ranks() -> None:
-    """Those beyond the last position have none."""
+    """Ranks beyond the last position get COMM_NULL."""
 
     def main(comm: Any) -> Any:
         graphs = comm.Graph_map([1, 2], [1, 0]), comm.Graph_map([0, 1], [0])
@@ -324,13 +328,13 @@ def test_maps_keep_ranks() -> None:
     assert fakempi.run(main, 3).returns == [(0, 0, 0, 0), (1, 1, none, none), (none, none, none, none)]
 
 
-# -- what is refused -------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 REFUSED: list[tuple[Callable[[Any], Any], int, type[MPIError], str]] = [
     (lambda c: c.Create_cart([2, 2]), MPI.ERR_ARG, MPIError,
-     "Create_cart on rank 0: a grid of [2, 2] has 4 positions, but the communicator has 1 ranks."),
+     "Create_cart on rank 0: a grid of [2, 2] has 4 positions, but the communicator has 1 rank."),
     (lambda c: c.Cart_map([3]), MPI.ERR_DIMS, MPIError,
-     "Cart_map on rank 0: a grid of [3] has 3 positions, but the communicator has 1 ranks."),
+     "Cart_map on rank 0: a grid of [3] has 3 positions, but the communicator has 1 rank."),
     (lambda c: c.Create_cart([1, 0]), MPI.ERR_DIMS, MPIError,
      "Create_cart on rank 0: dims[1] is 0; a dimension has at least 1 position."),
     (lambda c: c.Create_cart([1, 1], [True]), MPI.ERR_ARG, MPIValueError,
@@ -342,23 +346,23 @@ REFUSED: list[tuple[Callable[[Any], Any], int, type[MPIError], str]] = [
     (lambda c: c.Create_cart([1]).Get_cart_rank([]), MPI.ERR_ARG, MPIValueError,
      "Get_cart_rank on rank 0: expecting 1 coords, got 0."),
     (lambda c: c.Create_cart([1]).Get_coords(-1), MPI.ERR_RANK, MPIError,
-     "Get_coords on rank 0: rank -1 is not in 0..0: the communicator has 1 ranks."),
+     "Get_coords on rank 0: rank -1 is not in 0..0: the communicator has 1 rank."),
     (lambda c: c.Create_cart([1, 1]).Shift(2, 1), MPI.ERR_ARG, MPIError,
      "Shift on rank 0: direction is 2, but the grid has 2 dimensions, counted from 0."),
     (lambda c: c.Create_cart([]).Shift(0, 1), MPI.ERR_TOPOLOGY, MPIError,
      "Shift on rank 0: direction is 0, but the grid has 0 dimensions, counted from 0."),
     (lambda c: c.Create_cart([1]).Sub([1, 0]), MPI.ERR_ARG, MPIValueError, "Sub on rank 0: expecting 1 remain_dims, got 2."),
     (lambda c: c.Create_graph([1, 2], [0, 0]), MPI.ERR_ARG, MPIError,
-     "Create_graph on rank 0: the graph has 2 nodes, but the communicator has 1 ranks."),
+     "Create_graph on rank 0: the graph has 2 nodes, but the communicator has 1 rank."),
     (lambda c: c.Create_graph([-1], [0]), MPI.ERR_ARG, MPIError,
      "Create_graph on rank 0: index[0] is -1, which is negative."),
     (lambda c: c.Create_graph([2], [0]), MPI.ERR_ARG, MPIValueError,
      "Create_graph on rank 0: the index ends with 2, but there are 1 edges."),
     (lambda c: c.Graph_map([1], [3]), MPI.ERR_ARG, MPIError, "Graph_map on rank 0: edges[0] is 3, not a node in 0..0."),
     (lambda c: c.Create_graph([1], [0]).Get_neighbors(1), MPI.ERR_RANK, MPIError,
-     "Get_neighbors on rank 0: rank 1 is not in 0..0: the communicator has 1 ranks."),
+     "Get_neighbors on rank 0: rank 1 is not in 0..0: the communicator has 1 rank."),
     (lambda c: c.Create_dist_graph_adjacent([1], []), MPI.ERR_RANK, MPIError,
-     "Create_dist_graph_adjacent on rank 0: source 1 is not in 0..0: the communicator has 1 ranks."),
+     "Create_dist_graph_adjacent on rank 0: source 1 is not in 0..0: the communicator has 1 rank."),
     (lambda c: c.Create_dist_graph_adjacent([0], [0], [1]), MPI.ERR_TOPOLOGY, MPIError,
      "Create_dist_graph_adjacent on rank 0: there are sourceweights, but destweights is UNWEIGHTED."),
     (lambda c: c.Create_dist_graph_adjacent([0], [0], None, [1]), MPI.ERR_TOPOLOGY, MPIError,
@@ -376,17 +380,17 @@ REFUSED: list[tuple[Callable[[Any], Any], int, type[MPIError], str]] = [
     (lambda c: c.Create_dist_graph([0], [2], [0]), MPI.ERR_ARG, MPIValueError,
      "Create_dist_graph on rank 0: expecting 2 destinations, got 1."),
     (lambda c: c.Create_dist_graph([0], [1], [-1]), MPI.ERR_RANK, MPIError,
-     "Create_dist_graph on rank 0: destination -1 is not in 0..0: the communicator has 1 ranks."),
+     "Create_dist_graph on rank 0: destination -1 is not in 0..0: the communicator has 1 rank."),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "code", "kind", "words"), REFUSED, ids=[row[3] for row in REFUSED])
-def test_what_does_not_fit_is_refused(call: Callable[[Any], Any], code: int, kind: type[MPIError], words: str) -> None:
+@for_each(("call", "code", "kind", "words"), REFUSED)
+def test_invalid_arguments_are_rejected(call: Callable[[Any], Any], code: int, kind: type[MPIError], words: str) -> None:
     """With mpi4py's error class, and the numbers."""
     assert on_one(lambda comm: refusal(lambda: call(comm), kind)) == (code, words)
 
 
-def test_an_index_that_decreases_is_refused() -> None:
+def test_a_decreasing_index_is_rejected() -> None:
     """It needs two nodes."""
     words = "Create_graph on rank 1: index[1] is 1 after 2: the index must not decrease."
     returns = fakempi.run(lambda comm: refusal(lambda: comm.Create_graph([2, 1], [0, 1])), 2).returns
@@ -397,13 +401,13 @@ def test_an_index_that_decreases_is_refused() -> None:
     ("call", "code", "words"),
     [
         (lambda c: c.Create_cart([2, 2] if c.rank < 3 else [4, 1]), MPI.ERR_NOT_SAME,
-         "Create_cart: dims[0] is 2 on rank 0 and 4 on rank 3, but all must say the same."),
+         "Create_cart: dims[0] is 2 on rank 0 and 4 on rank 3, but all ranks must pass the same."),
         (lambda c: c.Create_cart([4], [c.rank == 2]), MPI.ERR_NOT_SAME,
-         "Create_cart: periods[0] is 0 on rank 0 and 1 on rank 2, but all must say the same."),
+         "Create_cart: periods[0] is 0 on rank 0 and 1 on rank 2, but all ranks must pass the same."),
         (lambda c: c.Create_graph([1, 2], [1, c.rank // 2]), MPI.ERR_NOT_SAME,
-         "Create_graph: edges[1] is 0 on rank 0 and 1 on rank 2, but all must say the same."),
+         "Create_graph: edges[1] is 0 on rank 0 and 1 on rank 2, but all ranks must pass the same."),
         (lambda c: c.Create_cart([2, 2]).Sub([True, c.rank != 1]), MPI.ERR_NOT_SAME,
-         "Sub: remain_dims is [True, True] on rank 0 and [True, False] on rank 1, but all must say the same."),
+         "Sub: remain_dims is [True, True] on rank 0 and [True, False] on rank 1, but all ranks must pass the same."),
         (lambda c: c.Create_dist_graph([0], [1], [1], [5] if c.rank == 2 else None), MPI.ERR_TOPOLOGY,
          "Create_dist_graph: the edges of rank 2 have weights and those of rank 0 have none."),
         (lambda c: c.Create_dist_graph([0], [1], [1], None if c.rank == 2 else [5]), MPI.ERR_TOPOLOGY,
@@ -411,8 +415,8 @@ def test_an_index_that_decreases_is_refused() -> None:
     ],
     ids=["dims", "periods", "edges", "remain_dims", "some weights", "most weights"],
 )  # fmt: skip
-def test_ranks_that_disagree_are_all_told(call: Callable[[Any], Any], code: int, words: str) -> None:
-    """Who says what; nobody is left waiting."""
+def test_all_ranks_get_the_error_of_a_disagreement(call: Callable[[Any], Any], code: int, words: str) -> None:
+    """The error names both ranks, and no rank blocks."""
     assert fakempi.run(lambda comm: refusal(lambda: call(comm)), 4).returns == [(code, words)] * 4
 
 
@@ -431,8 +435,8 @@ def test_a_strict_run_compares_both_ends_of_every_edge() -> None:
     assert strict.returns == [(MPI.ERR_TOPOLOGY, words)] * 2
 
 
-def test_a_strict_run_lets_consistent_graphs_pass() -> None:
-    """Edges to oneself and doubled ones too."""
+def test_a_strict_run_accepts_consistent_graphs() -> None:
+    """With edges to the same rank, and repeated ones."""
 
     def main(comm: Any) -> Any:
         behind, ahead = (comm.rank - 1) % 3, (comm.rank + 1) % 3
@@ -446,7 +450,7 @@ def test_a_strict_run_lets_consistent_graphs_pass() -> None:
 
 
 def test_errors_go_through_the_error_handler() -> None:
-    """The communicator's own."""
+    """The communicator's."""
 
     def main(comm: Any) -> Any:
         grid, heard = comm.Create_cart([1]), []

@@ -1,4 +1,4 @@
-"""Datatype handles: predefined types, names, codes, committing and freeing, attributes, pickles."""
+"""Datatype handles: predefined types, names, codes, commit and free, attributes, pickles."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ import importlib.util
 import pickle
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from fakempi.error_classes import ERR_TYPE
 from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_TYPE
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.current import here
+from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import from_code, from_dtype
+from tests.loops import for_each
 
 
 @pytest.fixture
 def on_rank() -> Iterator[Callable[[int], None]]:
-    """A switch between two ranks that are not really there."""
+    """Switch between two simulated ranks."""
     ranks = [SimpleNamespace(attributes=None, name=f"rank {rank}") for rank in range(2)]
 
     def switch(rank: int) -> None:
-        here.loop = SimpleNamespace(running=SimpleNamespace(owner=ranks[rank]))
+        os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=ranks[rank]))
 
     yield switch
-    here.loop = None
+    os_thread.loop = None
 
 
 # -- predefined types --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", "?bBhHiIlLqQefdgFDG")
-def test_numpy_and_type_codes_lead_to_the_same_type(code: str) -> None:
-    """And back."""
+@for_each("code", "?bBhHiIlLqQefdgFDG")
+def test_numpy_types_and_type_codes_give_the_same_type(code: str) -> None:
+    """In both directions."""
     dtype = np.dtype(code)
     datatype = from_dtype(dtype)
     assert datatype is from_code(code) is Datatype.fromcode(code)
@@ -50,7 +51,7 @@ def test_numpy_and_type_codes_lead_to_the_same_type(code: str) -> None:
 
 
 def test_sized_codes_are_sized_types() -> None:
-    """With the byte order before them if it is the machine's; Datatype.fromcode, like mpi4py's, wants none."""
+    """With the byte order prefix if it is native; Datatype.fromcode, as in mpi4py, rejects one."""
     assert from_code("i4") is MPI.INT32_T
     assert from_code("=u8") is from_code(np.dtype("u8").str) is MPI.UINT64_T
     assert from_code("f8") is MPI.DOUBLE
@@ -63,8 +64,8 @@ def test_sized_codes_are_sized_types() -> None:
         Datatype.fromcode("=i4")
 
 
-def test_other_numpy_types_travel_as_bytes() -> None:
-    """Records, dates, strings, foreign byte orders: committed types of so many bytes, always the same ones."""
+def test_other_numpy_types_are_sent_as_bytes() -> None:
+    """Records, dates, strings, foreign byte orders: committed types of that number of bytes, always the same ones."""
     for dtype in ("i4,f8", "M8[s]", "S5", "U3", np.dtype("i4").newbyteorder(), "V12"):
         opaque = from_dtype(np.dtype(dtype))
         opaque._usable()
@@ -84,7 +85,7 @@ def test_aliases_are_the_same_object() -> None:
     assert MPI.FLOAT64_T is MPI.DOUBLE
 
 
-def test_pairs_are_laid_out_as_by_a_compiler() -> None:
+def test_pairs_have_the_layout_of_a_compiler() -> None:
     """A double and an int: 12 bytes in a message, 16 in memory."""
     pairs = np.zeros(3, MPI.DOUBLE_INT._dtype)
     pairs["value"], pairs["index"] = [1.5, 2.5, 3.5], [7, 8, 9]
@@ -96,8 +97,8 @@ def test_pairs_are_laid_out_as_by_a_compiler() -> None:
     assert MPI.DOUBLE_INT.Create_contiguous(2)._basic is MPI.DOUBLE_INT
 
 
-def test_types_nobody_can_calculate_with_are_null() -> None:
-    """As in mpi4py, whose MPI may lack them: the names are there."""
+def test_unsupported_types_are_null() -> None:
+    """As in mpi4py, whose MPI may lack them: the names exist."""
     for name in ("BFLOAT16_T", "INTEGER16", "LOGICAL1", "COMPLEX4"):
         assert MPI.BY_NAME[name] == MPI.DATATYPE_NULL
 
@@ -122,21 +123,21 @@ def test_fortran_kinds_are_found_by_precision() -> None:
 
 
 def test_fortran_types_are_found_by_size() -> None:
-    """And refused by class and size."""
+    """Unknown classes and sizes are rejected."""
     assert Datatype.Match_size(c.TYPECLASS_INTEGER, 4) is MPI.INTEGER4
     assert Datatype.Match_size(c.TYPECLASS_REAL, 8) is MPI.REAL8
     assert Datatype.Match_size(c.TYPECLASS_COMPLEX, 16) is MPI.COMPLEX16
     with pytest.raises(ValueError, match=r"^Match_size: there is no INTEGER type of 3 bytes\.$"):
         Datatype.Match_size(c.TYPECLASS_INTEGER, 3)
-    with pytest.raises(ValueError, match=r"^Match_size: 99 is not a type class\.$"):
+    with pytest.raises(ValueError, match=r"^Match_size: type class 99 is not one of MPI.TYPECLASS_"):
         Datatype.Match_size(99, 4)
 
 
 # -- handles -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_copied_handle_stands_for_the_same_type() -> None:
-    """Equal, committed together, renamed together; and freed together."""
+def test_a_copied_handle_refers_to_the_same_type() -> None:
+    """Equal, committed, renamed and freed together."""
     one = MPI.INT.Create_vector(2, 1, 3)
     other = Datatype(one)
     assert one == other
@@ -152,8 +153,8 @@ def test_a_copied_handle_stands_for_the_same_type() -> None:
         other.Get_size()
 
 
-def test_a_type_lives_on_in_those_made_from_it() -> None:
-    """Get_contents gives new handles, also for a type whose own handle was freed."""
+def test_a_type_remains_in_types_made_from_it() -> None:
+    """Get_contents returns new handles, also for a type whose own handle was freed."""
     inner = MPI.INT.Create_vector(2, 1, 3)
     outer = inner.Create_contiguous(2)
     inner.Free()
@@ -163,16 +164,16 @@ def test_a_type_lives_on_in_those_made_from_it() -> None:
     assert outer.size == 16
 
 
-def test_null_and_freed_types_are_refused() -> None:
-    """Everything but their name and their truth."""
+def test_null_and_freed_types_are_rejected() -> None:
+    """By everything except their name and truth value."""
     freed = MPI.INT.Create_contiguous(2)
     freed.Free()
     for null in (MPI.DATATYPE_NULL, Datatype(), freed):
         assert not null
         assert (null.name, null.typechar, null.is_predefined) == ("MPI_DATATYPE_NULL", "", True)
-        asked: list[Callable[[], Any]] = [null.Get_size, null.Commit, null.Free, null.Dup, null.Get_envelope]
-        for ask in asked:
-            with pytest.raises(MPIError, match=r": the datatype is DATATYPE_NULL: it was never made, or was freed\.$"):
+        requested: list[Callable[[], Any]] = [null.Get_size, null.Commit, null.Free, null.Dup, null.Get_envelope]
+        for ask in requested:
+            with pytest.raises(MPIError, match=r": the datatype is DATATYPE_NULL: it was never created, or was freed\.$"):
                 ask()
         null.free()
     with pytest.raises(MPIError) as caught:
@@ -181,15 +182,15 @@ def test_null_and_freed_types_are_refused() -> None:
 
 
 def test_predefined_types_cannot_be_freed() -> None:
-    """`Free` says so, `free` lets them be."""
+    """`Free` raises, `free` has no effect."""
     with pytest.raises(MPIError, match=r"^Free: INT is predefined and cannot be freed\.$"):
         MPI.INT.Free()
     MPI.INT.free()
     assert MPI.INT.size == 4
 
 
-def test_messages_want_committed_types() -> None:
-    """A duplicate is as committed as its original."""
+def test_messages_need_committed_types() -> None:
+    """A duplicate is committed if its original is."""
     fresh = MPI.INT.Create_vector(2, 1, 3)
     for uncommitted in (fresh, fresh.Dup()):
         with pytest.raises(MPIError, match=r"\((DUP of )?VECTOR of INT\) is not committed: call Commit\(\)"):
@@ -199,8 +200,8 @@ def test_messages_want_committed_types() -> None:
     MPI.INT._usable()
 
 
-def test_subclasses_make_their_own_kind() -> None:
-    """As mpi4py's constructors do."""
+def test_subclasses_create_objects_of_their_class() -> None:
+    """As in mpi4py."""
 
     class Mine(Datatype):
         pass
@@ -211,7 +212,7 @@ def test_subclasses_make_their_own_kind() -> None:
 
 
 def test_bounds_are_properties_too() -> None:
-    """lb, ub, extent, and the true ones."""
+    """lb, ub, extent, and the true bounds."""
     wide = MPI.INT.Create_resized(-4, 16)
     assert (wide.lb, wide.ub, wide.extent, wide.size) == (-4, 12, 16, 4)
     assert (wide.true_lb, wide.true_ub, wide.true_extent) == (0, 4, 4)
@@ -219,7 +220,7 @@ def test_bounds_are_properties_too() -> None:
 
 
 def test_duplicates_keep_the_code() -> None:
-    """Other derived types are void to numpy, as large as their extent."""
+    """Other derived types are void in numpy, with the size of their extent."""
     double = MPI.INT.Dup().Dup()
     assert (double.tocode(), double.typestr, double._basic) == ("i", "i4", MPI.INT)
     assert MPI.INT.Create_resized(0, 12).typestr == "V12"
@@ -227,8 +228,8 @@ def test_duplicates_keep_the_code() -> None:
         MPI.INT.Create_vector(2, 1, 3).tocode()
 
 
-def test_what_is_not_a_datatype_is_refused() -> None:
-    """By kind."""
+def test_other_objects_are_rejected_as_datatypes() -> None:
+    """By type."""
     thing: Any = 3
     with pytest.raises(TypeError, match=r"3 is not a datatype\.$"):
         Datatype(thing)
@@ -241,7 +242,7 @@ def test_what_is_not_a_datatype_is_refused() -> None:
 # -- names and attributes ----------------------------------------------------------------------------------------------
 
 
-def test_names_of_predefined_types_are_a_ranks_own(on_rank: Callable[[int], None]) -> None:
+def test_names_of_predefined_types_are_private_to_each_rank(on_rank: Callable[[int], None]) -> None:
     """One rank renames INT, another sees MPI's name."""
     on_rank(0)
     MPI.INT.Set_name("number")
@@ -250,8 +251,8 @@ def test_names_of_predefined_types_are_a_ranks_own(on_rank: Callable[[int], None
     assert MPI.INT.name == "MPI_INT"
 
 
-def test_long_names_are_cut() -> None:
-    """To what MPI_MAX_OBJECT_NAME leaves room for."""
+def test_long_names_are_truncated() -> None:
+    """To the length that MPI_MAX_OBJECT_NAME allows."""
     datatype = MPI.INT.Create_contiguous(2)
     assert datatype.name == ""
     datatype.name = "x" * 400
@@ -262,9 +263,10 @@ def test_long_names_are_cut() -> None:
 
 
 def test_attributes_belong_to_the_type(on_rank: Callable[[int], None]) -> None:
-    """Every handle sees them, duplicates inherit what the key says, freeing deletes; predefined types': per rank."""
+    """Every handle sees them, duplicates inherit by the copy function, freeing deletes; for predefined types per rank."""
     gone: list[Any] = []
-    key = Datatype.Create_keyval(copy_fn=True, delete_fn=lambda _, __, value: gone.append(value))
+    always: Any = True  # accepted, as by mpi4py, whose stubs do not mention it
+    key = Datatype.Create_keyval(copy_fn=always, delete_fn=lambda _, __, value: gone.append(value))
     datatype = MPI.INT.Create_contiguous(2)
     Datatype(datatype).Set_attr(key, "blue")
     double = datatype.Dup()
@@ -281,8 +283,8 @@ def test_attributes_belong_to_the_type(on_rank: Callable[[int], None]) -> None:
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
-def test_derived_types_are_pickled_by_how_they_were_made() -> None:
-    """And come out committed, as in mpi4py."""
+def test_derived_types_are_pickled_by_their_construction() -> None:
+    """Unpickled types are committed, as in mpi4py."""
     record = Datatype.Create_struct([1, 2], [0, 8], [MPI.INT.Dup(), MPI.DOUBLE.Create_vector(2, 1, 2)])
     reduced: Any = record.__reduce__()
     again = reduced[0](*reduced[1])

@@ -1,4 +1,4 @@
-"""Derived datatypes against a type map written out byte by byte in plain Python."""
+"""Derived datatypes compared with a type map written out byte by byte in plain Python."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.datatypes import copying, layout
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
+from tests.loops import for_each
 
 # A recipe is a predefined type's name, or [constructor, arguments, old recipe(s)].
 Recipe = Any
@@ -48,7 +49,7 @@ class Written:
 
 
 def several(parts: list[tuple[int, Written]]) -> Written:
-    """Types one after the other at their displacements."""
+    """Types at consecutive displacements."""
     items = [(at + start, size) for at, old in parts for start, size in old.items]
     bounds = [(at + old.lb, at + old.ub) for at, old in parts] or [(0, 0)]
     align = max((old.align for _, old in parts), default=1)
@@ -56,7 +57,7 @@ def several(parts: list[tuple[int, Written]]) -> Written:
 
 
 def write(recipe: Recipe) -> Written:
-    """The type map of a recipe, by MPI's definitions and nothing clever."""
+    """The type map of a recipe, by MPI's definitions."""
     if isinstance(recipe, str):
         if recipe.endswith("_INT"):
             value, number = write(recipe.removesuffix("_INT")), write("INT")
@@ -72,7 +73,7 @@ def write(recipe: Recipe) -> Written:
         made = several([(at + i * old.extent, old) for n, at, old in zip(*args, olds, strict=True) for i in range(n)])
         members = [one for one, n in zip(old_recipe, args[0], strict=True) if n]
         same = len(members) < 2 or all(isinstance(one, str) and one == members[0] for one in members)
-        round_to = 1 if same else made.align  # MPI lets a compiler's padding be; we do as MPICH does
+        round_to = 1 if same else made.align  # MPI leaves padding to the compiler; fakempi does as MPICH does
         return Written(made.items, made.lb, made.lb + -(-made.extent // round_to) * round_to, made.align)
     old = write(old_recipe)
     step = old.extent
@@ -93,7 +94,7 @@ def write(recipe: Recipe) -> Written:
 
 
 def write_array(how: str, args: list[Any], old: Written) -> Written:
-    """Subarrays and shares of distributed arrays: the chosen indices of every axis, all combinations of them."""
+    """Subarrays and parts of distributed arrays: the chosen indices of every axis, in all combinations."""
     if how == "subarray":
         sizes, subsizes, starts, order = args
         chosen = [list(range(start, start + n)) for start, n in zip(starts, subsizes, strict=True)]
@@ -126,7 +127,7 @@ CONSTRUCTORS = [
 
 @st.composite
 def placed(draw: st.DrawFn, unit: int) -> tuple[list[int], list[int]]:
-    """Block lengths and displacements that seldom overlap, in any order; sometimes many of them."""
+    """Block lengths and displacements that rarely overlap, in any order; sometimes many of them."""
     lengths = draw(st.lists(st.integers(0, 3), max_size=draw(st.sampled_from([3, 40]))))
     gaps = draw(st.lists(FEW, min_size=len(lengths), max_size=len(lengths)))
     where, at = [], draw(st.integers(-3, 3))
@@ -139,7 +140,7 @@ def placed(draw: st.DrawFn, unit: int) -> tuple[list[int], list[int]]:
 
 @st.composite
 def derived(draw: st.DrawFn, olds: st.SearchStrategy[Recipe]) -> Recipe:
-    """A recipe on top of others."""
+    """A recipe around others."""
     how = draw(st.sampled_from(CONSTRUCTORS))
     old = draw(olds)
     extent = max(1, write(old).extent)
@@ -182,11 +183,11 @@ def derived(draw: st.DrawFn, olds: st.SearchStrategy[Recipe]) -> Recipe:
 
 
 RECIPES = st.recursive(NAMES, derived, max_leaves=4)
-LARGEST = 20_000  # bytes of a type map worth writing out
+LARGEST = 20_000  # the largest type map that is written out, in bytes
 
 
 def memory_for(datatype: Datatype, count: int, seed: int = 1) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], int]:
-    """Random bytes that hold `count` elements with some room around them; and where the first begins."""
+    """Random bytes that hold `count` elements with space around them; and the position of the first."""
     low, high = datatype._span(count)
     offset = 5 + max(0, -low)
     return np.random.default_rng(seed).integers(0, 256, offset + max(0, high) + 7, np.uint8), offset
@@ -207,15 +208,15 @@ def test_size_and_bounds_follow_from_the_type_map(recipe: Recipe) -> None:
 
 @contextmanager
 def copied_as(how: str, datatype: Datatype) -> Iterator[None]:
-    """Elements of the type are copied as few bytes, as long ones, or as if numpy had no dimensions to speak of."""
+    """Elements of the type are copied as few bytes, as long blocks, or with a small limit of numpy dimensions."""
     with pytest.MonkeyPatch.context() as patch:
         if how != "few":
-            patch.setattr(copying, "SMALL", 0)
+            patch.setattr(copying, "MAX_INDEXED_BYTES", 0)
         if how == "peeled":
-            patch.setattr(copying, "_DEEPEST", 1)
-        datatype._definition.layout._kept.clear()
+            patch.setattr(copying, "_MAX_DIMENSIONS", 1)
+        datatype._definition.layout._cached_moves.clear()
         yield
-        datatype._definition.layout._kept.clear()
+        datatype._definition.layout._cached_moves.clear()
 
 
 WAYS = st.sampled_from(["few", "many", "peeled"])
@@ -225,7 +226,7 @@ COUNTS = st.sampled_from([0, 1, 2, 3, 5, 40])
 @given(RECIPES, COUNTS, WAYS)
 @settings(max_examples=150, deadline=None)
 def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count: int, how: str) -> None:
-    """`count` elements, from an origin in the middle of the memory, also into an array; and the span is what they touch."""
+    """`count` elements, from an origin in the middle of the memory, also into an array; the span is the bytes they touch."""
     written, datatype = write(recipe), build(recipe)
     assume(len(written.items) * count < LARGEST)
     memory, offset = memory_for(datatype, count)
@@ -243,10 +244,10 @@ def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count:
 
 
 @given(RECIPES, st.integers(1, 3), WAYS)
-@example(["vector", [3, 3, 0], "BYTE"], 1, "many")  # numpy alone does not see to it
+@example(["vector", [3, 3, 0], "BYTE"], 1, "many")  # numpy alone does not ensure it
 @settings(max_examples=60, deadline=None)
 def test_memory_may_be_packed_into_itself(recipe: Recipe, count: int, how: str) -> None:
-    """As if it went through an array of its own."""
+    """As if through a separate array."""
     written, datatype = write(recipe), build(recipe)
     memory, offset = memory_for(datatype, count)
     touched = [offset + i * written.extent + byte for i in range(count) for byte in written.offsets()]
@@ -260,10 +261,10 @@ def test_memory_may_be_packed_into_itself(recipe: Recipe, count: int, how: str) 
 
 @given(RECIPES, COUNTS.filter(bool), st.data(), WAYS)
 @settings(max_examples=150, deadline=None)
-def test_unpacking_fills_the_type_map_and_leaves_the_rest(
+def test_unpacking_fills_the_type_map_and_leaves_other_bytes(
     recipe: Recipe, count: int, data: st.DataObject, how: str
 ) -> None:
-    """Also if the message is short: what came is in place, every other byte as it was."""
+    """Also for a short message: the received part is in place, every other byte is unchanged."""
     written, datatype = write(recipe), build(recipe)
     assume(len(written.items) * count < LARGEST)
     touched = [i * written.extent + byte for i in range(count) for byte in written.offsets()]
@@ -280,8 +281,11 @@ def test_unpacking_fills_the_type_map_and_leaves_the_rest(
 
 @given(RECIPES, st.integers(1, 4), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_elements_are_carried_to_the_same_places_of_another_memory(recipe: Recipe, count: int, same: bool) -> None:
-    """And nothing between them; or nothing at all, which it says. Within one memory it is always that."""
+def test_elements_are_copied_to_the_same_positions_of_another_memory(recipe: Recipe, count: int, same: bool) -> None:
+    """Bytes between them are unchanged; or nothing is copied, and the function returns that.
+
+    This is always so within one memory.
+    """
     written, datatype = write(recipe), build(recipe)
     touched = [i * written.extent + byte for i in range(count) for byte in written.offsets()]
     assume(touched and len(set(touched)) == len(touched) < LARGEST)
@@ -294,7 +298,7 @@ def test_elements_are_carried_to_the_same_places_of_another_memory(recipe: Recip
     expected[[at + byte for byte in touched]] = memory[[offset + byte for byte in touched]]
     before = other.copy()
     with copied_as("many", datatype), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "LONG", 0)
+        patch.setattr(layout, "LONG_RUN", 0)
         done = datatype._definition.layout.copy(memory, offset, other, at, count)
     assert not (done and same)
     assert other.tolist() == (expected if done else before).tolist()
@@ -303,7 +307,7 @@ def test_elements_are_carried_to_the_same_places_of_another_memory(recipe: Recip
 @given(RECIPES, st.integers(0, 200))
 @settings(deadline=None)
 def test_elements_count_the_basic_ones_that_are_whole(recipe: Recipe, nbytes: int) -> None:
-    """As Get_elements wants it: pairs count twice, a broken element makes it UNDEFINED."""
+    """As Get_elements requires: pairs count twice, an incomplete element makes it UNDEFINED."""
     sizes = [size for _, size in write(recipe).items]
     ends = list(itertools.accumulate(sizes * (nbytes // max(1, sum(sizes)) + 1), initial=0)) if sizes else [0]
     assert build(recipe)._elements(nbytes) == (ends.index(nbytes) if nbytes in ends else c.UNDEFINED)
@@ -311,8 +315,8 @@ def test_elements_count_the_basic_ones_that_are_whole(recipe: Recipe, nbytes: in
 
 @given(RECIPES)
 @settings(deadline=None)
-def test_a_type_can_be_made_again_from_what_it_tells(recipe: Recipe) -> None:
-    """decode() gives the constructor and its arguments; what they make has the same type map."""
+def test_decode_returns_the_construction_of_a_type(recipe: Recipe) -> None:
+    """decode() returns the constructor and its arguments; they create an equal type map."""
     datatype = build(recipe)
     old, how, params = datatype.decode()
     if how == "NAMED":
@@ -324,7 +328,7 @@ def test_a_type_can_be_made_again_from_what_it_tells(recipe: Recipe) -> None:
     assert datatype.Get_envelope()[:4] == tuple(len(part) for part in datatype.Get_contents())
 
 
-# -- size does not matter ----------------------------------------------------------------------------------------------
+# -- sizes ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -338,27 +342,27 @@ def test_a_type_can_be_made_again_from_what_it_tells(recipe: Recipe) -> None:
         ["indexed_block", [3, list(range(0, 10**6, 5))], "INT"],
     ],
 )
-def test_regular_types_take_a_handful_of_pieces(recipe: Recipe) -> None:
+def test_regular_types_have_few_pieces(recipe: Recipe) -> None:
     """However many elements they have."""
     assert len(build(recipe)._definition.layout.pieces) <= 4
 
 
-def test_irregular_blocks_are_fetched_by_one_index_array() -> None:
+def test_irregular_blocks_are_copied_by_one_index_array() -> None:
     """An index for every double, not for every byte."""
     where = np.cumsum(np.random.default_rng(3).integers(1, 9, 1000)).tolist()
     datatype = MPI.DOUBLE.Create_indexed_block(1, where)
     (piece,) = datatype._definition.layout.pieces
     values = np.arange(10_000.0)
     assert datatype._pack(values.view(np.uint8), 0, 1).view(float).tolist() == values[where].tolist()
-    assert piece.spots is not None
-    index = piece.spots.index()
+    assert piece.table is not None
+    index = piece.table.index()
     assert index is not None
     assert len(index) == 1000
 
 
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("longer", [0, 100])
-def test_irregular_blocks_come_back_in_place(times: int, longer: int) -> None:
+def test_irregular_blocks_are_restored_in_place(times: int, longer: int) -> None:
     """Short ones through an index, long ones one after the other; alone, and in a loop around them."""
     lengths, where = [longer + 1 + i for i in range(20)], [i * 200 + i % 3 for i in range(20)]
     datatype = MPI.INT.Create_indexed(lengths, where).Create_resized(0, 20_000).Create_contiguous(times)
@@ -374,9 +378,9 @@ def test_irregular_blocks_come_back_in_place(times: int, longer: int) -> None:
         datatype._pack(values.view(np.uint8), -4, 1)
 
 
-def test_nesting_deeper_than_numpy_has_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loops that numpy has no axis for are gone through one by one (pretending that it has three)."""
-    monkeypatch.setattr(copying, "_DEEPEST", 3)
+def test_nesting_may_exceed_the_dimensions_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops beyond numpy's axes are executed one by one (with a limit of three axes here)."""
+    monkeypatch.setattr(copying, "_MAX_DIMENSIONS", 3)
     recipe: Recipe = "SHORT"
     for level in range(6):
         recipe = ["resized", [0, 5 * 3**level + level], ["vector", [2, 1, 1 + level % 2], recipe]]
@@ -388,17 +392,17 @@ def test_nesting_deeper_than_numpy_has_dimensions(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_span_outside_memory_is_never_read() -> None:
-    """Callers check bounds; should one forget, numpy refuses rather than reads elsewhere."""
+    """Callers check bounds; without the check, numpy raises."""
     small = np.zeros(10, np.uint8)
     for datatype in (MPI.INT, MPI.INT.Create_vector(3, 1, 2)):
         with pytest.raises((IndexError, TypeError, ValueError)):
             datatype._pack(small, 0, 3)
 
 
-# -- bad input ---------------------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("recipe", "kind", "words"),
     [
         (["contiguous", [-1], "INT"], ValueError, r"count is -1, less than 0\.$"),
@@ -408,21 +412,21 @@ def test_a_span_outside_memory_is_never_read() -> None:
         (["indexed", [[1], [1, 2]], "INT"], ValueError, r"displacements has 2 items where 1 are expected\.$"),
         (["indexed", [[1, -3], [1, 2]], "INT"], ValueError, r"blocklengths\[1\] is -3, less than 0\.$"),
         (["indexed", [2, [1, 2]], "INT"], TypeError, r"blocklengths is 2, not a sequence of integers\.$"),
-        (["hindexed", [[1], [2**62]], "INT"], ValueError, r"beyond any memory\.$"),
+        (["hindexed", [[1], [2**62]], "INT"], ValueError, r"bytes: too many\.$"),
         (["struct", [[1], [0]], ["INT", "INT"]], ValueError, r"1 blocklengths but 2 datatypes\.$"),
         (["subarray", [[], [], [], 56], "INT"], ValueError, r"at least one dimension, sizes is empty\.$"),
-        (["subarray", [[4], [3], [2], 56], "INT"], ValueError, r"dimension 0 has 4 elements, 3 from 2 on go beyond\.$"),
-        (["subarray", [[4], [3], [1], 5], "INT"], ValueError, r"order is 5, neither ORDER_C nor ORDER_FORTRAN\.$"),
+        (["subarray", [[4], [3], [2], 56], "INT"], ValueError, r"dimension 0 has 4 elements: 3 from 2 on exceed it\.$"),
+        (["subarray", [[4], [3], [1], 5], "INT"], ValueError, r"order is 5: expecting ORDER_C or ORDER_FORTRAN\.$"),
         (["darray", [3, 0, [8, 8], [121] * 2, [4, 4], [2, 2], 56], "INT"], ValueError, r"2 x 2 has 4 .* size is 3\.$"),
-        (["darray", [2, 2, [8], [121], [4], [2], 56], "INT"], ValueError, r"rank 2 is not among 2\.$"),
+        (["darray", [2, 2, [8], [121], [4], [2], 56], "INT"], ValueError, r"rank 2 is not in 0..1\.$"),
         (["darray", [2, 0, [8], [121], [3], [2], 56], "INT"], ValueError, r"2 blocks of 3 do not hold the 8 indices"),
-        (["darray", [2, 0, [8], [123], [3], [2], 56], "INT"], ValueError, r"DISTRIBUTE_NONE\) but psizes\[0\] is 2\.$"),
+        (["darray", [2, 0, [8], [123], [3], [2], 56], "INT"], ValueError, r"DISTRIBUTE_NONE\): psizes\[0\] is 2, not 1\.$"),
         (["darray", [2, 0, [8], [122], [0], [2], 56], "INT"], ValueError, r"dargs\[0\] is 0, less than 1\.$"),
-        (["darray", [2, 0, [8], [7], [3], [2], 56], "INT"], ValueError, r"distribs\[0\] is 7, not a distribution\.$"),
+        (["darray", [2, 0, [8], [7], [3], [2], 56], "INT"], ValueError, r"distribs\[0\] is 7, not one of MPI.DISTRIBUTE_"),
     ],
 )
-def test_arguments_that_do_not_fit_are_named(recipe: Recipe, kind: type[Exception], words: str) -> None:
-    """An MPI error and Python's own kind of error, with the call and the numbers."""
+def test_invalid_arguments_are_named(recipe: Recipe, kind: type[Exception], words: str) -> None:
+    """An MPI error that is also of Python's exception type, with the call and the numbers."""
     with pytest.raises(kind, match=words) as caught:
         build(recipe)
     assert isinstance(caught.value, MPIError)

@@ -1,4 +1,4 @@
-"""Pack and Unpack: native and portable, and what they refuse."""
+"""Pack and Unpack: native and portable, and their errors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fakempi.error_classes import ERR_CONVERSION, ERR_COUNT, ERR_TRUNCATE
 from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_CONVERSION, ERR_COUNT, ERR_TRUNCATE
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 
-COMM = object()  # packing asks for a communicator and does nothing with it
+
+def listed(buffer: Any) -> Any:
+    """A buffer specification, which packing does not accept."""
+    return [buffer, 1]
+
+
+COMM = object()  # packing takes a communicator and ignores it
 
 
 def test_pack_appends_and_unpack_reads_on() -> None:
-    """The position is handed from call to call."""
+    """Each call continues at the position that the last one returned."""
     room = bytearray(40)
     columns = MPI.INT.Create_vector(2, 1, 3).Create_resized(0, 24).Commit()
     matrix = np.arange(12, dtype="i4")
@@ -31,8 +37,8 @@ def test_pack_appends_and_unpack_reads_on() -> None:
     assert (number[0], back.tolist()) == (1.5, [0, 0, 0, 3, 0, 0, 6, 0, 0, 9, 0, 0])
 
 
-def test_memory_in_fortran_order_is_taken_as_it_lies() -> None:
-    """Contiguous is contiguous."""
+def test_memory_in_fortran_order_is_packed_in_memory_order() -> None:
+    """Contiguous memory needs no reordering."""
     room = bytearray(24)
     MPI.INT.Pack(np.arange(6, dtype="i4").reshape(2, 3).T, room, 0, COMM)
     assert np.frombuffer(room, "i4").tolist() == [0, 1, 2, 3, 4, 5]
@@ -45,7 +51,7 @@ def test_memory_in_fortran_order_is_taken_as_it_lies() -> None:
         (lambda b: MPI.INT.Pack(bytes(8), b, 4, COMM), ValueError, "Pack: 8 bytes at position 4 go beyond the 10"),
         (lambda b: MPI.INT.Pack(bytes(8), b, -1, COMM), ValueError, "Pack: position -1 is negative"),
         (lambda b: MPI.INT.Pack(bytes(8), bytes(8), 0, COMM), BufferError, "Pack: outbuf is read-only"),
-        (lambda b: MPI.INT.Pack([b, 1], b, 0, COMM), TypeError, "Pack: inbuf is list, which has no bytes to offer"),
+        (lambda b: MPI.INT.Pack(listed(b), b, 0, COMM), TypeError, "Pack: inbuf is list, which does not export a buffer"),
         (lambda b: MPI.INT.Pack(np.zeros(8)[::2], b, 0, COMM), BufferError, "Pack: inbuf is not contiguous"),
         (lambda b: MPI.INT.Pack(np.array([None]), b, 0, COMM), TypeError, "Pack: inbuf holds Python objects"),
         (lambda b: MPI.INT.Pack(bytes(8), b, 0, None), TypeError, "Pack: comm is None"),
@@ -56,14 +62,14 @@ def test_memory_in_fortran_order_is_taken_as_it_lies() -> None:
         (lambda b: MPI.INT.Pack_external("native", b, b, 0), ValueError, "Pack_external: 'native' is not"),
     ],
 )
-def test_packing_says_what_does_not_fit(call: Callable[[bytearray], Any], kind: type[Exception], words: str) -> None:
-    """Room, position, memory, communicator, representation."""
+def test_invalid_arguments_are_reported(call: Callable[[bytearray], Any], kind: type[Exception], words: str) -> None:
+    """Space, position, memory, communicator, representation."""
     with pytest.raises(kind, match="^" + words):
         call(bytearray(10))
 
 
 def test_packing_never_leaves_the_buffer() -> None:
-    """An element may be larger than its extent; then not as many fit as mpi4py counts."""
+    """An element may be larger than its extent; fewer elements fit than mpi4py counts."""
     wide = MPI.INT.Create_vector(2, 1, 3).Create_resized(0, 4).Commit()
     with pytest.raises(MPIError, match=r"^Pack: 3 elements of RESIZED of VECTOR of INT touch bytes 0 to 24, inbuf has"):
         wide.Pack(bytes(12), bytearray(50), 0, COMM)
@@ -75,7 +81,7 @@ def test_packing_never_leaves_the_buffer() -> None:
     assert caught.value.Get_error_class() == ERR_TRUNCATE
 
 
-def test_external32_is_big_endian_with_sizes_of_its_own() -> None:
+def test_external32_is_big_endian_with_fixed_sizes() -> None:
     """A record of an int, two longs and a wide character takes 4 + 2 x 4 + 2 bytes."""
     native = np.dtype([("a", "i4"), ("b", "l", 2), ("c", "U1")], align=True)
     fields = native.fields
@@ -97,25 +103,42 @@ def test_external32_is_big_endian_with_sizes_of_its_own() -> None:
 
 
 @pytest.mark.skipif(np.dtype("l").itemsize == 4, reason="C's long has 4 bytes here, every one fits")
-def test_external32_refuses_numbers_that_do_not_fit() -> None:
-    """Where it has fewer bytes than C."""
-    with pytest.raises(ValueError, match=r"^Pack_external: 1099511627776 does not fit the 4 bytes it ") as caught:
+def test_external32_rejects_numbers_that_do_not_fit() -> None:
+    """If it has fewer bytes than C."""
+    with pytest.raises(ValueError, match=r"^Pack_external: 1099511627776 does not fit in 4 bytes") as caught:
         MPI.LONG.Pack_external("external32", np.array([5, 1 << 40], "l"), bytearray(8), 0)
     assert isinstance(caught.value, MPIError)
     assert caught.value.Get_error_class() == ERR_CONVERSION
 
 
-def test_external32_of_long_double_is_quadruple_precision_or_refused() -> None:
-    """numpy's long double is that on some machines only; its size is 16 bytes everywhere."""
-    number = np.array([1.5], "g")
+def test_external32_of_long_double_is_quadruple_precision() -> None:
+    """On every machine, whatever format its long double has."""
+    numbers = np.array([1.5, -2.0**-1000, 0.0, -0.0, np.inf, -np.inf, np.nan], "g")
     assert MPI.LONG_DOUBLE.Pack_external_size("external32", 2) == 32
     assert MPI.C_LONG_DOUBLE_COMPLEX.Pack_external_size("external32", 1) == 32
-    if np.finfo("g").nmant == 112:
-        room, back = bytearray(16), np.zeros(1, "g")
-        MPI.LONG_DOUBLE.Pack_external("external32", number, room, 0)
-        assert room[:3] == b"\x3f\xff\x80"
-        MPI.LONG_DOUBLE.Unpack_external("external32", room, 0, back)
-        assert back[0] == 1.5
-    else:
-        with pytest.raises(NotImplementedError, match=r"no IEEE quadruple precision"):
-            MPI.LONG_DOUBLE.Pack_external("external32", number, bytearray(16), 0)
+    room, back = bytearray(16 * len(numbers)), np.zeros(len(numbers), "g")
+    MPI.LONG_DOUBLE.Pack_external("external32", numbers, room, 0)
+    assert room[:16] == b"\x3f\xff\x80" + bytes(13)
+    MPI.LONG_DOUBLE.Unpack_external("external32", room, 0, back)
+    assert np.array_equal(back, numbers, equal_nan=True)
+    assert np.signbit(back).tolist() == np.signbit(numbers).tolist()
+    third, pairs = np.array([1 / np.longdouble(3), 2], "G"), np.zeros(2, "G")
+    MPI.C_LONG_DOUBLE_COMPLEX.Pack_external("external32", third, room, 16)
+    MPI.C_LONG_DOUBLE_COMPLEX.Unpack_external("external32", room, 16, pairs)
+    assert pairs.tolist() == third.tolist()
+
+
+def test_types_without_bytes_take_no_space_in_external32() -> None:
+    """A struct without members, alone and inside others, and the other ways to make a type without bytes."""
+    empty = Datatype.Create_struct([], [], [])
+    hollow = [empty, empty.Create_contiguous(3), MPI.INT.Create_contiguous(0), MPI.INT.Create_indexed([0, 0], [0, 1])]
+    for inside in [*hollow, Datatype.Create_struct([2, 0], [0, 8], [empty, MPI.DOUBLE])]:
+        assert inside.Commit().Pack_external_size("external32", 3) == 0
+        assert inside.Pack_external("external32", np.zeros(0, "u1"), bytearray(), 0) == 0
+        mixed = Datatype.Create_struct([1, 2, 1], [0, 8, 16], [MPI.INT, inside, MPI.DOUBLE]).Commit()
+        assert mixed.Pack_external_size("external32", 3) == 36
+        record = np.dtype({"names": "id", "formats": ["i4", "f8"], "offsets": [0, 16]})
+        given, back, room = np.array([(1, 2.5), (3, 4.5)], record), np.zeros(2, record), bytearray(24)
+        assert mixed.Pack_external("external32", given, room, 0) == 24
+        assert mixed.Unpack_external("external32", room, 0, back) == 24
+        assert back.tolist() == given.tolist()

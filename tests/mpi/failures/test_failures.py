@@ -1,4 +1,4 @@
-"""Ranks that die, and what the others do about it: ULFM's calls."""
+"""Failed ranks, and the calls of other ranks: ULFM."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ import fakempi
 from fakempi import MPI
 
 
-def told(call: Any) -> tuple[str, int, float]:
-    """What a call raises, its class, and when."""
+def error_of(call: Any) -> tuple[str, int, float]:
+    """Return the message, class and time of a call's error."""
     with pytest.raises(MPI.Exception) as caught:
         call()
     return str(caught.value), caught.value.Get_error_class(), MPI.Wtime()
 
 
-def test_a_receive_from_a_rank_that_dies_ends_when_that_is_known(carrier: str) -> None:
-    """So does one that is posted later, and a large send."""
+def test_a_receive_from_a_rank_that_dies_ends_when_the_failure_is_detected(backend: Any) -> None:
+    """So do later receives, and a large send."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 1:
             fakempi.compute(100)
             raise AssertionError
-        seen = [told(lambda: comm.Recv(np.zeros(1), 1)), told(lambda: comm.Send(np.zeros(1), 1))]
-        return [*seen, told(lambda: comm.recv(source=1)), told(lambda: comm.Isend(np.zeros(1), 1))]
+        seen = [error_of(lambda: comm.Recv(np.zeros(1), 1)), error_of(lambda: comm.Send(np.zeros(1), 1))]
+        return [*seen, error_of(lambda: comm.recv(source=1)), error_of(lambda: comm.Isend(np.zeros(1), 1))]
 
-    done = fakempi.run(main, 2, carrier=carrier, kill={1: 3}, detection=2)
+    done = fakempi.run(main, 2, backend=backend, kill={1: 3}, detection_delay=2)
     calls = ["Recv", "Send", "recv", "Isend"]
     assert done.returns == [[(f"{call} on rank 0: rank 1 has died.", MPI.ERR_PROC_FAILED, 5.0) for call in calls], None]
     assert done.clocks == [5, 3]
 
 
-def test_a_rank_may_die_at_the_moment_at_which_it_would_go_on(carrier: str) -> None:
-    """It does not go on."""
+def test_a_rank_may_die_at_the_time_at_which_it_would_continue(backend: Any) -> None:
+    """It does not continue."""
 
     def main(comm: Any) -> int:
         fakempi.compute(3.0 if comm.rank == 0 else 1.0)
         return int(comm.Get_failed().size)
 
-    assert fakempi.run(main, 2, kill={1: 1.0}, carrier=carrier).returns == [1, None]
+    assert fakempi.run(main, 2, kill={1: 1.0}, backend=backend).returns == [1, None]
 
 
 def test_a_large_send_ends_too() -> None:
-    """It waited for a receive; of arrays and of objects."""
+    """It waits for a receive; for arrays and for objects."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
             fakempi.compute(1)
             fakempi.die()
         if comm.rank == 1:
-            return told(lambda: comm.Send(np.zeros(100_000), 0))[1]
-        return told(lambda: comm.ssend("x", 0))[1]
+            return error_of(lambda: comm.Send(np.zeros(100_000), 0))[1]
+        return error_of(lambda: comm.ssend("x", 0))[1]
 
     assert fakempi.run(main, 3).returns == [None, MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED]
 
 
-def test_what_was_sent_before_can_be_received() -> None:
+def test_messages_sent_before_the_failure_can_be_received() -> None:
     """A message outlives its sender."""
 
     def main(comm: Any) -> Any:
@@ -74,8 +74,8 @@ def test_what_was_sent_before_can_be_received() -> None:
 
 
 @pytest.mark.parametrize("call", ["Barrier", "allreduce", "Iallreduce", "Dup", "Split"])
-def test_collective_calls_fail_for_all_who_are_in_them(carrier: str, call: str) -> None:
-    """Whomever they wait for, and also those who come later."""
+def test_collective_calls_fail_on_all_ranks(backend: Any, call: str) -> None:
+    """For any missing rank, and also for ranks that call later."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 2:
@@ -83,18 +83,18 @@ def test_collective_calls_fail_for_all_who_are_in_them(carrier: str, call: str) 
         if comm.rank == 3:
             fakempi.compute(20)
         if call == "allreduce":
-            return told(lambda: comm.allreduce(1))[1:]
+            return error_of(lambda: comm.allreduce(1))[1:]
         if call == "Iallreduce":
-            return told(lambda: comm.Iallreduce(np.zeros(1), np.zeros(1)).Wait())[1:]
-        return told(getattr(comm, call))[1:]
+            return error_of(lambda: comm.Iallreduce(np.zeros(1), np.zeros(1)).Wait())[1:]
+        return error_of(getattr(comm, call))[1:]
 
-    done = fakempi.run(main, 5, carrier=carrier, kill={2: 0.5}, detection=10)
+    done = fakempi.run(main, 5, backend=backend, kill={2: 0.5}, detection_delay=10)
     early, late = (MPI.ERR_PROC_FAILED, 10.5), (MPI.ERR_PROC_FAILED, 20.0)
     assert done.returns == [early, early, None, late, early]
 
 
-def test_any_source_goes_on_once_the_rank_has_taken_note() -> None:
-    """Before, it might wait for the dead."""
+def test_any_source_continues_after_the_failure_is_acknowledged() -> None:
+    """Before that, it might wait for the failed rank."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 2:
@@ -103,7 +103,7 @@ def test_any_source_goes_on_once_the_rank_has_taken_note() -> None:
             fakempi.compute(1)
             comm.send("alive", 0)
             return None
-        first = told(lambda: comm.recv())[:2]
+        first = error_of(lambda: comm.recv())[:2]
         assert comm.Ack_failed(0) == 0
         assert comm.Ack_failed() == 1
         return first, comm.recv()
@@ -112,8 +112,8 @@ def test_any_source_goes_on_once_the_rank_has_taken_note() -> None:
     assert fakempi.run(main, 3).returns[0] == ((words, MPI.ERR_PROC_FAILED_PENDING), "alive")
 
 
-def test_revoke_ends_everything_everywhere() -> None:
-    """At once here, elsewhere when an empty message could be there; a copy of the communicator is not concerned."""
+def test_revoke_ends_all_operations_on_all_ranks() -> None:
+    """At once on this rank, on others when an empty message could arrive; a duplicate of the communicator is unaffected."""
 
     def main(comm: Any) -> Any:
         other = comm.Dup()
@@ -122,12 +122,12 @@ def test_revoke_ends_everything_everywhere() -> None:
             assert not other.Is_revoked()
             other.Revoke()
             assert other.Is_revoked()
-            seen = told(lambda: other.Send(np.zeros(1), 1))
+            seen = error_of(lambda: other.Send(np.zeros(1), 1))
         elif comm.rank == 1:
-            seen = told(lambda: other.Recv(np.zeros(1), 2))
+            seen = error_of(lambda: other.Recv(np.zeros(1), 2))
         else:
-            seen = told(other.Barrier)
-        assert told(lambda: other.Send(np.zeros(0), MPI.PROC_NULL))[1] == MPI.ERR_REVOKED
+            seen = error_of(other.Barrier)
+        assert error_of(lambda: other.Send(np.zeros(0), MPI.PROC_NULL))[1] == MPI.ERR_REVOKED
         assert other.Get_size() == 3
         comm.Barrier()
         return seen[1:]
@@ -136,13 +136,13 @@ def test_revoke_ends_everything_everywhere() -> None:
     assert fakempi.run(main, 3, cost=fakempi.Hockney(2, 0)).returns == [(revoked, 5.0), (revoked, 7.0), (revoked, 7.0)]
 
 
-def test_the_living_agree_and_shrink(carrier: str) -> None:
-    """Ranks keep their order; the new communicator works as any."""
+def test_survivors_agree_and_shrink(backend: Any) -> None:
+    """Ranks keep their order; the new communicator is an ordinary one."""
 
     def main(comm: Any) -> Any:
         if comm.rank in (1, 4):
             fakempi.die()
-        with pytest.raises(MPI.Exception, match="ranks 1 and 4 have died, and this rank has not taken note"):
+        with pytest.raises(MPI.Exception, match="ranks 1 and 4 have died, and this rank has not acknowledged it"):
             comm.Agree(1)
         failed = comm.Get_failed().Translate_ranks(None, comm.Get_group())
         comm.Ack_failed()
@@ -150,13 +150,13 @@ def test_the_living_agree_and_shrink(carrier: str) -> None:
         smaller = comm.Shrink()
         return sorted(failed), agreed, smaller.rank, smaller.allgather(comm.rank)
 
-    done = fakempi.run(main, 6, carrier=carrier)
+    done = fakempi.run(main, 6, backend=backend)
     alive = [0, 2, 3, 5]
     assert [done.returns[rank] for rank in alive] == [([1, 4], 0b0110, at, alive) for at in range(4)]
 
 
-def test_who_dies_meanwhile_is_not_waited_for() -> None:
-    """Neither in an agreement nor while the others shrink; in the background, too."""
+def test_operations_do_not_wait_for_a_process_that_dies_meanwhile() -> None:
+    """In an agreement and in a shrink, also nonblocking."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 1:
@@ -168,11 +168,11 @@ def test_who_dies_meanwhile_is_not_waited_for() -> None:
         request.Wait()
         return int(flag[0]), smaller.size
 
-    assert fakempi.run(main, 4, cost=fakempi.Free()).returns == [(8, 3), None, (8, 3), (8, 3)]
+    assert fakempi.run(main, 4, cost=fakempi.ZeroCost()).returns == [(8, 3), None, (8, 3), (8, 3)]
 
 
 def test_an_agreement_takes_two_rounds_of_a_tree() -> None:
-    """Of empty messages, after the last one has come."""
+    """Two rounds of empty messages after the last rank has called."""
 
     def main(comm: Any) -> None:
         fakempi.compute(comm.rank)
@@ -181,8 +181,8 @@ def test_an_agreement_takes_two_rounds_of_a_tree() -> None:
     assert fakempi.run(main, 5, cost=fakempi.Hockney(10, 1)).clocks == [4 + 2 * 3 * 10] * 5
 
 
-def test_an_iteration_that_survives() -> None:
-    """Revoke, shrink, and go on from the last state that all have."""
+def test_an_iteration_can_recover() -> None:
+    """Revoke, shrink, and continue from the last state that all ranks have."""
 
     def main(comm: Any) -> Any:
         done, steps = 0, []
@@ -205,8 +205,8 @@ def test_an_iteration_that_survives() -> None:
     assert (done.returns[1][0], done.returns[1][-1], len(done.returns[1])) == (5, 3, 6)
 
 
-def test_a_death_that_nobody_notices_ends_the_run() -> None:
-    """As under mpiexec; and an error that nobody catches does, too."""
+def test_an_unhandled_failure_ends_the_run() -> None:
+    """As under mpiexec; an uncaught error does the same."""
 
     def unnoticed(comm: Any) -> None:
         fakempi.compute(1)
@@ -215,7 +215,7 @@ def test_a_death_that_nobody_notices_ends_the_run() -> None:
         fakempi.compute(1)
         comm.Barrier()
 
-    with pytest.raises(fakempi.RankError, match=r"it died at t = 0\.5 s, and no other rank took notice"):
+    with pytest.raises(fakempi.RankError, match=r"it died at t = 0\.5 s, and no other rank noticed"):
         fakempi.run(unnoticed, 2, kill={1: 0.5})
     with pytest.raises(fakempi.RankError, match=r"Barrier on rank 0: rank 1 has died\."):
         fakempi.run(uncaught, 2, kill={1: 0.5})
@@ -225,24 +225,24 @@ def test_a_death_that_nobody_notices_ends_the_run() -> None:
     ("kill", "words"),
     [
         ([3], r"run: kill must be a mapping from ranks to times, not \[3\]\."),
-        ({5: 1}, r"run: rank 5 is to be killed, but ranks are 0 to 1\."),
-        ({0: -1}, r"run: rank 0 is to be killed at -1, before the run begins\."),
-        ({0: "x"}, r"run: rank 0 is to be killed at 'x', which is no time\."),
+        ({5: 1}, r"run: kill names rank 5, but ranks are 0 to 1\."),
+        ({0: -1}, r"run: kill\[0\] is -1, before the run begins\."),
+        ({0: "x"}, r"run: kill\[0\] is 'x', not a time in seconds\."),
     ],
 )
-def test_whom_one_cannot_kill(kill: Any, words: str) -> None:
+def test_invalid_ranks_to_kill_are_rejected(kill: Any, words: str) -> None:
     """With the numbers."""
     with pytest.raises(MPI.Exception, match=f"^{words}$"):
         fakempi.run(lambda comm: None, 2, kill=kill)
 
 
 def test_a_rank_that_has_ended_cannot_die() -> None:
-    """Nothing happens."""
+    """It has no effect."""
     assert fakempi.run(lambda comm: comm.rank, 2, kill={1: 5}).returns == [0, 1]
 
 
-def test_the_finally_of_the_dead_runs_when_all_is_over(carrier: str) -> None:
-    """Nothing is left behind; before, nothing of it happens."""
+def test_finally_blocks_of_a_dead_rank_run_at_the_end_of_the_run(backend: Any) -> None:
+    """Nothing is left behind; before that they have no effect."""
     order: list[str] = []
 
     def main(comm: Any) -> None:
@@ -256,12 +256,12 @@ def test_the_finally_of_the_dead_runs_when_all_is_over(carrier: str) -> None:
             comm.Get_failed()
             order.append("alive")
 
-    fakempi.run(main, 2, kill={0: 0.5}, carrier=carrier)
+    fakempi.run(main, 2, kill={0: 0.5}, backend=backend)
     assert order == ["alive", "dead"]
 
 
-def test_what_the_dead_have_left_is_nobodys_mistake(carrier: str) -> None:
-    """Nor is what others began with them; what else is wrong still is."""
+def test_leaks_of_dead_processes_are_not_reported(backend: Any) -> None:
+    """Operations of others with them are not reported; other findings are."""
 
     def main(comm: Any, wrong: bool) -> Any:
         comm.Set_errhandler(MPI.ERRORS_RETURN)
@@ -281,14 +281,14 @@ def test_what_the_dead_have_left_is_nobodys_mistake(carrier: str) -> None:
         finally:
             survivors.Free()
 
-    done = fakempi.run(main, 3, False, carrier=carrier, strict=True)
+    done = fakempi.run(main, 3, False, backend=backend, strict=True)
     assert (done.returns, done.findings) == ([2, 2, None], [])
-    (one,) = fakempi.run(main, 3, True, carrier=carrier).findings
+    (one,) = fakempi.run(main, 3, True, backend=backend).findings
     assert (one.kind, one.ranks) == ("message-lost", (1,))
 
 
-def test_when_a_death_is_learned_of_is_not_explored() -> None:
-    """So no search with one is exhausted; it was said of Cancel, which nobody had called, or of nothing."""
+def test_the_time_at_which_a_failure_is_detected_is_not_explored() -> None:
+    """So no search with a failure is exhaustive; the report once blamed Cancel, which was not called, or nothing."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 1:
@@ -297,10 +297,10 @@ def test_when_a_death_is_learned_of_is_not_explored() -> None:
             comm.recv(source=1)
 
     found = fakempi.explore(main, 2)
-    assert found.verdict == "clean so far: 2 schedules, but when others learn of a death is not explored"
+    assert found.verdict == "clean so far: 2 schedules, but when other ranks learn of a failure is not explored"
 
 
-def test_when_a_revocation_is_learned_of_is_not_explored() -> None:
-    """And that is told."""
+def test_the_time_at_which_a_revocation_is_detected_is_not_explored() -> None:
+    """The report says so."""
     found = fakempi.explore(lambda comm: comm.Revoke() if comm.rank else comm.Is_revoked(), 2)
-    assert found.limits == ["when others learn that a communicator is revoked is not explored"]
+    assert found.limits == ["when other ranks learn that a communicator is revoked is not explored"]

@@ -1,4 +1,4 @@
-"""Files against the simplest file there is: a bytearray, and for each view the list of places where its elements are."""
+"""Files compared with a bytearray, and for each view the list of places of its elements."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import fakempi
 from fakempi import MPI
 
 BASIC = {"i2": (MPI.INT16_T, 2), "f8": (MPI.DOUBLE, 8), "l": (MPI.LONG, 4), "u1": (MPI.BYTE, 1)}
-"""Types by what numpy calls them, and their bytes in external32; C's long has another size there."""
+"""Types by numpy's names, and their bytes in external32, where C's long has another size."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A rank's view: elements in a tile by their number from its beginning, or by bytes; and how long a tile is."""
+    """A rank's view: elements in a tile by their number from its beginning, or by bytes; and the length of a tile."""
 
     displacement: int
     code: str
-    places: tuple[int, ...]  # of elements in a tile, in elements
+    places: tuple[int, ...]  # positions of elements in a tile, in elements
     room: int  # elements in a tile
     external: bool
     in_bytes: bool
@@ -35,16 +35,16 @@ class Seen:
 
     @property
     def stored(self) -> np.dtype[Any]:
-        """As it is in the file."""
+        """The representation in the file."""
         return np.dtype({"l": ">i4"}.get(self.code, self.dtype.newbyteorder(">"))) if self.external else self.dtype
 
     @property
     def width(self) -> int:
-        """Of an element in the file."""
+        """Bytes of an element in the file."""
         return BASIC[self.code][1] if self.external else self.dtype.itemsize
 
     def filetype(self) -> MPI.Datatype:
-        """The same for MPI: where it is said in bytes, in those of the file."""
+        """The same for MPI: lengths in bytes are those of the file."""
         basic = BASIC[self.code][0]
         if self.in_bytes:
             made = basic.Create_hindexed_block(1, [self.width * place for place in self.places])
@@ -53,16 +53,16 @@ class Seen:
         return made.Create_resized(0, self.width * self.room).Commit()
 
     def place(self, k: int) -> int:
-        """Where in the file element k begins."""
+        """The position of element k in the file."""
         tile, number = divmod(k, len(self.places))
         return self.displacement + (tile * self.room + self.places[number]) * self.width
 
     def encoded(self, values: Any) -> list[bytes]:
-        """Each element as it is in the file."""
+        """Each element in the representation of the file."""
         return [values[k : k + 1].astype(self.stored).tobytes() for k in range(len(values))]
 
     def decoded(self, data: bytes) -> bytes:
-        """What was read, as it is in memory: of the portable form whole elements, else whatever bytes there are."""
+        """Return the bytes read, as in memory: whole elements in the portable representation, otherwise all bytes."""
         whole = len(data) // self.width * self.width
         return np.frombuffer(data[:whole], self.stored).astype(self.dtype).tobytes() if self.external else data
 
@@ -80,14 +80,14 @@ class Oracle:
             self.content[view.place(k) : end] = data
 
     def read(self, view: Seen, at: int, count: int) -> bytes:
-        """Up to the first byte that is not there."""
+        """The bytes up to the first missing one."""
         data = b"".join(self.content[view.place(k) : view.place(k) + view.width] for k in range(at, at + count))
         return view.decoded(data)
 
 
 @st.composite
 def views(draw: st.DrawFn, code: str, external: bool) -> Seen:
-    """With holes before, between and behind the elements, or none."""
+    """With holes before, between and after the elements, or without."""
     places = sorted(draw(st.sets(st.integers(0, 5), min_size=1, max_size=4)))
     room = places[-1] + 1 + draw(st.integers(0, 2))
     return Seen(draw(st.integers(0, 5)), code, tuple(places), room, external, draw(st.booleans()))
@@ -99,13 +99,13 @@ STEPS = st.lists(st.tuples(st.sampled_from(WAYS), st.booleans(), st.integers(0, 
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[list[Seen], Any]:
-    """A view for each rank, all with the same etype, and steps: the way, whether to write, where, and how much."""
+    """A view for each rank, all with the same etype, and steps: call, whether to write, position and count."""
     code, external = draw(st.sampled_from(sorted(BASIC))), draw(st.booleans())
     return [draw(views(code, external)) for _ in range(draw(st.integers(1, 3)))], draw(STEPS)
 
 
 def clash(seen: list[Seen], at: int, count: int) -> bool:
-    """Whether ranks would write the same bytes, which of them is MPI's secret: our algorithm has the last rank's."""
+    """Whether ranks would write the same bytes; MPI does not specify the result: our algorithm keeps the last rank's."""
     bytes_of = [{view.place(k) + byte for k in range(at, at + count) for byte in range(view.width)} for view in seen]
     return len(set().union(*bytes_of)) < sum(map(len, bytes_of))
 
@@ -134,17 +134,17 @@ def access(file: Any, way: str, write: bool, at: int, buf: Any, status: Any) -> 
 @pytest.mark.parametrize("algorithm", [None, "two_phase"])
 @given(program=programs(), many=st.integers(1, 3), buffer_bytes=st.sampled_from([3, 64]))
 @settings(max_examples=20, deadline=None)
-def test_a_file_holds_what_a_bytearray_does(
+def test_a_file_equals_a_bytearray(
     algorithm: Any, program: Any, many: int, buffer_bytes: int, tmp_path_factory: Any
 ) -> None:
-    """Through any views, in the machine's form and in the portable one, by each of MPI's ways."""
+    """Through any views, in native and portable representation, by every call."""
     seen, steps = program
     size, path = len(seen), str(tmp_path_factory.mktemp("bytearray") / "file")
     how = (algorithm, {"aggregators": min(many, size), "buffer_bytes": buffer_bytes})
 
     def main(comm: MPI.Intracomm) -> list[Any]:
         rank = comm.Get_rank()
-        told: list[Any] = []
+        results: list[Any] = []
         view = seen[rank]
         file = MPI.File.Open(comm, path, MPI.MODE_RDWR | MPI.MODE_CREATE)
         filetype = view.filetype()
@@ -160,12 +160,12 @@ def test_a_file_holds_what_a_bytearray_does(
                     continue
                 buf, status = np.full(count, 10 * number + rank if write else 77, view.dtype), MPI.Status()
                 access(file, way, write, at, buf, status)
-                told.append((buf.tobytes(), status.Get_count(MPI.BYTE)))
+                results.append((buf.tobytes(), status.Get_count(MPI.BYTE)))
             comm.Barrier()
-        told.append(file.Get_size())
+        results.append(file.Get_size())
         file.Close()
         filetype.Free()
-        return told
+        return results
 
     oracle = Oracle()
     expected: list[list[Any]] = [[] for _ in range(size)]
@@ -179,7 +179,7 @@ def test_a_file_holds_what_a_bytearray_does(
             if not write:
                 found, before = oracle.read(view, at, count), np.full(count, 77, view.dtype).tobytes()
                 expected[rank].append((found + before[len(found) :], len(found)))
-    asked = None if algorithm is None else {"write_all": how, "read_all": how}
-    returns = fakempi.run(main, size, algorithms=asked).returns
+    requested = None if algorithm is None else {"write_all": how, "read_all": how}
+    returns = fakempi.run(main, size, algorithms=requested).returns
     assert Path(path).read_bytes() == bytes(oracle.content)
     assert returns == [[*each, len(oracle.content)] for each in expected]

@@ -1,4 +1,4 @@
-"""Files that ranks share: modes, pointers, views, collective calls, errors, and the modelled time of a file server."""
+"""Files that ranks share: modes, pointers, views, collective calls, errors, and the modeled time of a file server."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ import fakempi
 from fakempi import MPI
 
 CREATE = MPI.MODE_RDWR | MPI.MODE_CREATE
-CARRIERS = pytest.mark.parametrize("carrier", ["greenlets", "threads"])
+BACKENDS = pytest.mark.parametrize("backend", ["greenlets", "threads"])
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """A file that is not there yet."""
+    """A file that does not exist yet."""
     return str(tmp_path / "data")
 
 
 def opened(path: str, work: Callable[[MPI.Intracomm, MPI.File], Any], amode: int = CREATE) -> Any:
-    """A program that opens the file, works on it, and closes it."""
+    """A program that opens the file, uses it, and closes it."""
 
     def main(comm: MPI.Intracomm) -> Any:
         file = MPI.File.Open(comm, path, amode)
@@ -38,11 +38,11 @@ def opened(path: str, work: Callable[[MPI.Intracomm, MPI.File], Any], amode: int
     return main
 
 
-@CARRIERS
+@BACKENDS
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 @pytest.mark.parametrize("way", ["at", "own", "shared_ordered", "nonblocking", "split"])
-def test_ranks_write_blocks_side_by_side_and_read_the_neighbours(path: str, way: str, size: int, carrier: str) -> None:
-    """In each of the ways that MPI has."""
+def test_ranks_write_adjacent_blocks_and_read_those_of_their_neighbors(path: str, way: str, size: int, backend: Any) -> None:
+    """By every call."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> list[int]:
         rank, status = comm.Get_rank(), MPI.Status()
@@ -75,14 +75,14 @@ def test_ranks_write_blocks_side_by_side_and_read_the_neighbours(path: str, way:
         return other.tolist()
 
     expected = [[(rank + 1) % size] * 3 for rank in range(size)]
-    assert fakempi.run(opened(path, work), size, carrier=carrier).returns == expected
+    assert fakempi.run(opened(path, work), size, backend=backend).returns == expected
     assert np.fromfile(path, "i4").tolist() == [rank for rank in range(size) for _ in range(3)]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(1, 4), st.sampled_from(["native", "external32"]))
-def test_what_is_dealt_out_in_turns_comes_back(tmp_path: Path, size: int, block: int, blocks: int, datarep: str) -> None:
-    """A strided view of each rank; in the portable form, without strides."""
+def test_interleaved_data_is_read_back(tmp_path: Path, size: int, block: int, blocks: int, datarep: str) -> None:
+    """A strided view of each rank; in the portable representation, without strides."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> None:
         rank = comm.Get_rank()
@@ -103,8 +103,8 @@ def test_what_is_dealt_out_in_turns_comes_back(tmp_path: Path, size: int, block:
     assert not Path(path).exists()
 
 
-def test_what_is_beyond_the_end_is_not_read(path: str) -> None:
-    """The status says how much there was, and the rest of the buffer stays as it is."""
+def test_reads_end_at_the_end_of_the_file(path: str) -> None:
+    """The status has the count, and the rest of the buffer is unchanged."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> None:
         file.Write_at(0, b"abcde")
@@ -119,7 +119,7 @@ def test_what_is_beyond_the_end_is_not_read(path: str) -> None:
 
 
 def test_sizes_and_modes(path: str) -> None:
-    """A file grows, is cut off, and is appended to."""
+    """A file grows, is truncated, and is appended to."""
 
     def first(comm: MPI.Intracomm, file: MPI.File) -> None:
         file.Set_size(10)
@@ -141,18 +141,18 @@ def test_sizes_and_modes(path: str) -> None:
     assert Path(path).read_bytes() == b"\0\0\0AB"
 
 
-@CARRIERS
+@BACKENDS
 @pytest.mark.parametrize(
     ("amode", "words"),
     [
         (MPI.MODE_RDONLY, "data: no such file or directory"),
-        (MPI.MODE_RDONLY | MPI.MODE_CREATE, "MODE_RDONLY does not go with MODE_CREATE"),
-        (MPI.MODE_CREATE, "one of MODE_RDONLY, MODE_WRONLY and MODE_RDWR must be given, not none of them"),
-        (MPI.MODE_RDWR | MPI.MODE_SEQUENTIAL, "MODE_RDWR does not go with MODE_SEQUENTIAL"),
+        (MPI.MODE_RDONLY | MPI.MODE_CREATE, "MODE_RDONLY cannot be combined with MODE_CREATE"),
+        (MPI.MODE_CREATE, "exactly one of MODE_RDONLY, MODE_WRONLY and MODE_RDWR, got none of them"),
+        (MPI.MODE_RDWR | MPI.MODE_SEQUENTIAL, "MODE_RDWR cannot be combined with MODE_SEQUENTIAL"),
     ],
 )
-def test_a_file_that_cannot_be_opened_is_an_error_on_all_ranks(path: str, amode: int, words: str, carrier: str) -> None:
-    """Each can catch it and go on."""
+def test_a_file_that_cannot_be_opened_is_an_error_on_all_ranks(path: str, amode: int, words: str, backend: Any) -> None:
+    """Each can catch it and continue."""
 
     def main(comm: MPI.Intracomm) -> str:
         with pytest.raises(MPI.Exception, match=words) as error:
@@ -160,10 +160,10 @@ def test_a_file_that_cannot_be_opened_is_an_error_on_all_ranks(path: str, amode:
         comm.Barrier()
         return str(error.value)
 
-    assert len(fakempi.run(main, 3, carrier=carrier).returns) == 3
+    assert len(fakempi.run(main, 3, backend=backend).returns) == 3
 
 
-def test_what_the_mode_forbids_is_refused(path: str) -> None:
+def test_accesses_that_the_mode_forbids_are_rejected(path: str) -> None:
     """By name."""
 
     def reading(comm: MPI.Intracomm, file: MPI.File) -> None:
@@ -181,17 +181,17 @@ def test_what_the_mode_forbids_is_refused(path: str) -> None:
     fakempi.run(opened(path, reading, MPI.MODE_RDONLY), 1)
 
 
-def test_wrong_use_is_told(path: str) -> None:
+def test_wrong_use_is_reported(path: str) -> None:
     """With the numbers that clash."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> None:
         file.Set_view(0, MPI.INT32_T)
         wrongs: tuple[tuple[Callable[[], None], str], ...] = (
-            (lambda: file.Write(b"abc"), "3 bytes are not a whole number of etypes, which have 4 bytes each"),
+            (lambda: file.Write(b"abc"), "3 bytes are not a multiple of the etype's 4 bytes"),
             (lambda: file.Write_at(-1, b"abcd"), "offset -1 is negative"),
-            (lambda: file.Seek(-1), "offset -1 from SEEK_SET leads to -1"),
+            (lambda: file.Seek(-1), "offset -1 from SEEK_SET results in -1, which is negative"),
             (lambda: file.Seek(0, 77), "whence is 77"),
-            (lambda: file.Read_all_end(bytearray(4)), "Read_all_begin has not been called, but nothing"),
+            (lambda: file.Read_all_end(bytearray(4)), "Read_all_begin has not been called."),
             (lambda: file.Write(fakempi.phantom(4)), "a phantom of 4 bytes has no contents"),
         )
         for wrong, words in wrongs:
@@ -201,7 +201,7 @@ def test_wrong_use_is_told(path: str) -> None:
     fakempi.run(opened(path, work), 1)
 
 
-def test_ranks_that_disagree_are_told(path: str) -> None:
+def test_ranks_that_disagree_are_reported(path: str) -> None:
     """On the size, and on the call."""
 
     def sizes(comm: MPI.Intracomm, file: MPI.File) -> None:
@@ -212,12 +212,12 @@ def test_ranks_that_disagree_are_told(path: str) -> None:
 
     with pytest.raises(fakempi.RankError, match="size is 0 and 1 on different ranks"):
         fakempi.run(opened(path, sizes), 2)
-    with pytest.raises(fakempi.RankError, match="collective calls must come in the same order"):
+    with pytest.raises(fakempi.RankError, match="all ranks must make the same collective calls in the same order"):
         fakempi.run(opened(path, calls), 2)
 
 
-def test_a_rank_that_never_closes_its_file_is_waited_for_in_vain(path: str) -> None:
-    """That is a deadlock, which names it."""
+def test_a_rank_that_never_closes_its_file_causes_a_deadlock(path: str) -> None:
+    """The report names it."""
 
     def main(comm: MPI.Intracomm) -> None:
         file = MPI.File.Open(comm, path, CREATE)
@@ -231,10 +231,10 @@ def test_a_rank_that_never_closes_its_file_is_waited_for_in_vain(path: str) -> N
 @given(st.integers(1, 6), st.integers(0, 40), st.integers(1, 3), st.integers(1, 4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_accesses_queue_at_the_file_server(tmp_path: Path, size: int, nbytes: int, ports: int, runs: int) -> None:
-    """k runs of n bytes in all take k t_s + n t_w, as many at a time as the server has ports: exactly."""
+    """k runs of n bytes in total take k t_s + n t_w, with at most as many at a time as the server has ports: exactly."""
     t_s: Any = Fraction(1, 3)
     t_w: Any = Fraction(1, 7)
-    cost = fakempi.Free()
+    cost = fakempi.ZeroCost()
     cost.files = fakempi.FileServer(t_s, t_w, ports)
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> Any:
@@ -249,7 +249,7 @@ def test_accesses_queue_at_the_file_server(tmp_path: Path, size: int, nbytes: in
     assert sorted(ends) == [took * (rank // ports + 1) for rank in range(size)]
 
 
-def test_an_access_of_nothing_does_not_queue(path: str) -> None:
+def test_an_empty_access_does_not_queue(path: str) -> None:
     """However busy the server is."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> Any:
@@ -259,11 +259,11 @@ def test_an_access_of_nothing_does_not_queue(path: str) -> None:
         request.Wait()
         return now, comm._loop.now
 
-    assert fakempi.run(opened(path, work), 1, cost="free:files.t_s=1,files.t_w=0").returns == [(0, 1)]
+    assert fakempi.run(opened(path, work), 1, cost="zero_cost:files.t_s=1,files.t_w=0").returns == [(0, 1)]
 
 
-def test_a_read_may_go_on_while_a_rank_computes(path: str) -> None:
-    """A nonblocking access overlaps with what the rank does."""
+def test_a_read_may_overlap_with_computing(path: str) -> None:
+    """If it is nonblocking."""
 
     def work(comm: MPI.Intracomm, file: MPI.File) -> float:
         request = file.Iwrite(bytes(100))
@@ -271,6 +271,6 @@ def test_a_read_may_go_on_while_a_rank_computes(path: str) -> None:
         request.Wait()
         return MPI.Wtime()
 
-    cost = "free:files.t_s=1,files.t_w=0.01"
+    cost = "zero_cost:files.t_s=1,files.t_w=0.01"
     assert fakempi.run(opened(path, work), 1, cost=cost).returns == [3.0]
     assert fakempi.run(opened(path, lambda comm, file: file.Write(bytes(100))), 1, cost=cost).time == 2.0

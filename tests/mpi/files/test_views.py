@@ -1,4 +1,4 @@
-"""Views: which bytes of a file are a rank's data, compared with what one gets by laying filetypes out byte by byte."""
+"""Views: which bytes of a file are a rank's data, compared with filetypes laid out byte by byte."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakempi import MPI
-from fakempi.mpi.datatypes.typemap import written_out
+from fakempi.mpi.datatypes.typemap import all_runs
 from fakempi.mpi.files.views import View
 
 
 @st.composite
 def filetypes(draw: st.DrawFn) -> MPI.Datatype:
-    """Blocks of integers with gaps, and perhaps a longer extent."""
+    """Blocks of integers with gaps, and possibly a larger extent."""
     lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
     gaps = draw(st.lists(st.integers(0, 3), min_size=len(lengths), max_size=len(lengths)))
     places, at = [], 0
@@ -26,10 +26,10 @@ def filetypes(draw: st.DrawFn) -> MPI.Datatype:
 
 
 def laid_out(filetype: MPI.Datatype, displacement: int, bytes_of_data: int) -> list[int]:
-    """The place of each byte of data, one after the other."""
+    """The position of each byte of data, in order."""
     pieces, (_, extent) = filetype._definition.layout.pieces, filetype.Get_extent()
     one: list[int] = []
-    for start, length in zip(*written_out(pieces), strict=True):
+    for start, length in zip(*all_runs(pieces), strict=True):
         one += range(int(start), int(start + length))
     places: list[int] = []
     tile = 0
@@ -41,7 +41,7 @@ def laid_out(filetype: MPI.Datatype, displacement: int, bytes_of_data: int) -> l
 
 @given(filetypes(), st.integers(0, 9), st.integers(0, 12), st.integers(0, 20))
 def test_runs_are_the_bytes_of_filetypes(filetype: MPI.Datatype, displacement: int, offset: int, count: int) -> None:
-    """From any etype on, as many as one likes; neighbours are one run."""
+    """From any etype, for any count; adjacent bytes are one run."""
     view = View(displacement, MPI.INT16_T, filetype, "native")
     runs = list(view.runs(offset, 2 * count))
     expected = laid_out(filetype, displacement, 2 * (offset + count))[2 * offset :]
@@ -62,15 +62,33 @@ def test_the_end_is_after_the_last_etype_that_has_begun(filetype: MPI.Datatype, 
 @pytest.mark.parametrize(
     ("etype", "filetype", "datarep", "words"),
     [
-        (MPI.INT, MPI.SHORT.Create_contiguous(3).Commit(), "native", "6 bytes, which is no multiple of the etype's 4"),
-        (MPI.INT, MPI.INT, "mine", "'mine' is not a representation"),
+        (MPI.INT, MPI.SHORT.Create_contiguous(3).Commit(), "native", "6 bytes, which is not a multiple of the etype's 4"),
+        (MPI.INT, MPI.INT, "mine", "'mine' is not a data representation"),
         (MPI.INT, MPI.INT.Create_contiguous(2), "native", "not committed"),
-        (MPI.INT, MPI.INT.Create_indexed([1, 1], [1, 0]).Commit(), "native", "at increasing places"),
+        (MPI.INT, MPI.INT.Create_indexed([1, 1], [1, 0]).Commit(), "native", "must be nonnegative and increasing"),
         (MPI.INT, MPI.INT.Create_resized(0, 2).Commit(), "native", "must not overlap"),
-        (MPI.DOUBLE, MPI.LONG, "external32", "4 bytes in the file, which is no multiple of the etype's 8"),
+        (MPI.DOUBLE, MPI.LONG, "external32", "4 bytes in the file, which is not a multiple of the etype's 8"),
     ],
 )
-def test_a_view_without_sense_is_refused(etype: MPI.Datatype, filetype: MPI.Datatype, datarep: str, words: str) -> None:
+def test_an_invalid_view_is_rejected(etype: MPI.Datatype, filetype: MPI.Datatype, datarep: str, words: str) -> None:
     """With the numbers that clash."""
     with pytest.raises(MPI.Exception, match=words):
         View(0, etype, filetype, datarep)
+
+
+def test_the_end_of_a_file_in_a_view_is_the_first_etype_that_begins_there_or_later() -> None:
+    """Also if a filetype does not begin at 0, so that its last bytes are beyond its extent. A count is compared."""
+    filetypes = [
+        MPI.INT.Create_indexed([1, 2], [1, 4]),
+        MPI.INT.Create_indexed([1, 1], [3, 4]),
+        MPI.INT.Create_vector(2, 1, 2),
+        MPI.SHORT.Create_hindexed([2, 2], [6, 12]),
+        MPI.INT.Create_subarray([4], [2], [1]),
+    ]
+    for displacement in (0, 3):
+        for filetype in filetypes:
+            view = View(displacement, MPI.SHORT, filetype.Commit(), "native")
+            for size in range(90):
+                assert view.end(size) == sum(view.byte(each) < size for each in range(90)), (displacement, size)
+    for filetype in filetypes:
+        filetype.Free()

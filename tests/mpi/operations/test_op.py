@@ -1,4 +1,4 @@
-"""Operations: on Python objects, on arrays and every other buffer, created ones, handles, complaints, modelled cost."""
+"""Operations: on Python objects, on arrays and every other buffer, user-defined ones, handles, errors, modeled cost."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI as MODULE
-from fakempi.error_classes import ERR_BUFFER, ERR_COUNT, ERR_OP, ERR_TYPE
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_BUFFER, ERR_COUNT, ERR_OP, ERR_TYPE
+from fakempi.mpi.buffers.address_constants import BOTTOM, IN_PLACE
 from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.phantom import phantom
-from fakempi.mpi.buffers.places import BOTTOM, IN_PLACE
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as ops
 from fakempi.mpi.operations.functions import ARITHMETIC
-from fakempi.mpi.operations.op import OP_NULL, SUM, Op, Operation
+from fakempi.mpi.operations.op import OP_NULL, SUM, Op, OpDefinition
+from tests.loops import for_each
 
 INTEGERS, REALS, COMPLEX = "bBhHiIlLqQ", "efdg", "FDG"
 PAIRS = ["SHORT_INT", "INT_INT", "LONG_INT", "FLOAT_INT", "DOUBLE_INT", "LONG_DOUBLE_INT"]
@@ -55,7 +56,7 @@ FITTING = [(name, letter) for name, letters in TAKES.items() for letter in lette
 
 @contextmanager
 def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class that says exactly these words."""
+    """The block must raise an error of this class with exactly this message."""
     with pytest.raises(kind) as caught:
         yield
     assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
@@ -72,7 +73,7 @@ def pair_dtype(name: str) -> np.dtype[Any]:
 
 
 def appended(first: Any, second: Any, datatype: Any) -> None:
-    """Neither commutative nor symmetric in its operands: 10 a + b, on ints."""
+    """Not commutative and not symmetric: 10 a + b, on ints."""
     one, two = np.frombuffer(first, "i"), np.frombuffer(second, "i")
     two[:] = 10 * one + two
 
@@ -80,8 +81,8 @@ def appended(first: Any, second: Any, datatype: Any) -> None:
 # -- Python objects --------------------------------------------------------------------------------------------------
 
 
-def test_objects_are_combined_by_pythons_own_operators() -> None:
-    """Whatever they are."""
+def test_objects_are_combined_by_pythons_operators() -> None:
+    """For any types."""
     assert SUM([1], [2]) == [1, 2]
     assert SUM("a", "b") == "ab"
     assert ops.PROD(3, "ab") == "ababab"
@@ -91,8 +92,8 @@ def test_objects_are_combined_by_pythons_own_operators() -> None:
     assert SUM(x=1, y=2) == 3
 
 
-def test_logical_operations_on_objects_give_truth_values() -> None:
-    """And ask both, as mpi4py does."""
+def test_logical_operations_on_objects_give_booleans() -> None:
+    """Both operands are evaluated, as in mpi4py."""
     for x in ("", "word"):
         for y in ([], [0]):
             assert ops.LAND(x, y) is (bool(x) and bool(y))
@@ -100,8 +101,8 @@ def test_logical_operations_on_objects_give_truth_values() -> None:
             assert ops.LXOR(x, y) is (bool(x) != bool(y))
 
 
-def test_the_first_of_two_equal_objects_wins() -> None:
-    """So that a reduction in rank order returns the lowest rank's."""
+def test_the_first_of_two_equal_objects_is_the_result() -> None:
+    """A reduction in rank order returns the lowest rank's."""
     one, other = [1], [1]
     assert ops.MAX(one, other) is one
     assert ops.MIN(one, other) is one
@@ -114,8 +115,8 @@ def test_pairs_of_equal_value_give_the_smaller_location(x: tuple[int, int], y: t
     assert ops.MINLOC(x, y) == ops.MINLOC(y, list(x)) == min(x, y)
 
 
-def test_objects_that_cannot_be_combined_say_so_themselves() -> None:
-    """As in Python."""
+def test_objects_that_cannot_be_combined_raise() -> None:
+    """The error is Python's."""
     with pytest.raises(TypeError):
         SUM(1, "a")
     with pytest.raises(TypeError):
@@ -146,22 +147,22 @@ def check_against_numpy(name: str, letter: str, seed: int, shape: tuple[int, ...
     assert one.tolist() == untouched
 
 
-@pytest.mark.parametrize(("name", "letter"), FITTING)
+@for_each(("name", "letter"), FITTING)
 def test_every_operation_agrees_with_numpy(name: str, letter: str) -> None:
-    """On every type it takes; and it leaves the first operand alone."""
+    """For every type that it supports; the first operand is unchanged."""
     for form in FORMS[:2]:
         check_against_numpy(name, letter, 1, (7,), form)
 
 
 @given(st.sampled_from(FITTING), st.integers(0, 2**32 - 1), st.sampled_from(SHAPES), st.sampled_from(FORMS))
 def test_operations_agree_with_numpy(what: tuple[str, str], seed: int, shape: tuple[int, ...], form: Any) -> None:
-    """Whatever the shape, and in every form of buffer."""
+    """For any shape, and in every form of buffer."""
     check_against_numpy(*what, seed, shape, form)
 
 
 @pytest.mark.parametrize("letter", INTEGERS)
 def test_integers_wrap_around(letter: str) -> None:
-    """As C's do."""
+    """As in C."""
     most = np.iinfo(letter).max
     one, result = np.array([most], letter), np.array([1], letter)
     SUM.Reduce_local(one, result)
@@ -169,8 +170,8 @@ def test_integers_wrap_around(letter: str) -> None:
 
 
 @pytest.mark.parametrize("letter", "efdF")
-def test_numbers_overflow_in_silence(letter: str) -> None:
-    """In MPI nobody warns; numpy would, and still does outside."""
+def test_overflow_is_silent(letter: str) -> None:
+    """MPI does not warn about overflow; numpy does outside MPI calls."""
     one = np.array([np.finfo(letter).max, np.inf], letter)
     result = np.array([np.finfo(letter).max, -np.inf], letter)
     before = np.geterr()
@@ -182,8 +183,8 @@ def test_numbers_overflow_in_silence(letter: str) -> None:
     assert np.geterr() == before
 
 
-def test_silence_is_kept_in_every_os_thread() -> None:
-    """Several runs may go on at once."""
+def test_overflow_is_silent_in_every_os_thread() -> None:
+    """Several runs may be active at once."""
     one = np.array([1e308])
     results = [np.array([1e308]) for _ in range(4)]
     threads = [threading.Thread(target=SUM.Reduce_local, args=(one, result)) for result in results]
@@ -194,17 +195,18 @@ def test_silence_is_kept_in_every_os_thread() -> None:
     assert [result[0] for result in results] == [np.inf] * 4
 
 
-def test_the_greatest_of_nan_and_a_number_is_nan() -> None:
-    """Whichever comes first: the result of a reduction must not depend on its algorithm."""
+def test_the_maximum_of_nan_and_a_number_is_nan() -> None:
+    """In either order: the result of a reduction must not depend on its algorithm."""
     for op in (ops.MAX, ops.MIN):
-        for one, two in [(np.nan, 1.0), (1.0, np.nan)]:
+        pairs: list[Any] = [(np.nan, 1.0), (1.0, np.nan)]
+        for one, two in pairs:
             result = np.array([two])
             op.Reduce_local(np.array([one]), result)
             assert np.isnan(result[0])
 
 
-def test_bytes_that_are_not_0_are_true() -> None:
-    """C_BOOL in a buffer from elsewhere."""
+def test_nonzero_bytes_are_true() -> None:
+    """For C_BOOL in a buffer of other origin."""
     for op, expected in [(ops.LAND, [0, 0, 0, 1]), (ops.LOR, [0, 1, 1, 1]), (ops.LXOR, [0, 1, 1, 0])]:
         result = bytearray([0, 7, 0, 2])
         op.Reduce_local([bytes([0, 0, 3, 4]), MPI.C_BOOL], [result, MPI.C_BOOL])
@@ -212,27 +214,27 @@ def test_bytes_that_are_not_0_are_true() -> None:
 
 
 def test_characters_are_small_signed_numbers() -> None:
-    """As MPICH has it, on every machine."""
+    """As in MPICH, on every machine."""
     result = np.array([b"\xff", b"\x01"])
     ops.MAX.Reduce_local(np.array([b"\x01", b"\xff"]), result)
     assert result.tolist() == [b"\x01", b"\x01"]
 
 
-def test_arrays_of_other_shapes_and_orders_are_combined_as_they_lie_in_memory() -> None:
-    """As many elements are enough."""
+def test_arrays_of_other_shapes_and_orders_are_combined_in_memory_order() -> None:
+    """Equal numbers of elements suffice."""
     one, result = np.arange(6.0).reshape(2, 3), np.zeros(6)
     SUM.Reduce_local(one, result)
     assert result.tolist() == [0, 1, 2, 3, 4, 5]
     SUM.Reduce_local(one.T, result)
     assert result.tolist() == [0, 2, 4, 6, 8, 10]
-    odd = np.zeros(17, np.uint8)[1:].view("d")  # not where a double should be
+    odd = np.zeros(17, np.uint8)[1:].view("d")  # not aligned like a double
     SUM.Reduce_local(np.ones(2), odd)
     SUM.Reduce_local(odd, result[:2])
     assert (odd.tolist(), result[:2].tolist()) == ([1, 1], [1, 3])
 
 
 def test_part_of_a_buffer_is_combined_with_part_of_another() -> None:
-    """By counts and displacements, or by slices, of one array even."""
+    """By counts and displacements, or by slices, also of one array."""
     numbers = np.arange(8)
     SUM.Reduce_local([numbers, (2, 1)], [numbers, (2, 4)])
     assert numbers.tolist() == [0, 1, 2, 3, 5, 7, 6, 7]
@@ -240,8 +242,8 @@ def test_part_of_a_buffer_is_combined_with_part_of_another() -> None:
     assert numbers.tolist() == [0, 1, 2, 3, 5, 7, 6, 8]
 
 
-def test_memory_that_is_not_numpys() -> None:
-    """bytes, bytearrays, memoryviews, MPI.buffer; and none at all for no elements."""
+def test_memory_of_other_types_is_combined() -> None:
+    """bytes, bytearrays, memoryviews, MPI.buffer; and None for no elements."""
     result = bytearray(b"\x01\x02")
     SUM.Reduce_local(b"\x03\x04", result)
     ops.BXOR.Reduce_local(memoryview(b"\xff\x00"), buffer(result))
@@ -268,7 +270,7 @@ def test_locations_of_extremes_agree_with_the_object_forms(pair: str, data: list
         assert by_array.tolist() == expected
 
 
-def test_a_nan_is_neither_greater_nor_smaller_so_the_pair_stays() -> None:
+def test_a_nan_is_not_compared_so_the_pair_stays() -> None:
     """As in MPICH."""
     dtype = pair_dtype("DOUBLE_INT")
     for op in (ops.MAXLOC, ops.MINLOC):
@@ -278,14 +280,14 @@ def test_a_nan_is_neither_greater_nor_smaller_so_the_pair_stays() -> None:
 
 
 def test_the_last_pair_needs_no_padding() -> None:
-    """12 bytes are enough for a double and an int, though pairs are 16 apart."""
+    """12 bytes suffice for a double and an int, although the extent is 16."""
     one, result = np.zeros(28, np.uint8), np.zeros(28, np.uint8)
     one[16:24].view("d")[0], one[24:28].view("i")[0] = 5, 3
     ops.MAXLOC.Reduce_local([one, 2, MPI.DOUBLE_INT], [result, 2, MPI.DOUBLE_INT])
     assert (result[16:24].view("d")[0], result[24:28].view("i")[0]) == (5, 3)
 
 
-# -- which operation takes what --------------------------------------------------------------------------------------
+# -- supported datatypes ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -297,14 +299,14 @@ def test_the_last_pair_needs_no_padding() -> None:
         ("SUM", "C_BOOL", "integers, floating-point and complex numbers"),
         ("MAX", "C_DOUBLE_COMPLEX", "integers and floating-point numbers"),
         ("MIN", "C_BOOL", "integers and floating-point numbers"),
-        ("LAND", "FLOAT", "C's integers and truth values"),
-        ("LXOR", "INTEGER", "C's integers and truth values"),
+        ("LAND", "FLOAT", "C integers and logical values"),
+        ("LXOR", "INTEGER", "C integers and logical values"),
         ("MAXLOC", "INT", "pairs like DOUBLE_INT"),
         ("BOR", "WCHAR", "integers and bytes"),
     ],
 )
-def test_an_operation_that_does_not_fit_names_itself_and_the_datatype(name: str, datatype: str, takes: str) -> None:
-    """Even for no elements."""
+def test_an_unsupported_datatype_is_reported_with_the_operation(name: str, datatype: str, takes: str) -> None:
+    """Also for no elements."""
     kind = MPI.BY_NAME[datatype]
     for count in (1, 0):
         memory, place = bytearray(64), bytearray(64)
@@ -312,7 +314,7 @@ def test_an_operation_that_does_not_fit_names_itself_and_the_datatype(name: str,
             op_called(name).Reduce_local([memory, count, kind], [place, count, kind])
 
 
-def test_derived_datatypes_are_for_created_operations() -> None:
+def test_derived_datatypes_need_user_defined_operations() -> None:
     """A duplicate is derived, too."""
     for kind, words in [
         (MPI.INT.Create_vector(2, 1, 2), "VECTOR of INT"),
@@ -321,8 +323,8 @@ def test_derived_datatypes_are_for_created_operations() -> None:
         (Datatype.Create_struct([1], [0], [MPI.INT]), "STRUCT"),
     ]:
         kind.Commit()
-        takes = "C's integers and truth values"
-        with fails(f"Reduce_local: LAND takes {takes}, not {words}; for derived datatypes there is Op.Create.", ERR_OP):
+        takes = "C integers and logical values"
+        with fails(f"Reduce_local: LAND takes {takes}, not {words}; use Op.Create for derived datatypes.", ERR_OP):
             ops.LAND.Reduce_local([bytearray(16), 1, kind], [bytearray(16), 1, kind])
 
 
@@ -332,28 +334,29 @@ def test_fortrans_parameterized_types_are_numbers() -> None:
     result = np.array([2], "i")
     SUM.Reduce_local([np.array([3], "i"), kind], [result, kind])
     assert result.tolist() == [5]
-    with fails("Reduce_local: LOR takes C's integers and truth values, not F90_INTEGER.", ERR_OP):
+    with fails("Reduce_local: LOR takes C integers and logical values, not F90_INTEGER.", ERR_OP):
         ops.LOR.Reduce_local([np.array([3], "i"), kind], [result, kind])
 
 
 @pytest.mark.parametrize("name", ["REPLACE", "NO_OP"])
-def test_operations_of_one_sided_communication_reduce_nothing(name: str) -> None:
-    """Not even phantoms."""
+def test_operations_of_one_sided_communication_are_rejected(name: str) -> None:
+    """For phantoms, too."""
     for one, two in [(np.zeros(1), np.zeros(1)), (phantom(8), phantom(8))]:
-        with fails(f"Reduce_local: {name} is for one-sided communication, it reduces nothing.", ERR_OP):
+        with fails(f"Reduce_local: {name} is for one-sided communication only, not for reductions.", ERR_OP):
             op_called(name).Reduce_local(one, two)
 
 
-# -- bad buffers -----------------------------------------------------------------------------------------------------
+# -- invalid buffers -------------------------------------------------------------------------------------------------
 
 
-def test_two_buffers_must_be_of_one_datatype() -> None:
-    """Handles decide, as in mpi4py, not sizes."""
-    for one, two, words in [
+def test_two_buffers_must_have_one_datatype() -> None:
+    """Handles are compared, as in mpi4py, not sizes."""
+    pairs: list[Any] = [
         (np.zeros(2), np.zeros(3, "f"), "inbuf is of DOUBLE, inoutbuf of FLOAT"),
         (np.zeros(2, "l"), np.zeros(2, "q"), "inbuf is of LONG, inoutbuf of LONG_LONG"),
         ([np.zeros(2, "l"), MPI.INT64_T], np.zeros(2, "l"), "inbuf is of INT64_T, inoutbuf of LONG"),
-    ]:
+    ]
+    for one, two, words in pairs:
         with fails(f"Reduce_local: {words}: they must be of one datatype.", ERR_TYPE, MPIValueError):
             SUM.Reduce_local(one, two)
     one_type, other = (MPI.INT.Create_contiguous(2).Commit() for _ in range(2))
@@ -362,36 +365,38 @@ def test_two_buffers_must_be_of_one_datatype() -> None:
         Op.Create(appended).Reduce_local([bytearray(8), one_type], [bytearray(8), other])
 
 
-def test_two_buffers_must_have_as_many_elements() -> None:
-    """Phantoms as many bytes."""
-    with fails("Reduce_local: inbuf has 3 elements, inoutbuf 4: they must be equally many.", ERR_COUNT, MPIValueError):
+def test_two_buffers_must_have_equal_numbers_of_elements() -> None:
+    """Phantoms equal numbers of bytes."""
+    with fails("Reduce_local: inbuf has 3 elements, inoutbuf 4: their counts must be equal.", ERR_COUNT, MPIValueError):
         SUM.Reduce_local(np.zeros(3), np.zeros(4))
-    for one, two in [(phantom(8), phantom(16)), (phantom(8), np.zeros(2)), (np.zeros(1), [phantom(16), MPI.DOUBLE])]:
-        words = "Reduce_local: inbuf has 8 bytes, inoutbuf 16: they must be equally long."
+    pairs: list[Any] = [(phantom(8), phantom(16)), (phantom(8), np.zeros(2)), (np.zeros(1), [phantom(16), MPI.DOUBLE])]
+    for one, two in pairs:
+        words = "Reduce_local: inbuf has 8 bytes, inoutbuf 16: their sizes must be equal."
         with fails(words, ERR_COUNT, MPIValueError):
             SUM.Reduce_local(one, two)
 
 
-def test_two_buffers_must_be_apart() -> None:
-    """As MPICH demands; nothing and nothing may be in one place."""
+def test_two_buffers_must_not_overlap() -> None:
+    """As MPICH requires; empty buffers may have the same address."""
     numbers = np.zeros(4)
-    same = "Reduce_local: inbuf and inoutbuf are the same memory: they must be apart."
-    for one, two in [(numbers, numbers), (numbers[:], numbers), ([numbers, (2, 1)], numbers[1:3])]:
+    same = "Reduce_local: inbuf and inoutbuf are the same memory: they must not overlap."
+    pairs: list[Any] = [(numbers, numbers), (numbers[:], numbers), ([numbers, (2, 1)], numbers[1:3])]
+    for one, two in pairs:
         for op in (SUM, Op.Create(appended)):
             with fails(same, ERR_BUFFER):
                 op.Reduce_local(one, two)
     SUM.Reduce_local(numbers[:0], numbers[:0])
 
 
-def test_there_is_no_reduction_in_place() -> None:
-    """The second buffer is that already."""
+def test_in_place_is_rejected() -> None:
+    """The second buffer is always in place."""
     for one, two, what in [(IN_PLACE, np.zeros(1), "inbuf"), (np.zeros(1), [IN_PLACE, 1, MPI.DOUBLE], "inoutbuf")]:
         with fails(f"Reduce_local: {what} is IN_PLACE, which is not a buffer.", ERR_BUFFER, MPIValueError):
             SUM.Reduce_local(one, two)
 
 
-def test_buffers_that_are_none() -> None:
-    """Read-only, foreign, not contiguous, not there."""
+def test_invalid_buffers_are_rejected() -> None:
+    """Read-only, of another type, not contiguous, missing."""
     fixed = np.zeros(2)
     fixed.flags.writeable = False
     with pytest.raises(BufferError, match=r"^Reduce_local: the array is read-only"):
@@ -403,17 +408,17 @@ def test_buffers_that_are_none() -> None:
     with pytest.raises(BufferError, match=r"not contiguous"):
         SUM.Reduce_local(np.zeros((4, 4))[:, 1], np.zeros(4))
     with pytest.raises(TypeError, match=r"expecting a buffer"):
-        SUM.Reduce_local(None, np.zeros(2))
+        SUM.Reduce_local(None, np.zeros(2))  # type: ignore[arg-type, unused-ignore]  # an error from Python 3.12 on
     uncommitted = MPI.INT.Create_contiguous(2)
     with pytest.raises(MPIError, match=r"not committed"):
         Op.Create(appended).Reduce_local([bytearray(8), uncommitted], [bytearray(8), uncommitted])
 
 
-# -- created operations ----------------------------------------------------------------------------------------------
+# -- user-defined operations -----------------------------------------------------------------------------------------
 
 
 def test_the_result_is_first_operand_op_second() -> None:
-    """Both orders of an operation that does not commute."""
+    """In both orders of a noncommutative operation."""
     op = Op.Create(appended)
     one, two = np.array([1, 2], "i"), np.array([3, 4], "i")
     right, left = two.copy(), one.copy()
@@ -424,7 +429,7 @@ def test_the_result_is_first_operand_op_second() -> None:
 
 
 def test_a_function_gets_memory_and_the_datatype() -> None:
-    """As much as the elements extend over."""
+    """The memory has the extent of the elements."""
     calls: list[Any] = []
     op = Op.Create(lambda *given: calls.append(given))
     kind = MPI.INT.Create_vector(2, 1, 2).Commit()
@@ -436,8 +441,8 @@ def test_a_function_gets_memory_and_the_datatype() -> None:
     assert (len(second), second.readonly, first.obj) == (24, False, None)
 
 
-def test_a_function_sees_whole_extents_even_where_the_buffer_ends_before() -> None:
-    """And what it writes beyond the end is lost."""
+def test_a_function_gets_whole_extents_even_if_the_buffer_ends_before() -> None:
+    """Writes beyond the end are discarded."""
 
     def add(first: Any, second: Any, datatype: Any) -> None:
         second[:] = bytes(one + two for one, two in zip(first.tobytes(), second.tobytes(), strict=True))
@@ -448,24 +453,24 @@ def test_a_function_sees_whole_extents_even_where_the_buffer_ends_before() -> No
     assert result.tolist() == [10, 11, 12, 13, 14]
 
 
-def test_a_function_cannot_see_negative_extents() -> None:
+def test_negative_extents_are_rejected_for_functions() -> None:
     """mpi4py ends the program."""
     kind = MPI.BYTE.Create_resized(0, -2).Commit()
-    words = "Reduce_local: extent -2 of RESIZED of BYTE is negative: no function can see that."
+    words = "Reduce_local: extent -2 of RESIZED of BYTE is negative, which user-defined operations do not support."
     spec = [[bytearray(9), 1, kind] for _ in range(2)]
     with fails(words, ERR_TYPE, MPIValueError):
         Op.Create(appended).Reduce_local(*spec)
 
 
 def test_a_function_is_called_with_objects_and_no_datatype() -> None:
-    """And what it returns is the result."""
+    """Its return value is the result."""
     assert Op.Create(lambda *given: given)(1, 2) == (1, 2, None)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Op.Create(operator.add)(1, 2)  # type: ignore[arg-type]
 
 
-def test_what_a_function_raises_comes_out() -> None:
-    """With its own traceback; mpi4py ends the program."""
+def test_exceptions_of_a_function_are_raised() -> None:
+    """With their traceback; mpi4py ends the program."""
 
     def broken(first: Any, second: Any, datatype: Any) -> None:
         raise ZeroDivisionError("by design")
@@ -474,7 +479,7 @@ def test_what_a_function_raises_comes_out() -> None:
         Op.Create(broken).Reduce_local(np.zeros(1), np.zeros(1))
 
 
-def test_a_function_must_be_one() -> None:
+def test_a_function_must_be_callable() -> None:
     """A string is not."""
     with fails("Create: function is 'SUM', which cannot be called.", ERR_OP, MPITypeError):
         Op.Create("SUM")  # type: ignore[arg-type]
@@ -484,7 +489,7 @@ def test_a_function_must_be_one() -> None:
 
 
 def test_numbers_need_no_binding() -> None:
-    """The array says it all; but the operation must fit."""
+    """The array has all information; but the operation must fit."""
     assert SUM._on(MPI.DOUBLE) is SUM
     with pytest.raises(MPIError, match="BAND takes integers and bytes, not DOUBLE"):
         ops.BAND._on(MPI.DOUBLE)
@@ -494,7 +499,7 @@ def test_numbers_need_no_binding() -> None:
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_pairs_are_combined_packed(pair: str) -> None:
-    """Whether or not there are holes in them, and none of them too."""
+    """With or without holes, and for no pairs."""
     datatype, dtype = MPI.BY_NAME[pair], pair_dtype(pair)
     one, two = np.array([(1, 5), (7, 3)], dtype), np.array([(1, 4), (6, 2)], dtype)
     packed = [datatype._pack(array.view(np.uint8), 0, 2) for array in (one, two)]
@@ -508,8 +513,8 @@ def test_pairs_are_combined_packed(pair: str) -> None:
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(-5, 5), st.integers(0, 3), st.integers(0, 2))
-def test_a_created_operation_works_on_packed_elements(count: int, blocks: int, stride: int, low: int, pad: int) -> None:
-    """It sees them as they would lie in memory, and gets the datatype."""
+def test_a_user_defined_operation_works_on_packed_elements(count: int, blocks: int, stride: int, low: int, pad: int) -> None:
+    """It gets them unpacked in memory, and the datatype."""
     kind = MPI.INT.Create_vector(blocks, 1, stride if abs(stride) > 1 else 2)
     kind = kind.Create_resized(-4 * low, kind.true_ub + 4 * pad + 4 * low).Commit()
 
@@ -524,30 +529,31 @@ def test_a_created_operation_works_on_packed_elements(count: int, blocks: int, s
     expected = (10 * one + result).tolist()
     op = Op.Create(add)
     bound = op._on(kind)
-    op.Free()  # a call under way keeps what it needs
+    op.Free()  # a pending call keeps its references
     element = np.dtype((np.void, kind.size))
     bound.Reduce_local(one.view(element), result.view(element))
-    if stride > 1:  # otherwise some elements lie before the origin, where no function sees them
+    if stride > 1:  # otherwise some elements would precede the origin, where functions cannot access them
         assert result.tolist() == expected
     assert (bound.Is_commutative(), bound.is_predefined) == (False, False)
 
 
-def test_bound_operations_want_equally_long_arrays() -> None:
-    """And let phantoms pass."""
+def test_bound_operations_need_arrays_of_equal_length() -> None:
+    """Phantoms are accepted."""
     bound = ops.MINLOC._on(MPI.DOUBLE_INT)
-    with fails("Reduce_local: inbuf has 12 bytes, inoutbuf 24: they must be equally long.", ERR_COUNT, MPIValueError):
+    with fails("Reduce_local: inbuf has 12 bytes, inoutbuf 24: their sizes must be equal.", ERR_COUNT, MPIValueError):
         bound.Reduce_local(phantom(12), phantom(24))
     bound.Reduce_local(phantom(12), phantom(12))
     bound.Reduce_local(phantom(12), np.zeros(12, np.uint8))
 
 
-# -- phantoms and modelled cost --------------------------------------------------------------------------------------
+# -- phantoms and modeled cost --------------------------------------------------------------------------------------
 
 
-def test_phantoms_have_nothing_to_combine() -> None:
-    """Arrays stay as they are, but the operation must fit what is known."""
+def test_phantoms_are_not_combined() -> None:
+    """Arrays are unchanged, but the operation must fit the known types."""
     numbers = np.arange(3.0)
-    for one, two in [(phantom(24), numbers), (numbers, phantom(24, itemsize=8)), (phantom(24), phantom(24, itemsize=8))]:
+    pairs: list[Any] = [(phantom(24), numbers), (numbers, phantom(24, itemsize=8)), (phantom(24), phantom(24, itemsize=8))]
+    for one, two in pairs:
         SUM.Reduce_local(one, two)
     SUM.Reduce_local([phantom(32), 3, MPI.DOUBLE], [phantom(24), MPI.DOUBLE])
     assert numbers.tolist() == [0, 1, 2]
@@ -557,8 +563,8 @@ def test_phantoms_have_nothing_to_combine() -> None:
 
 
 @pytest.mark.parametrize("form", ["arrays", "lists", "phantoms", "created", "bound"])
-def test_a_reduction_takes_modelled_time_by_the_byte(form: str) -> None:
-    """The running rank's alone, and none outside a run."""
+def test_a_reduction_takes_modeled_time_per_byte(form: str) -> None:
+    """On the running rank only, and none outside a run."""
 
     def main(comm: Any) -> float:
         one, two = np.ones(4), np.ones(4)
@@ -582,8 +588,8 @@ def test_a_reduction_takes_modelled_time_by_the_byte(form: str) -> None:
 # -- handles ---------------------------------------------------------------------------------------------------------
 
 
-def test_predefined_operations_differ_and_stay() -> None:
-    """All fifteen, the null one among them."""
+def test_predefined_operations_are_distinct_and_permanent() -> None:
+    """All fifteen, including the null one."""
     assert list(ops.BY_NAME) == ["OP_NULL", *ARITHMETIC]
     known = list(ops.BY_NAME.values())
     assert [[one == other for other in known] for one in known] == [[i == j for j in range(15)] for i in range(15)]
@@ -592,12 +598,12 @@ def test_predefined_operations_differ_and_stay() -> None:
     assert [op.Is_commutative() for op in known[1:]] == [True] * 12 + [False] * 2
     for op in known[1:]:
         op.free()
-        with pytest.raises(MPIError, match=rf"^Free: {op._name_for_people()} is predefined and cannot be freed.$"):
+        with pytest.raises(MPIError, match=rf"^Free: {op._display_name()} is predefined and cannot be freed.$"):
             op.Free()
 
 
 def test_copies_are_equal_and_outlive_their_original() -> None:
-    """As operations in use do."""
+    """As do operations in use."""
     op = Op.Create(appended)
     kept = Op(op)
     assert kept == op != Op.Create(appended)
@@ -615,23 +621,23 @@ def test_copies_are_equal_and_outlive_their_original() -> None:
         hash(SUM)
 
 
-def test_null_operations_do_nothing_but_complain() -> None:
-    """Each in its own words."""
-    null = "the operation is OP_NULL: it was never made, or was freed."
+def test_null_operations_are_rejected() -> None:
+    """With a message for each call."""
+    null = "the operation is OP_NULL: it was never created, or was freed."
     with fails(f"Reduce_local: {null}", ERR_OP):
         OP_NULL.Reduce_local(np.zeros(1), np.zeros(1))
     with fails(f"Is_commutative: {null}", ERR_OP):
         Op().Is_commutative()
     with fails(f"Free: {null}", ERR_OP):
         OP_NULL.Free()
-    with fails("MPI: the operation is OP_NULL: it cannot be called.", ERR_OP, MPIValueError):
+    with fails("Op: the operation is OP_NULL: it cannot be called.", ERR_OP, MPIValueError):
         OP_NULL(1, 2)
-    with fails("MPI: 'SUM' is not an operation.", ERR_OP, MPITypeError):
+    with fails("Op: 'SUM' is not an operation.", ERR_OP, MPITypeError):
         Op("SUM")  # type: ignore[arg-type]
 
 
-def test_handles_go_through_integers() -> None:
-    """And stand for the same."""
+def test_handles_convert_to_integers() -> None:
+    """In both directions."""
     mine = Op.Create(appended)
     for op in [*ops.BY_NAME.values(), mine]:
         assert Op.fromint(op.toint()) == Op.f2py(op.py2f()) == Op.fromhandle(op.handle) == op
@@ -640,7 +646,7 @@ def test_handles_go_through_integers() -> None:
 
 
 def test_predefined_operations_are_pickled_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Created ones with their function, copies as copies."""
+    """User-defined ones with their function, copies as copies."""
     for name, op in ops.BY_NAME.items():
         monkeypatch.setattr(MODULE, name, op, raising=False)
     monkeypatch.setattr(MODULE, "Op", Op, raising=False)
@@ -651,10 +657,10 @@ def test_predefined_operations_are_pickled_by_name(monkeypatch: pytest.MonkeyPat
         assert again is not op
         assert again == op
     made = pickle.loads(pickle.dumps(Op.Create(operator.add, True)))  # type: ignore[arg-type]
-    assert (made.is_commutative, made._stands_for().function) == (True, operator.add)
+    assert (made.is_commutative, made._mpi_object().function) == (True, operator.add)
 
 
-def test_subclasses_stay_what_they_are() -> None:
+def test_subclasses_keep_their_class() -> None:
     """In copies and when created."""
 
     class Mine(Op):
@@ -666,7 +672,7 @@ def test_subclasses_stay_what_they_are() -> None:
 
 
 def test_reprs_name_the_operation() -> None:
-    """Created ones by their function, so that all ranks say the same."""
+    """User-defined ones by their function, so the repr is the same on all ranks."""
     assert (repr(SUM), repr(OP_NULL), repr(Op(SUM))) == ("<Op: SUM>", "<Op: OP_NULL>", "<Op: SUM>")
     assert repr(Op.Create(appended)) == "<Op: Op.Create(appended)>"
 
@@ -677,8 +683,8 @@ def test_reprs_name_the_operation() -> None:
     assert repr(Op.Create(Adder())).endswith("Adder)>")
 
 
-def test_an_operation_cannot_be_given_attributes() -> None:
+def test_attributes_cannot_be_set_on_an_operation() -> None:
     """All ranks share the predefined ones."""
     with pytest.raises(AttributeError):
-        SUM.colour = "red"  # type: ignore[attr-defined]
-    assert isinstance(SUM._stands_for(), Operation)
+        SUM.color = "red"  # type: ignore[attr-defined]
+    assert isinstance(SUM._mpi_object(), OpDefinition)

@@ -1,4 +1,4 @@
-"""Partitioned communication: parts of a message travel as they become ready."""
+"""Partitioned communication: partitions of a message are sent when they are ready."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import fakempi
 from fakempi import MPI
 
 
-def test_partitions_go_in_the_order_in_which_they_are_ready(carrier: str) -> None:
-    """Each takes a message's time, and the receiver sees which are there; again and again."""
+def test_partitions_are_sent_in_the_order_in_which_they_are_ready(backend: Any) -> None:
+    """Each takes the time of a message, and the receiver can test each; repeatedly."""
 
     def main(comm: Any) -> Any:
         data = np.zeros(6)
@@ -40,7 +40,7 @@ def test_partitions_go_in_the_order_in_which_they_are_ready(carrier: str) -> Non
             seen.append(data.tolist())
         return seen
 
-    done = fakempi.run(main, 2, carrier=carrier, cost=fakempi.Hockney(1, 0))
+    done = fakempi.run(main, 2, backend=backend, cost=fakempi.Hockney(1, 0))
     early = [False, False, True]
     assert done.returns[0] == ([True, True], False)
     assert done.returns[1] == [early, [0, 0, 1, 1, 2, 2], early, [10, 10, 11, 11, 12, 12]]
@@ -48,8 +48,8 @@ def test_partitions_go_in_the_order_in_which_they_are_ready(carrier: str) -> Non
 
 
 @given(parts=st.tuples(st.integers(1, 6), st.integers(1, 6)), each=st.integers(1, 4), late=st.booleans())
-def test_both_sides_may_cut_differently(parts: tuple[int, int], each: int, late: bool) -> None:
-    """Nothing is lost, whoever comes first."""
+def test_both_sides_may_use_different_partitions(parts: tuple[int, int], each: int, late: bool) -> None:
+    """Nothing is lost, in any order of calls."""
     size = parts[0] * parts[1] * each
 
     def main(comm: Any) -> Any:
@@ -72,8 +72,8 @@ def test_both_sides_may_cut_differently(parts: tuple[int, int], each: int, late:
     assert fakempi.run(main, 2).returns[1] == list(range(size))
 
 
-def test_derived_types_self_and_nobody() -> None:
-    """Rows with holes to oneself, and partitions to nobody."""
+def test_derived_types_messages_to_self_and_proc_null() -> None:
+    """Rows with holes to the same rank, and partitions to PROC_NULL."""
 
     def main(comm: Any) -> Any:
         pair = MPI.INT.Create_vector(2, 1, 2).Create_resized(0, 16).Commit()
@@ -90,8 +90,8 @@ def test_derived_types_self_and_nobody() -> None:
     assert fakempi.run(main, 1).returns == [[0, 0, 2, 0, 4, 0, 6, 0]]
 
 
-def test_a_buffer_that_was_sent_may_change() -> None:
-    """Though nobody has received it yet."""
+def test_a_send_buffer_may_change_after_completion() -> None:
+    """Although it has not been received yet."""
 
     def main(comm: Any) -> Any:
         data = np.arange(4)
@@ -112,7 +112,7 @@ def test_a_buffer_that_was_sent_may_change() -> None:
     assert fakempi.run(main, 2).returns[1] == [0, 1, 2, 3]
 
 
-def test_what_is_never_ready_is_a_deadlock_that_says_so() -> None:
+def test_a_partition_that_is_never_ready_is_a_reported_deadlock() -> None:
     """On both sides."""
 
     def main(comm: Any) -> None:
@@ -131,12 +131,12 @@ def test_what_is_never_ready_is_a_deadlock_that_says_so() -> None:
     assert "rank 1: Wait(waits for partitions 0, 1, 3 of rank 0) at " in str(caught.value)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     """With the numbers."""
 
     def main(comm: Any) -> Any:
         send, receive = comm.Psend_init(np.zeros(4), 2, 0), comm.Precv_init(np.zeros(4), 2, 0, 0)
-        told = []
+        messages = []
         for call in (
             lambda: send.Pready(0),
             lambda: (send.Start(), send.Pready(0), send.Pready(0)),
@@ -149,23 +149,23 @@ def test_what_does_not_fit_is_refused() -> None:
         ):
             with pytest.raises(MPI.Exception) as caught:
                 call()
-            told.append(str(caught.value).partition(" on rank 0: ")[2])
-        return told
+            messages.append(str(caught.value).partition(" on rank 0: ")[2])
+        return messages
 
     assert fakempi.run(main, 1).returns == [[
-        "the request is inactive: Start comes first.",
-        "partition 0 is ready already.",
+        "the request is inactive: call Start first.",
+        "partition 0 is already ready: call Pready once for each partition.",
         "partition 2 is not in 0..1.",
-        "the request is a send: the receiver sees what arrives.",
-        "the request is a receive: the sender says what is ready.",
-        "a partitioned receive has a source and a tag: there are no wildcards.",
+        "the request is a send: only the receiver calls Parrived.",
+        "the request is a receive: only the sender calls Pready.",
+        "a partitioned receive needs a source and a tag: wildcards are not allowed.",
         "partitions 0 is not positive.",
         "cannot infer count, 5 entries are not a multiple of the required 2 blocks.",
     ]]  # fmt: skip
 
 
-def test_looking_again_and_again_ends() -> None:
-    """When the partition is there, though nothing else happens until then."""
+def test_polling_ends() -> None:
+    """When the partition arrives, although nothing else happens until then."""
 
     def main(comm: Any) -> None:
         send, receive = comm.Psend_init(np.zeros(4), 2, 0), comm.Precv_init(np.zeros(4), 2, 0, 0)
@@ -179,3 +179,99 @@ def test_looking_again_and_again_ends() -> None:
         MPI.Request.Waitall([send, receive])
 
     assert fakempi.run(main, 1, cost=fakempi.Hockney(1, 0)).time == 2
+
+
+def test_a_status_describes_a_partitioned_receive() -> None:
+    """Source, tag and the count of all partitions, by every call that fills a status, as for any other receive."""
+
+    def finish(how: str, request: Any) -> MPI.Status:
+        status = MPI.Status(MPI.Status())
+        status.source, status.tag = 77, 88
+        several = [status]
+        if how == "Wait":
+            request.Wait(status)
+        elif how == "Test":
+            while not request.Test(status):
+                pass
+        elif how == "Get_status":
+            while not request.Get_status(status):
+                pass
+            request.Wait()
+        elif how == "Testall":
+            while not MPI.Request.Testall([request], several):
+                pass
+        elif how in ("Waitall", "Waitsome"):
+            getattr(MPI.Request, how)([request], several)
+        elif how == "Testsome":
+            while MPI.Request.Testsome([request], several) == []:
+                pass
+        elif how == "Testany":
+            while MPI.Request.Testany([request], status) == (MPI.UNDEFINED, False):
+                pass
+        else:
+            MPI.Request.Waitany([request], status)
+        return several[0]
+
+    def main(comm: Any, how: str) -> list[tuple[int, int, int]]:
+        other, found = 1 - comm.rank, []
+        if comm.rank == 0:
+            request = comm.Psend_init(np.arange(6.0), 3, other, 7)
+        else:
+            request = comm.Precv_init(np.zeros(12), 2, other, 7)
+        for _ in range(2):
+            request.Start()
+            if comm.rank == 0:
+                request.Pready_range(0, 2)
+            status = finish(how, request)
+            found.append((status.source, status.tag, status.Get_count(MPI.DOUBLE)))
+        request.Wait(status)  # inactive
+        found.append((status.source, status.tag, status.Get_count(MPI.DOUBLE)))
+        request.Free()
+        return found
+
+    empty = (MPI.ANY_SOURCE, MPI.ANY_TAG, 0)
+    for how in ("Wait", "Test", "Get_status", "Testall", "Waitall", "Waitsome", "Testsome", "Testany", "Waitany"):
+        sent, received = fakempi.run(main, 2, how).returns
+        assert sent == [empty] * 3, how
+        assert received == [(0, 7, 6), (0, 7, 6), empty], how
+
+
+def test_partitions_of_an_inactive_receive_have_arrived() -> None:
+    """MPI 4.1, 4.2.2: Parrived returns true for an inactive request: before the first Start, and after Wait."""
+
+    def main(comm: Any) -> list[bool]:
+        send, receive = comm.Psend_init(np.zeros(4), 2, 0), comm.Precv_init(np.zeros(4), 2, 0, 0)
+        seen = [receive.Parrived(0)]
+        MPI.Prequest.Startall([send, receive])
+        seen.append(receive.Parrived(1))
+        send.Pready_range(0, 1)
+        send.Wait()
+        receive.Wait()
+        seen += [receive.Parrived(0), receive.Parrived(1)]
+        send.Free()
+        receive.Free()
+        return seen
+
+    assert fakempi.run(main, 1).returns == [[True, False, True, True]]
+
+
+def test_partitions_that_are_never_received_are_lost_messages() -> None:
+    """Of the first round or of a later one; they were not reported."""
+
+    def main(comm: Any, sent: int, received: int) -> None:
+        if comm.rank == 0:
+            request = comm.Psend_init(np.zeros(6), 3, 1)
+        else:
+            request = comm.Precv_init(np.zeros(6), 2, 0, 0) if received else MPI.REQUEST_NULL
+        for _ in range(received if comm.rank else sent):
+            request.Start()
+            if comm.rank == 0:
+                request.Pready_range(0, 2)
+            request.Wait()
+        if request:
+            request.Free()
+
+    for sent, received in ((1, 0), (2, 1), (2, 2)):
+        found = [(one.kind, one.call, one.sentence) for one in fakempi.run(main, 2, sent, received).findings]
+        lost = ("message-lost", "Start", "rank 1 never received it: partitions 0-2, 16 bytes")
+        assert found == [lost] * (sent > received)

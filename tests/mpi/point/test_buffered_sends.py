@@ -1,4 +1,4 @@
-"""Buffered sends: memory that is attached, how it fills and empties, per rank and per communicator."""
+"""Buffered sends: attached memory, how it fills and empties, per rank and per communicator."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ ROOM = 100 + MPI.BSEND_OVERHEAD
 SLOW = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
     assert caught.value.Get_error_class() == code
 
 
-def test_what_is_attached_comes_back(carrier: str) -> None:
+def test_detach_returns_the_attached_buffer(backend: Any) -> None:
     """The same object; each rank has its own."""
 
     def main(comm: Any) -> Any:
@@ -39,12 +39,12 @@ def test_what_is_attached_comes_back(carrier: str) -> None:
         MPI.Attach_buffer(memory)
         return MPI.Detach_buffer() is memory
 
-    assert run(main, 3, carrier) == [True] * 3
+    assert run(main, 3, backend) == [True] * 3
 
 
 @pytest.mark.parametrize("memory", [MPI.BUFFER_AUTOMATIC, None])
-def test_automatic_memory_has_no_end(memory: Any) -> None:
-    """And comes back as what it is called."""
+def test_automatic_memory_is_unlimited(memory: Any) -> None:
+    """Detach returns BUFFER_AUTOMATIC."""
 
     def main(comm: Any) -> Any:
         MPI.Attach_buffer(memory)
@@ -60,8 +60,8 @@ def test_automatic_memory_has_no_end(memory: Any) -> None:
     assert run(main, 1) == [([0, 1, 2], True)]
 
 
-def test_without_a_buffer_there_is_one_of_no_bytes() -> None:
-    """It can be flushed and detached, but nothing fits in it."""
+def test_the_default_buffer_has_no_bytes() -> None:
+    """It can be flushed and detached, but no message fits."""
 
     def main(comm: Any) -> Any:
         MPI.Flush_buffer()
@@ -69,7 +69,9 @@ def test_without_a_buffer_there_is_one_of_no_bytes() -> None:
         comm.Flush_buffer()
         with fails("Bsend on rank 0: no buffer is attached; call MPI.Attach_buffer first.", MPI.ERR_BUFFER):
             comm.Bsend(b"x", 0)
-        return len(MPI.Detach_buffer()), len(comm.Detach_buffer())
+        of_rank: Any = MPI.Detach_buffer()
+        of_comm: Any = comm.Detach_buffer()
+        return len(of_rank), len(of_comm)
 
     assert run(main, 1) == [(0, 0)]
 
@@ -95,7 +97,7 @@ def test_a_buffer_fills_up_and_empties() -> None:
     assert run(main, 1, cost=SLOW) == [2.0]
 
 
-def test_detach_waits_until_all_has_been_sent() -> None:
+def test_detach_waits_until_all_messages_have_been_sent() -> None:
     """One message after the other through the port."""
 
     def main(comm: Any) -> Any:
@@ -109,8 +111,8 @@ def test_detach_waits_until_all_has_been_sent() -> None:
     assert run(main, 1, cost=SLOW) == [(0.0, 3.0)]
 
 
-def test_iflush_ends_when_the_buffer_is_empty() -> None:
-    """A request like others, for a rank and for a communicator."""
+def test_iflush_completes_when_the_buffer_is_empty() -> None:
+    """An ordinary request, for a rank and for a communicator."""
 
     def main(comm: Any) -> Any:
         MPI.Attach_buffer(MPI.BUFFER_AUTOMATIC)
@@ -127,8 +129,8 @@ def test_iflush_ends_when_the_buffer_is_empty() -> None:
     assert run(main, 1, cost=SLOW) == [(False, 2.0)]
 
 
-def test_several_may_wait_for_the_same_buffer() -> None:
-    """Two flushes, and then whoever detaches it."""
+def test_several_calls_may_wait_for_the_same_buffer() -> None:
+    """Two flushes, and then a detach."""
 
     def main(comm: Any) -> Any:
         MPI.Attach_buffer(MPI.BUFFER_AUTOMATIC)
@@ -142,8 +144,8 @@ def test_several_may_wait_for_the_same_buffer() -> None:
     assert run(main, 1, cost=SLOW) == [3.0]
 
 
-def test_a_communicators_own_buffer_comes_first() -> None:
-    """The rank's serves the others."""
+def test_the_buffer_of_a_communicator_takes_precedence() -> None:
+    """The rank's buffer serves other communicators."""
 
     def main(comm: Any) -> Any:
         mine, small = comm.Dup(), bytearray(MPI.BSEND_OVERHEAD)
@@ -159,7 +161,7 @@ def test_a_communicators_own_buffer_comes_first() -> None:
 
 
 def test_objects_take_the_size_of_their_pickle() -> None:
-    """Which MPI.pickle tells."""
+    """MPI.pickle determines it."""
 
     def main(comm: Any) -> Any:
         size = len(MPI.pickle.dumps("text"))
@@ -172,8 +174,8 @@ def test_objects_take_the_size_of_their_pickle() -> None:
     assert run(main, 1) == ["text"]
 
 
-def test_one_buffer_at_a_time() -> None:
-    """And it must be writable memory."""
+def test_one_buffer_at_a_time_can_be_attached() -> None:
+    """It must be writable memory."""
 
     def main(comm: Any) -> None:
         with pytest.raises(BufferError, match=r"^Attach_buffer on rank 0: the buffer is a read-only bytes"):
@@ -188,8 +190,8 @@ def test_one_buffer_at_a_time() -> None:
     run(main, 1)
 
 
-def test_an_error_handler_is_told_that_the_buffer_is_too_small() -> None:
-    """As of any error of a communicator."""
+def test_an_error_handler_is_called_if_the_buffer_is_too_small() -> None:
+    """As for any error of a communicator."""
 
     def main(comm: Any) -> Any:
         mine, codes = comm.Dup(), []

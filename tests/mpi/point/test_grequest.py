@@ -1,4 +1,4 @@
-"""Generalized requests: operations of the program's own."""
+"""Generalized requests: user-defined operations."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from fakempi import MPI
 Start = MPI.Grequest.Start
 
 
-def run(main: Callable[..., Any], nprocs: int = 1, carrier: str = "auto") -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier).returns
+def run(main: Callable[..., Any], nprocs: int = 1, backend: Any = "auto") -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend).returns
 
 
 @contextmanager
 def fails(words: str, code: int) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(MPI.Exception, match=f"^{re.escape(words)}$") as caught:
         yield
     assert caught.value.Get_error_class() == code
 
 
 class Log:
-    """Functions that write down what they are called with."""
+    """Functions that record their arguments."""
 
     def __init__(self) -> None:
         self.lines: list[Any] = []
@@ -40,20 +40,20 @@ class Log:
         status.source, status.tag = 3, 4
 
     def free(self, *args: Any, **kwargs: Any) -> None:
-        """The request goes."""
+        """The request is freed."""
         self.lines.append(("free", args, kwargs))
 
     def cancel(self, completed: bool, *args: Any, **kwargs: Any) -> None:
-        """Somebody wants to cancel."""
+        """The request is cancelled."""
         self.lines.append(("cancel", completed, args, kwargs))
 
     def start(self, *args: Any, **kwargs: Any) -> MPI.Grequest:
-        """A request that tells this log."""
+        """A request that calls the functions of this log."""
         return Start(self.query, self.free, self.cancel, args, kwargs)
 
 
-def test_the_functions_are_called_in_their_time() -> None:
-    """Cancel at once, query whenever the status is asked for, free at the end; each with the arguments."""
+def test_the_functions_are_called_at_the_right_time() -> None:
+    """Cancel at once, query whenever a status is requested, free at the end; each with the arguments."""
 
     def main(comm: Any) -> Any:
         log = Log()
@@ -72,7 +72,7 @@ def test_the_functions_are_called_in_their_time() -> None:
 
 
 def test_without_functions_the_status_is_empty() -> None:
-    """But for the error field, which is left alone."""
+    """Except for the error field, which is unchanged."""
 
     def main(comm: Any) -> Any:
         request, status = Start(), MPI.Status()
@@ -83,8 +83,8 @@ def test_without_functions_the_status_is_empty() -> None:
     assert run(main) == [([1], True, MPI.ANY_TAG, 8, False)]
 
 
-def test_the_query_function_gets_an_empty_status_even_if_nobody_asks() -> None:
-    """Wait without a status."""
+def test_the_query_function_gets_an_empty_status_if_none_is_passed() -> None:
+    """For example in Wait without a status."""
     seen = []
 
     def query(status: MPI.Status) -> None:
@@ -99,8 +99,8 @@ def test_the_query_function_gets_an_empty_status_even_if_nobody_asks() -> None:
     assert seen == [(True, MPI.ANY_TAG, 0, False)]
 
 
-def test_they_go_with_other_requests(carrier: str) -> None:
-    """In lists, with results of their own."""
+def test_generalized_requests_mix_with_other_requests(backend: Any) -> None:
+    """In lists, with their own results."""
 
     def main(comm: Any) -> Any:
         requests = [Start(), comm.irecv(source=0), Start()]
@@ -110,11 +110,11 @@ def test_they_go_with_other_requests(carrier: str) -> None:
         requests[0].complete("a")
         return first, MPI.Request.waitall(requests)
 
-    assert run(main, 1, carrier) == [((2, "c"), ["a", "b", None])]
+    assert run(main, 1, backend) == [((2, "c"), ["a", "b", None])]
 
 
-def test_freed_before_it_is_complete_it_is_told_later() -> None:
-    """By whoever completes it through another handle."""
+def test_a_request_freed_before_completion_calls_its_function_later() -> None:
+    """When another handle completes it."""
 
     def main(comm: Any) -> Any:
         log = Log()
@@ -128,8 +128,8 @@ def test_freed_before_it_is_complete_it_is_told_later() -> None:
     assert run(main) == [([], [("free", (), {})], False)]
 
 
-def test_freed_after_it_is_complete_it_is_told_at_once() -> None:
-    """The status is not asked for."""
+def test_a_request_freed_after_completion_calls_its_function_at_once() -> None:
+    """The query function is not called."""
 
     def main(comm: Any) -> Any:
         log = Log()
@@ -141,15 +141,15 @@ def test_freed_after_it_is_complete_it_is_told_at_once() -> None:
     assert run(main) == [[("free", (), {})]]
 
 
-def test_copies_are_equal_and_other_requests_no_copies() -> None:
+def test_copies_are_equal_and_other_kinds_are_rejected() -> None:
     """A generalized request is not persistent."""
 
     def main(comm: Any) -> Any:
         request = Start()
         equal = MPI.Grequest(request) == request == MPI.Request(request) == MPI.Grequest.fromhandle(request.handle)
-        with pytest.raises(TypeError, match="^MPI on rank 0: expecting a persistent request, not "):
+        with pytest.raises(TypeError, match="^Prequest on rank 0: expecting a persistent request, not "):
             MPI.Prequest(request)
-        with pytest.raises(TypeError, match="^MPI on rank 0: expecting a generalized request, not "):
+        with pytest.raises(TypeError, match="^Grequest on rank 0: expecting a generalized request, not "):
             MPI.Grequest(comm.Recv_init(bytearray(1)))
         request.Complete()
         request.Wait()
@@ -158,16 +158,16 @@ def test_copies_are_equal_and_other_requests_no_copies() -> None:
     assert run(main) == [True]
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------
 
 
 def test_it_is_completed_once() -> None:
-    """A second time is an error, and so is completing what is gone."""
+    """A second completion is an error, and so is completing a freed one."""
 
     def main(comm: Any) -> None:
         request = Start()
         request.Complete()
-        with fails("Complete on rank 0: the request has been completed already.", MPI.ERR_REQUEST):
+        with fails("Complete on rank 0: the request is already complete.", MPI.ERR_REQUEST):
             request.Complete()
         request.Wait()
         for call in (request.Complete, request.complete, request.Cancel):
@@ -180,8 +180,8 @@ def test_it_is_completed_once() -> None:
 
 @pytest.mark.parametrize(("error", "code"), [(ValueError("no"), MPI.ERR_OTHER), (MPI.Exception(MPI.ERR_ARG), MPI.ERR_ARG)])
 @pytest.mark.parametrize("which", ["query", "free", "cancel"])
-def test_a_function_that_fails(which: str, error: Exception, code: int) -> None:
-    """So does the call that called it, with its error class and the reason chained."""
+def test_a_function_that_fails_makes_the_call_fail(which: str, error: Exception, code: int) -> None:
+    """With its error class and the reason chained."""
 
     def failing(*_: Any) -> None:
         raise error
@@ -202,7 +202,32 @@ def test_a_function_that_fails(which: str, error: Exception, code: int) -> None:
     assert run(main) == [code]
 
 
-def test_waiting_for_one_that_nobody_completes_is_a_deadlock(carrier: str) -> None:
+def test_waiting_for_one_that_is_never_completed_is_a_deadlock(backend: Any) -> None:
     """The program waits for itself."""
-    with pytest.raises(fakempi.DeadlockError, match="^deadlock at t = 0 s: 1 of 1 ranks"):
-        run(lambda comm: Start().Wait(), 1, carrier)
+    with pytest.raises(fakempi.DeadlockError, match="^deadlock at t = 0 s: the only rank "):
+        run(lambda comm: Start().Wait(), 1, backend)
+
+
+def test_a_request_whose_query_function_fails_is_freed() -> None:
+    """Its free function is called, and a strict run does not report that the request was never waited for."""
+
+    def main(comm: Any) -> list[str]:
+        log: list[str] = []
+
+        def query(status: MPI.Status) -> None:
+            log.append("query")
+            raise KeyError("no status")
+
+        def complete_by(call: Any) -> None:
+            request = MPI.Grequest.Start(query, lambda: log.append("free"))
+            request.Complete()
+            with pytest.raises(MPI.Exception):
+                call(request)
+            assert request == MPI.REQUEST_NULL
+
+        complete_by(lambda request: request.Wait())
+        complete_by(lambda request: request.Test())
+        complete_by(lambda request: MPI.Request.Waitall([request]))
+        return log
+
+    assert fakempi.run(main, 1, strict=True).returns == [["query", "free"] * 3]

@@ -1,4 +1,4 @@
-"""Point-to-point communication of Python objects: every form, and that objects are isolated as by a real wire."""
+"""Point-to-point communication of Python objects: every form, and isolation as by a real network."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from linecache import getline
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 
 SENDS = ["send", "ssend", "bsend", "isend", "issend", "ibsend"]
 Pair = namedtuple("Pair", "first second")
@@ -22,37 +24,37 @@ Pair = namedtuple("Pair", "first second")
 
 @dataclass
 class Box:
-    """Something of a program's own."""
+    """A user-defined class."""
 
     name: str
     things: list[Any] = field(default_factory=list)
 
 
 class Loud(int):
-    """An int that is more than an int."""
+    """A subclass of int with an attribute."""
 
     note: str = ""
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 def ship(comm: Any, call: str, thing: Any, dest: int, tag: int = 0) -> None:
-    """Send in some mode, to the end."""
+    """Send in some mode, and complete the send."""
     request = getattr(comm, call)(thing, dest, tag)
     if request is not None:
         assert request.wait() is None
 
 
-# -- what arrives --------------------------------------------------------------------------------------------------
+# -- contents ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("receive", ["recv", "irecv", "mprobe"])
-@pytest.mark.parametrize("call", SENDS)
-def test_every_mode_delivers(carrier: str, call: str, receive: str) -> None:
-    """Whichever way it is received."""
+@for_each("receive", ["recv", "irecv", "mprobe"])
+@for_each("call", SENDS)
+def test_every_mode_delivers(backend: Any, call: str, receive: str) -> None:
+    """For any receive call."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -65,7 +67,7 @@ def test_every_mode_delivers(carrier: str, call: str, receive: str) -> None:
             return comm.irecv(source=0, tag=3).wait()
         return comm.mprobe(0, 3).recv()
 
-    assert run(main, 2, carrier)[1] == {"a": [1, 2.5, "x"]}
+    assert run(main, 2, backend)[1] == {"a": [1, 2.5, "x"]}
 
 
 THINGS = [
@@ -75,8 +77,8 @@ THINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("thing", THINGS, ids=lambda thing: repr(thing)[:20])
-def test_things_of_all_kinds_arrive_as_they_are(thing: Any) -> None:
+@for_each("thing", THINGS)
+def test_objects_of_all_types_arrive_unchanged(thing: Any) -> None:
     """Equal, and of the same type."""
 
     def main(comm: Any) -> Any:
@@ -87,8 +89,8 @@ def test_things_of_all_kinds_arrive_as_they_are(thing: Any) -> None:
     assert type(received) is type(thing)
 
 
-def test_what_a_subclass_adds_arrives() -> None:
-    """An int with a note is not taken for a plain int."""
+def test_attributes_of_a_subclass_arrive() -> None:
+    """An int with an attribute is not sent as a plain int."""
 
     def main(comm: Any) -> Any:
         sent = Loud(5)
@@ -99,8 +101,8 @@ def test_what_a_subclass_adds_arrives() -> None:
     assert run(main, 1) == [(True, 6, "!")]
 
 
-def test_arrays_can_go_as_objects() -> None:
-    """Whatever their layout."""
+def test_arrays_can_be_sent_as_objects() -> None:
+    """For any layout."""
 
     def main(comm: Any) -> Any:
         received = comm.sendrecv(np.arange(6).reshape(2, 3)[:, ::2], 0, source=0)
@@ -109,8 +111,8 @@ def test_arrays_can_go_as_objects() -> None:
     assert run(main, 1) == [([[0, 2], [3, 5]], True)]
 
 
-def test_handles_of_the_world_can_be_sent() -> None:
-    """They mean the receiver's own."""
+def test_predefined_communicators_can_be_sent() -> None:
+    """They refer to the receiver's."""
 
     def main(comm: Any) -> Any:
         other = 1 - comm.rank
@@ -123,10 +125,10 @@ def test_handles_of_the_world_can_be_sent() -> None:
 # -- isolation -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", SENDS)
-@pytest.mark.parametrize("filling", [0, 100_000])
-def test_what_a_sender_changes_afterwards_nobody_sees(carrier: str, call: str, filling: int) -> None:
-    """Not even between the start of a send and its end, since it was packed when it was started."""
+@for_each("call", SENDS)
+@for_each("filling", [0, 100_000])
+def test_later_changes_of_a_sender_are_not_received(backend: Any, call: str, filling: int) -> None:
+    """Not even between the start of a send and its completion, since it is pickled at the start."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -141,11 +143,11 @@ def test_what_a_sender_changes_afterwards_nobody_sees(carrier: str, call: str, f
         received = comm.recv()
         return received["list"], received["box"]
 
-    assert run(main, 2, carrier)[1] == ([1, 2], Box("b"))
+    assert run(main, 2, backend)[1] == ([1, 2], Box("b"))
 
 
-def test_what_a_receiver_changes_the_sender_does_not_see(carrier: str) -> None:
-    """Nor another receiver of the same object."""
+def test_changes_of_a_receiver_are_not_visible_to_the_sender(backend: Any) -> None:
+    """To another receiver of the same object neither."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -161,11 +163,11 @@ def test_what_a_receiver_changes_the_sender_does_not_see(carrier: str) -> None:
         comm.send(None, 0)
         return received
 
-    assert run(main, 3, carrier) == [[[0], {"k": [1]}], [[0, 1], {"k": []}], [[0, 2], {"k": []}]]
+    assert run(main, 3, backend) == [[[0], {"k": [1]}], [[0, 1], {"k": []}], [[0, 2], {"k": []}]]
 
 
-def test_a_message_to_oneself_is_a_copy() -> None:
-    """Of anything that can change, tuples that hold such things included."""
+def test_a_message_to_the_same_rank_is_a_copy() -> None:
+    """For all mutable objects, including tuples that contain them."""
 
     def main(comm: Any) -> Any:
         sent: Any = ([], 1)
@@ -176,7 +178,7 @@ def test_a_message_to_oneself_is_a_copy() -> None:
     assert run(main, 1) == [(([], 1), ([2], 1))]
 
 
-def test_two_references_to_one_thing_stay_one_thing() -> None:
+def test_two_references_to_one_object_stay_one_object() -> None:
     """Inside a message; between messages they are two."""
 
     def main(comm: Any) -> Any:
@@ -188,12 +190,12 @@ def test_two_references_to_one_thing_stay_one_thing() -> None:
     assert run(main, 1) == [(True, False, False)]
 
 
-# -- statuses, sizes, nobody ---------------------------------------------------------------------------------------
+# -- statuses, sizes, PROC_NULL ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("thing", [None, 7, 3.5, "text" * 100, (1, 2), [1, 2], {"a": b"x"}], ids=repr)
 def test_the_size_of_a_message_is_that_of_the_pickle(thing: Any) -> None:
-    """As mpi4py sends it, whether or not anything was pickled here."""
+    """As in mpi4py, even if nothing was pickled here."""
 
     def main(comm: Any) -> Any:
         status = MPI.Status()
@@ -207,8 +209,8 @@ def test_the_size_of_a_message_is_that_of_the_pickle(thing: Any) -> None:
     assert run(main, 1) == [((0, 6, size), (0, 6, size))]
 
 
-def test_objects_to_and_from_nobody() -> None:
-    """None comes, at once."""
+def test_objects_to_and_from_proc_null() -> None:
+    """None is received, at once."""
 
     def main(comm: Any) -> Any:
         for call in SENDS:
@@ -237,7 +239,7 @@ def test_an_empty_buffer_is_received_as_none(receive: str) -> None:
 
 
 def test_a_buffer_that_holds_a_pickle_is_received_as_the_object() -> None:
-    """And an object can be received as the bytes of its pickle."""
+    """An object can be received as the bytes of its pickle, too."""
 
     def main(comm: Any) -> Any:
         comm.Isend(np.frombuffer(MPI.pickle.dumps([1, 2]), "u1"), 0)
@@ -250,8 +252,8 @@ def test_a_buffer_that_holds_a_pickle_is_received_as_the_object() -> None:
     assert run(main, 1) == [([1, 2], (3, 4))]
 
 
-def test_the_pickle_is_in_the_buffer_that_was_given() -> None:
-    """mpi4py advises against a buffer, and warns, except where nothing else is possible: in irecv."""
+def test_the_pickle_is_in_the_passed_buffer() -> None:
+    """mpi4py advises against a buffer, and warns, except in irecv, where nothing else is possible."""
 
     def main(comm: Any) -> Any:
         buffers: list[Any] = [bytearray(100), bytearray(100), np.zeros(25, "i4")]
@@ -269,10 +271,27 @@ def test_the_pickle_is_in_the_buffer_that_was_given() -> None:
     assert run(main, 1) == [([["a"], ["b"], ["c"], ["d"]], [["a"], ["b"], ["c"]])]
 
 
+def test_the_warning_about_a_buffer_has_the_line_of_the_program() -> None:
+    """Also if a function of fakempi makes the call for the program."""
+    namespace: dict[str, Any] = {"__name__": "fakempi.example"}
+    exec("def receive(comm):\n    return comm.recv(100)", namespace)
+
+    def main(comm: Any) -> list[tuple[str, str]]:
+        found = []
+        for receive in (lambda comm: comm.recv(100), namespace["receive"]):  # recv by the program, or by fakempi
+            comm.isend("a", 0)
+            with pytest.warns(UserWarning, match="deprecated") as caught:
+                receive(comm)  # this line
+            found += [(one.filename, getline(one.filename, one.lineno).partition("# ")[2].strip()) for one in caught]
+        return found
+
+    assert run(main, 1) == [[(__file__, "recv by the program, or by fakempi"), (__file__, "this line")]]
+
+
 @pytest.mark.filterwarnings("ignore:'buf' is deprecated")
 @pytest.mark.parametrize("room", [bytearray(8), 8])
-def test_an_object_that_does_not_fit_the_buffer_is_truncated(room: Any) -> None:
-    """Which is an error, however it was received."""
+def test_an_object_that_does_not_fit_the_buffer_raises(room: Any) -> None:
+    """For any receive call."""
 
     def main(comm: Any) -> None:
         words = r"message truncated, 100 bytes arrived from rank 0 \(tag 0\) but the buffer holds 8\.$"
@@ -298,8 +317,8 @@ def test_large_objects_arrive_by_irecv_without_a_buffer() -> None:
 # -- other picklers ------------------------------------------------------------------------------------------------
 
 
-def test_a_rank_can_choose_its_pickler(carrier: str) -> None:
-    """For itself alone: what it sends others must be able to read."""
+def test_a_rank_can_choose_its_pickler(backend: Any) -> None:
+    """For itself only: other ranks must be able to load its messages."""
 
     def main(comm: Any) -> Any:
         if comm.rank < 2:
@@ -307,14 +326,14 @@ def test_a_rank_can_choose_its_pickler(carrier: str) -> None:
         other = comm.rank ^ 1
         return comm.sendrecv((1, [2]), other, source=other), comm.recv(source=MPI.PROC_NULL)
 
-    assert run(main, 4, carrier) == [([1, [2]], None)] * 2 + [((1, [2]), None)] * 2
+    assert run(main, 4, backend) == [([1, [2]], None)] * 2 + [((1, [2]), None)] * 2
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_pickled_is_not_sent() -> None:
-    """The error is pickle's own, and nothing was sent."""
+def test_an_object_that_cannot_be_pickled_is_not_sent() -> None:
+    """The error is pickle's, and no message was sent."""
 
     def main(comm: Any) -> Any:
         with pytest.raises((AttributeError, pickle.PicklingError)):
@@ -326,12 +345,12 @@ def test_what_cannot_be_pickled_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("call", [*SENDS, "sendrecv"])
-def test_bad_destinations_and_tags(call: str) -> None:
-    """The same words as for buffers."""
+def test_invalid_destinations_and_tags(call: str) -> None:
+    """With the same messages as for buffers."""
 
     def main(comm: Any) -> None:
         for arguments, words, code in (
-            ((7, 3), "dest 3 is not in 0..0: the communicator has 1 ranks.", MPI.ERR_RANK),
+            ((7, 3), "dest 3 is not in 0..0: the communicator has 1 rank.", MPI.ERR_RANK),
             ((7, 0, -4), "tag -4 is not in 0..2147483647.", MPI.ERR_TAG),
         ):
             with pytest.raises(MPI.Exception, match=f"^{call} on rank 0: {re.escape(words)}$") as caught:
@@ -342,14 +361,14 @@ def test_bad_destinations_and_tags(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["recv", "irecv", "probe", "iprobe", "mprobe", "improbe"])
-def test_bad_sources_and_tags(call: str) -> None:
-    """The call is named as the program wrote it, but for probes, which have one name in both cases."""
+def test_invalid_sources_and_tags(call: str) -> None:
+    """The call has the name in the program, except for probes, which have one name in both cases."""
     name = call.capitalize() if "probe" in call else call
 
     def main(comm: Any) -> None:
         for arguments, words, code in (
-            ({"source": 3}, "source 3 is not in 0..0: the communicator has 1 ranks.", MPI.ERR_RANK),
-            ({"tag": -4}, "tag -4 is neither ANY_TAG (-1) nor in 0..2147483647.", MPI.ERR_TAG),
+            ({"source": 3}, "source 3 is not in 0..0: the communicator has 1 rank.", MPI.ERR_RANK),
+            ({"tag": -4}, "tag -4 is not ANY_TAG (-1), and not in 0..2147483647.", MPI.ERR_TAG),
         ):
             with pytest.raises(MPI.Exception, match=f"^{name} on rank 0: {re.escape(words)}$") as caught:
                 getattr(comm, call)(**arguments)
@@ -359,7 +378,7 @@ def test_bad_sources_and_tags(call: str) -> None:
 
 
 def test_a_sendrecv_that_cannot_send_leaves_no_receive_behind() -> None:
-    """Or that would take the next message."""
+    """It would take the next message."""
 
     def main(comm: Any) -> Any:
         with pytest.raises(MPI.Exception, match="dest 5 is not in"):
@@ -369,8 +388,8 @@ def test_a_sendrecv_that_cannot_send_leaves_no_receive_behind() -> None:
     assert run(main, 1) == [2]
 
 
-def test_a_phantom_has_no_contents_to_receive_as_an_object() -> None:
-    """Which is said."""
+def test_a_phantom_cannot_be_received_as_an_object() -> None:
+    """The message says so."""
 
     def main(comm: Any) -> None:
         comm.Isend(fakempi.phantom(5), 0)

@@ -1,4 +1,4 @@
-"""Persistent requests: described once, started many times."""
+"""Persistent requests: created once, started repeatedly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fakempi import MPI
 SENDS = ["Send_init", "Ssend_init", "Bsend_init", "Rsend_init"]
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -31,8 +31,8 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 @pytest.mark.parametrize("call", SENDS)
-def test_a_send_and_a_receive_that_are_started_again_and_again(carrier: str, call: str) -> None:
-    """What goes is what is in the buffer at each start."""
+def test_a_send_and_a_receive_that_are_started_repeatedly(backend: Any, call: str) -> None:
+    """Each start sends the current contents of the buffer."""
 
     def main(comm: Any) -> Any:
         buffer = np.zeros(2)
@@ -51,11 +51,11 @@ def test_a_send_and_a_receive_that_are_started_again_and_again(carrier: str, cal
             seen.append((buffer.tolist(), status.source, status.tag))
         return seen
 
-    assert run(main, 2, carrier) == [(True, True), [([float(number)] * 2, 0, 5) for number in range(3)]]
+    assert run(main, 2, backend) == [(True, True), [([float(number)] * 2, 0, 5) for number in range(3)]]
 
 
 def test_startall_starts_in_order() -> None:
-    """And Waitall leaves them inactive, not null."""
+    """Waitall leaves them inactive, not null."""
 
     def main(comm: Any) -> Any:
         received = [bytearray(1) for _ in range(3)]
@@ -70,8 +70,8 @@ def test_startall_starts_in_order() -> None:
     assert run(main, 1) == [([0, 1, 2], True, True)]
 
 
-def test_persistent_requests_beside_others() -> None:
-    """Waitany takes each once, and then there is nothing left to wait for."""
+def test_persistent_requests_mix_with_others() -> None:
+    """Waitany returns each once, and UNDEFINED afterwards."""
 
     def main(comm: Any) -> Any:
         received = bytearray(1)
@@ -86,7 +86,7 @@ def test_persistent_requests_beside_others() -> None:
 
 
 def test_a_started_receive_can_be_cancelled_and_started_again() -> None:
-    """The status of the second round does not remember the first."""
+    """The status of the second round is independent of the first."""
 
     def main(comm: Any) -> Any:
         received, status = bytearray(1), MPI.Status()
@@ -104,7 +104,7 @@ def test_a_started_receive_can_be_cancelled_and_started_again() -> None:
 
 
 @pytest.mark.parametrize("call", SENDS)
-def test_to_and_from_nobody_as_often_as_one_likes(call: str) -> None:
+def test_persistent_requests_with_proc_null(call: str) -> None:
     """No buffer is needed."""
 
     def main(comm: Any) -> Any:
@@ -119,7 +119,7 @@ def test_to_and_from_nobody_as_often_as_one_likes(call: str) -> None:
     assert run(main, 1) == [(True, MPI.ANY_TAG, 0, 0.0)]
 
 
-def test_requests_outlive_their_communicator(carrier: str) -> None:
+def test_requests_outlive_their_communicator(backend: Any) -> None:
     """They can be started after it was freed."""
 
     def main(comm: Any) -> Any:
@@ -131,16 +131,16 @@ def test_requests_outlive_their_communicator(carrier: str) -> None:
             MPI.Request.Waitall(requests)
         return bytes(received)
 
-    assert run(main, 2, carrier) == [b"z"] * 2
+    assert run(main, 2, backend) == [b"z"] * 2
 
 
-def test_a_copy_stands_for_the_same_request() -> None:
-    """Whether or not it is active; other kinds of requests cannot become persistent."""
+def test_a_copy_refers_to_the_same_request() -> None:
+    """Active or not; other kinds of requests are rejected."""
 
     def main(comm: Any) -> Any:
         request, plain = comm.Recv_init(bytearray(1), 0), comm.irecv(source=0)
         same = MPI.Prequest(request) == request == MPI.Prequest.fromhandle(request.handle) == MPI.Request(request)
-        with pytest.raises(TypeError, match="^MPI on rank 0: expecting a persistent request, not "):
+        with pytest.raises(TypeError, match="^Prequest on rank 0: expecting a persistent request, not "):
             MPI.Prequest(plain)
         plain.Cancel()
         return same, MPI.Prequest(MPI.REQUEST_NULL) == MPI.REQUEST_NULL
@@ -148,11 +148,11 @@ def test_a_copy_stands_for_the_same_request() -> None:
     assert run(main, 1) == [(True, True)]
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_started() -> None:
-    """Active, freed, and others' requests."""
+def test_invalid_starts_are_rejected() -> None:
+    """Active, freed, and other kinds of requests."""
 
     def main(comm: Any) -> None:
         request = comm.Recv_init(bytearray(1), 0)
@@ -169,18 +169,18 @@ def test_what_cannot_be_started() -> None:
         with fails(words, MPI.ERR_REQUEST):
             request.Start()
         with pytest.raises(MPI.Exception, match="^Startall on rank 0: the request at index 0 is not persistent: "):
-            MPI.Prequest.Startall([MPI.REQUEST_NULL])
+            MPI.Prequest.Startall([MPI.REQUEST_NULL])  # type: ignore[list-item]
 
     run(main, 1)
 
 
 @pytest.mark.parametrize("call", SENDS)
-def test_bad_arguments_are_found_when_the_request_is_made(call: str) -> None:
-    """Not when it is started, which may be elsewhere in the program."""
+def test_invalid_arguments_are_rejected_when_the_request_is_created(call: str) -> None:
+    """Not when it is started, possibly elsewhere in the program."""
 
     def main(comm: Any) -> None:
         for arguments, words, code in (
-            ((b"x", 9), "dest 9 is not in 0..0: the communicator has 1 ranks.", MPI.ERR_RANK),
+            ((b"x", 9), "dest 9 is not in 0..0: the communicator has 1 rank.", MPI.ERR_RANK),
             ((b"x", 0, -2), "tag -2 is not in 0..2147483647.", MPI.ERR_TAG),
             ((5, 0), "expecting a buffer or a list like [buffer, count, datatype], not 'int'.", MPI.ERR_BUFFER),
         ):
@@ -190,14 +190,14 @@ def test_bad_arguments_are_found_when_the_request_is_made(call: str) -> None:
     run(main, 1)
 
 
-def test_bad_arguments_of_a_receive_as_well() -> None:
+def test_invalid_arguments_of_a_receive_are_rejected_as_well() -> None:
     """Source, tag and buffer."""
 
     def main(comm: Any) -> None:
-        words = "source 9 is not in 0..0: the communicator has 1 ranks."
+        words = "source 9 is not in 0..0: the communicator has 1 rank."
         with fails(f"Recv_init on rank 0: {words}", MPI.ERR_RANK):
             comm.Recv_init(bytearray(1), 9)
-        words = "the buffer is a read-only bytes, nothing can be received into it."
+        words = "the buffer is a read-only bytes: nothing can be received into it."
         with fails(f"Recv_init on rank 0: {words}", MPI.ERR_BUFFER, BufferError):
             comm.Recv_init(b"x")
 
@@ -205,12 +205,12 @@ def test_bad_arguments_of_a_receive_as_well() -> None:
 
 
 @pytest.mark.parametrize("call", ["Pready", "Pready_list", "Parrived"])
-def test_a_request_without_partitions_has_none(call: str) -> None:
-    """Which is said when one is asked for."""
+def test_a_request_without_partitions_is_rejected(call: str) -> None:
+    """By calls for partitions."""
 
     def main(comm: Any) -> None:
         request = comm.Recv_init(bytearray(1))
-        with fails(f"{call} on rank 0: the request is not a partitioned one.", MPI.ERR_REQUEST):
+        with fails(f"{call} on rank 0: the request is not partitioned.", MPI.ERR_REQUEST):
             getattr(request, call)([0] if call == "Pready_list" else 0)
 
     run(main, 1)

@@ -1,4 +1,4 @@
-"""Probes: looking for a message before it is received, and taking it so that nobody else can."""
+"""Probes: finding a message before it is received, and matched probes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ import pytest
 import fakempi
 from fakempi import MPI
 
+NO_BUFFER: Any = None  # accepted where nothing is transferred, as by mpi4py, whose stubs do not mention it
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -31,8 +32,8 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 16])
-def test_probe_waits_for_a_message_and_leaves_it(carrier: str, limit: int) -> None:
-    """Its size is known before there is a buffer for it, whether it is eager or not."""
+def test_probe_waits_for_a_message_and_keeps_it(backend: Any, limit: int) -> None:
+    """Its size is known before a buffer exists, whether it is eager or not."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -46,11 +47,11 @@ def test_probe_waits_for_a_message_and_leaves_it(carrier: str, limit: int) -> No
         return answer, status.source, status.tag, received.tolist()
 
     cost = fakempi.Hockney(eager_limit=limit)
-    assert run(main, 2, carrier, cost=cost)[1] == (True, 0, 3, [0.0, 1.0, 2.0, 3.0, 4.0])
+    assert run(main, 2, backend, cost=cost)[1] == (True, 0, 3, [0.0, 1.0, 2.0, 3.0, 4.0])
 
 
-def test_probe_finds_the_message_that_recv_would_take() -> None:
-    """The first that fits, by tag and source; probing changes nothing."""
+def test_probe_finds_the_message_that_recv_would_match() -> None:
+    """The first match, by tag and source; probing changes nothing."""
 
     def main(comm: Any) -> Any:
         if comm.rank:
@@ -70,8 +71,8 @@ def test_probe_finds_the_message_that_recv_would_take() -> None:
     assert run(main, 3)[0] == (True, [(1, 5), (2, 5), (1, 6), (2, 6)], [26, 16, 15, 25])
 
 
-def test_iprobe_looks_once() -> None:
-    """False and an untouched status if nothing is there."""
+def test_iprobe_does_not_wait() -> None:
+    """It returns False and leaves the status unchanged if there is no message."""
 
     def main(comm: Any) -> Any:
         status = MPI.Status()
@@ -84,8 +85,8 @@ def test_iprobe_looks_once() -> None:
 
 
 @pytest.mark.parametrize("look", ["Iprobe", "Improbe"])
-def test_polling_with_probes_ends_when_the_message_is_there(carrier: str, look: str) -> None:
-    """Though nobody else does anything: time goes on until the message has come."""
+def test_polling_with_probes_ends_when_the_message_arrives(backend: Any, look: str) -> None:
+    """Although no other rank acts: time advances until the message has arrived."""
 
     def main(comm: Any) -> float:
         if comm.rank == 0:
@@ -95,19 +96,19 @@ def test_polling_with_probes_ends_when_the_message_is_there(carrier: str, look: 
                 pass
         return MPI.Wtime()
 
-    assert run(main, 2, carrier, cost=fakempi.Hockney(t_s=1.0, t_w=0.5)) == [0.0, 2.0]
+    assert run(main, 2, backend, cost=fakempi.Hockney(t_s=1.0, t_w=0.5)) == [0.0, 2.0]
 
 
-def test_probing_in_vain_is_a_livelock() -> None:
-    """And waiting in vain a deadlock."""
+def test_endless_probing_is_a_livelock() -> None:
+    """An endless wait is a deadlock."""
 
     def polls(comm: Any) -> None:
         while not comm.Iprobe():
             pass
 
-    with pytest.raises(fakempi.LivelockError, match="^livelock at t = 0 s: 1 of 1 ranks"):
+    with pytest.raises(fakempi.LivelockError, match="^livelock at t = 0 s: the only rank "):
         run(polls, 1)
-    with pytest.raises(fakempi.DeadlockError, match="^deadlock at t = 0 s: 1 of 1 ranks"):
+    with pytest.raises(fakempi.DeadlockError, match="^deadlock at t = 0 s: the only rank "):
         run(lambda comm: comm.Probe(), 1)
 
 
@@ -116,8 +117,8 @@ def test_probing_in_vain_is_a_livelock() -> None:
 
 @pytest.mark.parametrize("limit", [0, 1 << 16])
 @pytest.mark.parametrize("receive", ["Recv", "Irecv"])
-def test_a_message_that_was_taken_is_received_by_its_handle(carrier: str, receive: str, limit: int) -> None:
-    """And by nothing else: a receive that would fit takes the next one."""
+def test_a_matched_message_is_received_by_its_handle(backend: Any, receive: str, limit: int) -> None:
+    """And only by it: a matching receive takes the next one."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -135,11 +136,11 @@ def test_a_message_that_was_taken_is_received_by_its_handle(carrier: str, receiv
         return other[0], mine[0], probed.tag, status.source, status.tag, status.count, bool(message)
 
     cost = fakempi.Hockney(eager_limit=limit)
-    assert run(main, 2, carrier, cost=cost)[1] == (2, 1, 4, 0, 4, 1, False)
+    assert run(main, 2, backend, cost=cost)[1] == (2, 1, 4, 0, 4, 1, False)
 
 
 @pytest.mark.parametrize("receive", ["recv", "irecv"])
-def test_objects_can_be_taken_too(receive: str) -> None:
+def test_matched_probes_work_for_objects_too(receive: str) -> None:
     """In lower case, with a status."""
 
     def main(comm: Any) -> Any:
@@ -151,8 +152,8 @@ def test_objects_can_be_taken_too(receive: str) -> None:
     assert run(main, 1) == [({"a": 1}, 9, True)]
 
 
-def test_improbe_takes_a_message_if_there_is_one() -> None:
-    """None otherwise; what it took no probe finds any more."""
+def test_improbe_returns_a_message_if_there_is_one() -> None:
+    """None otherwise; a matched message is not found by other probes."""
 
     def main(comm: Any) -> Any:
         nothing = comm.Improbe()
@@ -164,21 +165,21 @@ def test_improbe_takes_a_message_if_there_is_one() -> None:
 
 
 def test_probes_of_the_message_class() -> None:
-    """Are the same, with the communicator as an argument."""
+    """They are the same, with the communicator as an argument."""
 
     def main(comm: Any) -> Any:
         for thing in "abcd":
             comm.isend(thing, 0)
         fakempi.compute(1)
-        kinds = [MPI.Message.Probe, MPI.Message.probe, MPI.Message.Iprobe, MPI.Message.iprobe]
-        messages: list[Any] = [probe(comm, 0, MPI.ANY_TAG) for probe in kinds]
+        kinds = ["Probe", "probe", "Iprobe", "iprobe"]
+        messages: list[Any] = [getattr(MPI.Message, probe)(comm, 0, MPI.ANY_TAG) for probe in kinds]
         return [message.recv() for message in reversed(messages)], MPI.Message.Iprobe(comm)
 
     assert run(main, 1) == [(["d", "c", "b", "a"], None)]
 
 
-def test_from_nobody_there_is_always_a_message() -> None:
-    """An empty one, which every probe finds at once; the one in the namespace never goes."""
+def test_probes_of_proc_null_always_find_a_message() -> None:
+    """MESSAGE_NO_PROC, at once; the predefined handle stays valid."""
 
     def main(comm: Any) -> Any:
         status, received = MPI.Status(), []
@@ -189,7 +190,7 @@ def test_from_nobody_there_is_always_a_message() -> None:
         received.append(messages[1].recv())
         for _ in range(2):
             received.append(MPI.MESSAGE_NO_PROC.recv(status))
-            MPI.MESSAGE_NO_PROC.Irecv(None).Wait()
+            MPI.MESSAGE_NO_PROC.Irecv(NO_BUFFER).Wait()
         over = [message == MPI.MESSAGE_NULL for message in messages]
         return found, equal, received, over, status.source == MPI.PROC_NULL, status.tag, status.count
 
@@ -201,7 +202,7 @@ def test_from_nobody_there_is_always_a_message() -> None:
 
 
 def test_copies_of_a_message_are_one_message() -> None:
-    """Received once, it is gone from both."""
+    """After one receive both are null."""
 
     def main(comm: Any) -> Any:
         comm.isend("x", 0)
@@ -216,8 +217,8 @@ def test_copies_of_a_message_are_one_message() -> None:
     assert run(main, 1) == [([True, True, False], "x", False, False, "y")]
 
 
-def test_predefined_messages_are_handles_like_others() -> None:
-    """They go through integers, pickles and copies; what is no message cannot become one."""
+def test_predefined_messages_are_ordinary_handles() -> None:
+    """They can be converted to integers, pickled and copied; other objects are rejected."""
     for message in (MPI.MESSAGE_NULL, MPI.MESSAGE_NO_PROC):
         assert MPI.Message(message) == message
         assert MPI.Message.fromint(message.toint()) == message
@@ -226,16 +227,16 @@ def test_predefined_messages_are_handles_like_others() -> None:
         assert pickle.loads(pickle.dumps(MPI.Message(message))) == message
     assert not MPI.MESSAGE_NULL
     assert MPI.MESSAGE_NO_PROC
-    with fails("MPI: cannot make a Message of 'x'.", MPI.ERR_REQUEST, TypeError):
+    with fails("Message: cannot create a Message from 'x'.", MPI.ERR_REQUEST, TypeError):
         MPI.Message("x")  # type: ignore[arg-type]
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", ["Recv", "Irecv", "recv", "irecv"])
 def test_a_message_can_be_received_once(call: str) -> None:
-    """Then it is null."""
+    """Afterwards it is null."""
 
     def main(comm: Any) -> None:
         comm.isend("x", 0)
@@ -243,15 +244,15 @@ def test_a_message_can_be_received_once(call: str) -> None:
         message.recv()
         arguments = (bytearray(1),) if call in ("Recv", "Irecv") else ()
         for null in (message, MPI.MESSAGE_NULL):
-            words = f"{call} on rank 0: the message is null: it has been received already."
+            words = f"{call} on rank 0: the message is null: it has already been received."
             with fails(words, MPI.ERR_REQUEST):
                 getattr(null, call)(*arguments)
 
     run(main, 1)
 
 
-def test_a_message_that_does_not_fit_is_truncated() -> None:
-    """As any other."""
+def test_a_message_that_does_not_fit_raises() -> None:
+    """Like any other."""
 
     def main(comm: Any) -> None:
         comm.Isend(b"12", 0, 3)
@@ -263,18 +264,18 @@ def test_a_message_that_does_not_fit_is_truncated() -> None:
 
 
 def test_a_message_cannot_be_pickled() -> None:
-    """It means nothing to another process."""
+    """It is meaningless in another process."""
 
     def main(comm: Any) -> None:
         comm.isend("x", 0)
-        words = "MPI on rank 0: a Message cannot be pickled: it means nothing to another process."
+        words = "Message on rank 0: a Message cannot be pickled: it is only valid in this process."
         with fails(words, MPI.ERR_REQUEST, ValueError):
             pickle.dumps(comm.Mprobe())
 
     run(main, 1)
 
 
-def test_a_synchronous_send_whose_message_was_only_taken_waits() -> None:
+def test_a_synchronous_send_whose_message_was_only_matched_waits() -> None:
     """Until it is received, which never happens here."""
 
     def main(comm: Any) -> None:

@@ -1,4 +1,4 @@
-"""A wildcard receive that could have had another message is noted, and one that could not have is not."""
+"""The note wildcard-race: reported for wildcard receives that could have matched another message, and only for these."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 
-COSTS = [fakempi.Hockney(), fakempi.Hockney(eager_limit=0), fakempi.Free(), fakempi.LogGP(1e-6, 1e-6, 1e-6, 1e-9)]
+COSTS = [fakempi.Hockney(), fakempi.Hockney(eager_limit=0), fakempi.ZeroCost(), fakempi.LogGP(1e-6, 1e-6, 1e-6, 1e-9)]
 
 
 def gathers(comm: MPI.Comm) -> None:
-    """Rank 0 takes what comes."""
+    """Rank 0 receives from any source."""
     if comm.Get_rank() == 0:
         for _ in range(comm.Get_size() - 1):
             comm.recv()
@@ -25,22 +26,22 @@ def gathers(comm: MPI.Comm) -> None:
 
 
 def gathers_late(comm: MPI.Comm) -> None:
-    """Rank 0 takes what has come long since."""
+    """Rank 0 receives messages that arrived earlier."""
     if comm.Get_rank() == 0:
         fakempi.compute(1.0)
     gathers(comm)
 
 
 def posts_all(comm: MPI.Comm) -> None:
-    """Rank 0 has receives for all before anything comes."""
+    """Rank 0 posts all receives before any message arrives."""
     if comm.Get_rank() == 0:
         MPI.Request.waitall([comm.irecv() for _ in range(comm.Get_size() - 1)])
     else:
         comm.send(1, 0)
 
 
-def asks_each(comm: MPI.Comm) -> None:
-    """Rank 0 asks one rank at a time: there is never another message, wildcard or not."""
+def requests_each(comm: MPI.Comm) -> None:
+    """Rank 0 requests one message at a time: there is never another one, wildcard or not."""
     if comm.Get_rank() == 0:
         for rank in range(1, comm.Get_size()):
             comm.send(None, rank)
@@ -51,7 +52,7 @@ def asks_each(comm: MPI.Comm) -> None:
 
 
 def by_tag(comm: MPI.Comm) -> None:
-    """From anybody, but with a tag that only one rank sends."""
+    """From any source, but with a tag that only one rank uses."""
     if comm.Get_rank() == 0:
         for rank in range(1, comm.Get_size()):
             comm.recv(tag=rank)
@@ -69,31 +70,31 @@ def any_tag(comm: MPI.Comm) -> None:
 
 
 def notes(main: Callable[[Any], None], size: int, **options: Any) -> list[str]:
-    """What is noted, in words without places."""
-    return [f"{one.who} {one.call}: {one.sentence}" for one in fakempi.run(main, size, **options).findings]
+    """The notes, without places."""
+    return [f"{one.rank_names} {one.call}: {one.sentence}" for one in fakempi.run(main, size, **options).findings]
 
 
-@pytest.mark.parametrize("carrier", ["greenlets", "threads"])
-@pytest.mark.parametrize("cost", COSTS, ids=repr)
-@pytest.mark.parametrize("main", [gathers, gathers_late])
-@pytest.mark.parametrize("size", [3, 5])
-def test_a_race_is_noted_whatever_messages_cost(main: Any, size: int, cost: Any, carrier: str) -> None:
-    """All who sent something for the receive are named."""
-    (note,) = fakempi.run(main, size, cost=cost, carrier=carrier).findings
+@pytest.mark.parametrize("backend", ["greenlets", "threads"])
+@for_each("cost", COSTS)
+@for_each("main", [gathers, gathers_late])
+@for_each("size", [3, 5])
+def test_a_race_is_noted_for_any_cost_of_messages(main: Any, size: int, cost: Any, backend: Any) -> None:
+    """All ranks that sent a matching message are named."""
+    (note,) = fakempi.run(main, size, cost=cost, backend=backend).findings
     assert (note.kind, note.note, note.ranks, note.call) == ("wildcard-race", True, (0,), "recv")
     assert note.place.startswith("test_races.py:")
-    assert "have sent what it could take, and which comes first is not certain" in note.sentence
+    assert "match this receive; their order is not guaranteed" in note.sentence
 
 
-@given(st.integers(1, 9), st.sampled_from([asks_each, by_tag, any_tag]), st.sampled_from(COSTS))
-def test_what_cannot_come_is_no_candidate(size: int, main: Any, cost: Any) -> None:
-    """Another tag, another source, or a message that was sent only after this rank had told somebody."""
+@given(st.integers(1, 9), st.sampled_from([requests_each, by_tag, any_tag]), st.sampled_from(COSTS))
+def test_messages_that_cannot_match_are_no_candidates(size: int, main: Any, cost: Any) -> None:
+    """Another tag, another source, or a message that depends on the receive."""
     assert notes(main, size, cost=cost) == []
 
 
 @pytest.mark.parametrize("main", [gathers, gathers_late, posts_all])
-def test_one_sender_races_with_nobody(main: Any) -> None:
-    """Two ranks are too few."""
+def test_one_sender_has_no_race(main: Any) -> None:
+    """With two ranks there is only one sender."""
     assert notes(main, 2) == notes(main, 1) == []
 
 
@@ -102,7 +103,7 @@ def test_a_note_is_no_failure_in_a_strict_run() -> None:
     assert fakempi.run(gathers, 4, strict=True).findings[0].note
 
 
-def test_a_million_are_one_note_and_soon_nobody_looks() -> None:
-    """Notes are folded, and to find them takes time."""
+def test_a_million_races_are_one_note_and_the_search_stops() -> None:
+    """Equal notes are merged, and after 16 races the search stops because it takes time."""
     (note,) = fakempi.run(gathers_late, 400).findings
     assert note.times == 16

@@ -1,4 +1,4 @@
-"""Requests: wait and test, for one, any, all and some; null and inactive ones; statuses; cancel and free."""
+"""Requests: wait and test, for one, any, all and some; null and inactive requests; statuses; cancel and free."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 
 NULL = MPI.REQUEST_NULL
 R = MPI.Request
 
 
-def run(main: Callable[..., Any], nprocs: int, carrier: str = "auto", **options: Any) -> list[Any]:
-    """What the ranks return."""
-    return fakempi.run(main, nprocs, carrier=carrier, **options).returns
+def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
+    """The return values of the ranks."""
+    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 @contextmanager
 def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class that says exactly these words."""
+    """The block must raise an MPI error of this class with exactly this message."""
     with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
         yield
     assert isinstance(caught.value, MPI.Exception)
@@ -34,19 +35,19 @@ def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> I
 
 
 def used_status() -> MPI.Status:
-    """A status in which nothing is as it was when it was made."""
+    """A status whose fields all differ from the defaults."""
     status = MPI.Status()
     status.source, status.tag, status.error, status.count, status.cancelled = 5, 6, 7, 8, True
     return status
 
 
 def is_empty(status: MPI.Status) -> bool:
-    """What MPI calls an empty status."""
+    """An empty status in MPI's sense."""
     return status == MPI.Status()
 
 
 def letters(comm: Any, count: int = 3) -> tuple[list[MPI.Request], Callable[[int], None]]:
-    """Receives for so many tags, and a function that sends the message for one of them."""
+    """Receives for n tags, and a function that sends the message for one of them."""
     requests = [comm.irecv(source=0, tag=tag) for tag in range(count)]
 
     def send(tag: int) -> None:
@@ -58,8 +59,8 @@ def letters(comm: Any, count: int = 3) -> tuple[list[MPI.Request], Callable[[int
 # -- one -----------------------------------------------------------------------------------------------------------
 
 
-def test_wait_says_true_and_makes_the_request_null(carrier: str) -> None:
-    """And the status tells of the message."""
+def test_wait_returns_true_and_makes_the_request_null(backend: Any) -> None:
+    """The status describes the message."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -69,7 +70,7 @@ def test_wait_says_true_and_makes_the_request_null(carrier: str) -> None:
         before, answer = bool(request), request.Wait(status)
         return before, answer, bool(request), request == NULL, bytes(received), status.source, status.tag, status.count
 
-    assert run(main, 2, carrier) == [True, (True, True, False, True, b"xy\0", 0, 4, 2)]
+    assert run(main, 2, backend) == [True, (True, True, False, True, b"xy\0", 0, 4, 2)]
 
 
 def test_wait_in_lower_case_returns_the_object() -> None:
@@ -82,8 +83,8 @@ def test_wait_in_lower_case_returns_the_object() -> None:
     assert run(main, 1) == [([1], None, None)]
 
 
-def test_test_says_whether_it_has_ended() -> None:
-    """Until it has, the request stays."""
+def test_test_returns_whether_the_request_is_complete() -> None:
+    """Until then, the request stays."""
 
     def main(comm: Any) -> Any:
         request = comm.irecv(source=0)
@@ -96,8 +97,8 @@ def test_test_says_whether_it_has_ended() -> None:
     assert run(main, 1) == [(early, (True, True, True), (True, "x"), False, (True, None))]
 
 
-def test_get_status_looks_and_takes_nothing() -> None:
-    """The status is filled each time, and Wait comes after it."""
+def test_get_status_keeps_the_request() -> None:
+    """The status is filled each time, and Wait follows."""
 
     def main(comm: Any) -> Any:
         request = comm.irecv(source=0)
@@ -111,8 +112,8 @@ def test_get_status_looks_and_takes_nothing() -> None:
 
 
 @pytest.mark.parametrize("call", ["Wait", "Test", "Get_status", "wait", "test", "get_status"])
-def test_a_null_request_has_ended(call: str) -> None:
-    """Its status is empty, whatever was in it."""
+def test_a_null_request_is_complete(call: str) -> None:
+    """Its status is empty, whatever it contained."""
 
     def main(comm: Any) -> Any:
         status = used_status()
@@ -123,7 +124,7 @@ def test_a_null_request_has_ended(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["Wait", "Test", "Get_status"])
-def test_an_inactive_request_has_ended(call: str) -> None:
+def test_an_inactive_request_is_complete(call: str) -> None:
     """A persistent one that was not started."""
 
     def main(comm: Any) -> Any:
@@ -165,8 +166,8 @@ POLLS = [polling_one, polling_any, polling_all, polling_some, polling_status]
 
 
 @pytest.mark.parametrize("poll", POLLS)
-def test_polling_ends_when_the_message_is_there(carrier: str, poll: Callable[[MPI.Request], None]) -> None:
-    """Though nobody else does anything: the message is on its way, and time goes on until it has come."""
+def test_polling_ends_when_the_message_arrives(backend: Any, poll: Callable[[MPI.Request], None]) -> None:
+    """Although no other rank acts: the message is in transit, and time advances until it has arrived."""
     cost = fakempi.Hockney(t_s=1.0, t_w=0.5)
 
     def main(comm: Any) -> float:
@@ -176,11 +177,11 @@ def test_polling_ends_when_the_message_is_there(carrier: str, poll: Callable[[MP
             poll(comm.Irecv(bytearray(2)))
         return MPI.Wtime()
 
-    assert run(main, 2, carrier, cost=cost) == [0.0, 2.0]
+    assert run(main, 2, backend, cost=cost) == [0.0, 2.0]
 
 
 @pytest.mark.parametrize("poll", POLLS)
-def test_polling_a_send_to_oneself_ends(poll: Callable[[MPI.Request], None]) -> None:
+def test_polling_a_send_to_the_same_rank_ends(poll: Callable[[MPI.Request], None]) -> None:
     """Sends take time as well."""
 
     def main(comm: Any) -> float:
@@ -191,8 +192,8 @@ def test_polling_a_send_to_oneself_ends(poll: Callable[[MPI.Request], None]) -> 
     assert run(main, 1, cost=fakempi.Hockney(t_s=1.0, t_w=0.5)) == [2.0]
 
 
-def test_polling_in_vain_is_a_livelock(carrier: str) -> None:
-    """Reported, not waited out."""
+def test_endless_polling_is_a_livelock(backend: Any) -> None:
+    """It is reported."""
 
     def main(comm: Any) -> None:
         request = comm.Irecv(bytearray(1), 1 - comm.rank)
@@ -200,13 +201,13 @@ def test_polling_in_vain_is_a_livelock(carrier: str) -> None:
             pass
 
     with pytest.raises(fakempi.LivelockError, match="^livelock at t = 0 s: 2 of 2 ranks"):
-        run(main, 2, carrier)
+        run(main, 2, backend)
 
 
 # -- any -----------------------------------------------------------------------------------------------------------
 
 
-def test_waitany_takes_the_first_to_end(carrier: str) -> None:
+def test_waitany_returns_the_first_to_complete(backend: Any) -> None:
     """Not the first in the list."""
 
     def main(comm: Any) -> Any:
@@ -220,11 +221,11 @@ def test_waitany_takes_the_first_to_end(carrier: str) -> None:
             seen.append((*R.waitany(requests, status), status.source))
         return seen, [bool(request) for request in requests]
 
-    assert run(main, 3, carrier)[0] == ([(1, 22, 2), (0, 11, 1)], [False, False])
+    assert run(main, 3, backend)[0] == ([(1, 22, 2), (0, 11, 1)], [False, False])
 
 
-def test_any_of_several_that_have_ended_is_the_first_to_have_ended() -> None:
-    """Of those that ended together, the first in the list."""
+def test_of_several_complete_requests_the_earliest_is_returned() -> None:
+    """For equal times, the first in the list."""
 
     def main(comm: Any) -> Any:
         requests, send = letters(comm)
@@ -236,8 +237,8 @@ def test_any_of_several_that_have_ended_is_the_first_to_have_ended() -> None:
     assert run(main, 1) == [([2, (0, True), (1, True, "b")], (MPI.UNDEFINED, None))]
 
 
-def test_testany_finds_nothing_yet() -> None:
-    """UNDEFINED and False, and the status stays as it was."""
+def test_testany_without_a_complete_request() -> None:
+    """UNDEFINED and False, and the status is unchanged."""
 
     def main(comm: Any) -> Any:
         requests, _ = letters(comm)
@@ -252,7 +253,7 @@ def test_testany_finds_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize("requests", [[], [NULL], [NULL, R()]], ids=["none", "one", "two"])
-def test_any_of_nothing(requests: list[MPI.Request]) -> None:
+def test_any_of_an_empty_list(requests: list[MPI.Request]) -> None:
     """UNDEFINED, at once, with an empty status."""
 
     def main(comm: Any) -> Any:
@@ -270,8 +271,8 @@ def test_any_of_nothing(requests: list[MPI.Request]) -> None:
 # -- all -----------------------------------------------------------------------------------------------------------
 
 
-def test_waitall_waits_for_all(carrier: str) -> None:
-    """Among null and inactive ones; the objects come in the order of the list."""
+def test_waitall_waits_for_all(backend: Any) -> None:
+    """Null and inactive ones included; the objects are in the order of the list."""
 
     def main(comm: Any) -> Any:
         if comm.rank:
@@ -282,11 +283,11 @@ def test_waitall_waits_for_all(carrier: str) -> None:
         statuses: list[MPI.Status] = []
         return R.waitall(requests, statuses), [status.tag for status in statuses], [bool(r) for r in requests]
 
-    assert run(main, 3, carrier)[0] == ([None, 11, None, 22], [-1, 1, -1, 2], [False, False, True, False])
+    assert run(main, 3, backend)[0] == ([None, 11, None, 22], [-1, 1, -1, 2], [False, False, True, False])
 
 
-def test_testall_takes_all_or_nothing() -> None:
-    """Not those that have ended."""
+def test_testall_completes_all_or_none() -> None:
+    """Complete requests stay if others are pending."""
 
     def main(comm: Any) -> Any:
         requests, send = letters(comm)
@@ -300,7 +301,7 @@ def test_testall_takes_all_or_nothing() -> None:
     assert run(main, 1) == [(early, True, (True, ["a", "b", "c"]), True)]
 
 
-def test_all_of_nothing() -> None:
+def test_all_of_an_empty_list() -> None:
     """At once."""
 
     def main(comm: Any) -> Any:
@@ -312,10 +313,10 @@ def test_all_of_nothing() -> None:
     assert run(main, 1) == [[(True, [], True, (True, []), True), (True, [None], True, (True, [None]), True)]]
 
 
-@pytest.mark.parametrize("room", [0, 1, 3, 5])
-@pytest.mark.parametrize("call", ["Waitall", "Testall", "Get_status_all", "Waitsome", "Testsome", "Get_status_some"])
-def test_a_list_of_statuses_is_made_long_enough(call: str, room: int) -> None:
-    """And never shorter."""
+@for_each("room", [0, 1, 3, 5])
+@for_each("call", ["Waitall", "Testall", "Get_status_all", "Waitsome", "Testsome", "Get_status_some"])
+def test_a_list_of_statuses_is_extended(call: str, room: int) -> None:
+    """It is never shortened."""
 
     def main(comm: Any) -> Any:
         requests, send = letters(comm)
@@ -329,7 +330,7 @@ def test_a_list_of_statuses_is_made_long_enough(call: str, room: int) -> None:
     assert run(main, 1) == [([0, 1, 2], max(room, 3))]
 
 
-def test_a_tuple_of_statuses_is_filled_as_far_as_it_goes() -> None:
+def test_a_tuple_of_statuses_is_filled_as_far_as_possible() -> None:
     """As in mpi4py."""
 
     def main(comm: Any) -> Any:
@@ -347,8 +348,8 @@ def test_a_tuple_of_statuses_is_filled_as_far_as_it_goes() -> None:
 # -- some ----------------------------------------------------------------------------------------------------------
 
 
-def test_waitsome_takes_all_that_have_ended() -> None:
-    """One at least; the statuses go with the indices."""
+def test_waitsome_returns_all_complete_requests() -> None:
+    """At least one; the statuses correspond to the indices."""
 
     def main(comm: Any) -> Any:
         requests, send = letters(comm)
@@ -362,8 +363,8 @@ def test_waitsome_takes_all_that_have_ended() -> None:
     assert run(main, 1) == [((([0, 2], ["a", "c"]), [0, 2]), [1], None, (None, None))]
 
 
-def test_testsome_may_take_none() -> None:
-    """An empty list while there is something to wait for, None when there is not."""
+def test_testsome_may_return_none() -> None:
+    """An empty list while requests are pending, None if there is no active request."""
 
     def main(comm: Any) -> Any:
         requests, send = letters(comm)
@@ -384,8 +385,8 @@ def test_testsome_may_take_none() -> None:
 
 @pytest.mark.parametrize("start", ["irecv", "Irecv", "issend", "Issend"])
 @pytest.mark.parametrize("wait", ["Wait", "Test", "Waitany", "Waitall"])
-def test_what_was_not_matched_can_be_cancelled(start: str, wait: str) -> None:
-    """It ends, and the status says how."""
+def test_an_unmatched_receive_can_be_cancelled(start: str, wait: str) -> None:
+    """It completes, and the status has the cancellation."""
 
     def main(comm: Any) -> Any:
         arguments = {"irecv": (), "Irecv": (bytearray(1),), "issend": ("x", 0), "Issend": (b"x", 0)}[start]
@@ -401,7 +402,7 @@ def test_what_was_not_matched_can_be_cancelled(start: str, wait: str) -> None:
     assert run(main, 1) == [(True, True, 0, False, False)]
 
 
-def test_a_cancelled_receive_takes_no_message(carrier: str) -> None:
+def test_a_cancelled_receive_takes_no_message(backend: Any) -> None:
     """The next one does; and an object that was not received is None."""
 
     def main(comm: Any) -> Any:
@@ -410,11 +411,11 @@ def test_a_cancelled_receive_takes_no_message(carrier: str) -> None:
         comm.send("x", 0, 1)
         return first.wait(), second.wait()
 
-    assert run(main, 1, carrier) == [(None, "x")]
+    assert run(main, 1, backend) == [(None, "x")]
 
 
 @pytest.mark.parametrize("pattern", [(0, 1), (MPI.ANY_SOURCE, 1), (0, MPI.ANY_TAG)])
-def test_a_receive_can_be_cancelled_among_others(pattern: tuple[int, int]) -> None:
+def test_one_of_several_receives_can_be_cancelled(pattern: tuple[int, int]) -> None:
     """With and without wildcards, first, in the middle and last."""
 
     def main(comm: Any) -> Any:
@@ -427,8 +428,8 @@ def test_a_receive_can_be_cancelled_among_others(pattern: tuple[int, int]) -> No
     assert run(main, 1) == [[None, None, "x", None]]
 
 
-def test_it_is_too_late_to_cancel_what_was_matched() -> None:
-    """The message comes, and the status says that nothing was cancelled."""
+def test_a_matched_receive_cannot_be_cancelled() -> None:
+    """The message arrives, and the status has no cancellation."""
 
     def main(comm: Any) -> Any:
         comm.isend("x", 0)
@@ -439,8 +440,8 @@ def test_it_is_too_late_to_cancel_what_was_matched() -> None:
     assert run(main, 1) == [("x", False)]
 
 
-def test_a_rank_that_waits_for_another_ranks_message_is_not_helped_by_cancel() -> None:
-    """An eager message has left already."""
+def test_an_eager_send_cannot_be_cancelled() -> None:
+    """Its message has been sent."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -453,8 +454,8 @@ def test_a_rank_that_waits_for_another_ranks_message_is_not_helped_by_cancel() -
     assert run(main, 2) == [False, "x"]
 
 
-def test_a_freed_receive_goes_on() -> None:
-    """The request is null at once, the buffer is filled when the message comes."""
+def test_a_freed_receive_continues() -> None:
+    """The request is null at once, the buffer is filled when the message arrives."""
 
     def main(comm: Any) -> Any:
         received = bytearray(1)
@@ -467,7 +468,7 @@ def test_a_freed_receive_goes_on() -> None:
     assert run(main, 1) == [(False, b"q")]
 
 
-def test_free_in_lower_case_leaves_a_null_request_in_peace() -> None:
+def test_free_in_lower_case_accepts_a_null_request() -> None:
     """Free does not."""
 
     def main(comm: Any) -> Any:
@@ -485,8 +486,8 @@ def test_free_in_lower_case_leaves_a_null_request_in_peace() -> None:
     assert run(main, 1) == [False]
 
 
-def test_what_is_under_way_goes_on_when_its_communicator_is_freed(carrier: str) -> None:
-    """Receives, sends, objects and messages that a probe has taken."""
+def test_pending_operations_continue_when_their_communicator_is_freed(backend: Any) -> None:
+    """Receives, sends, objects and matched messages."""
 
     def main(comm: Any) -> Any:
         mine, other = comm.Dup(), 1 - comm.rank
@@ -498,15 +499,15 @@ def test_what_is_under_way_goes_on_when_its_communicator_is_freed(carrier: str) 
         mine.Free()
         return R.waitall(requests)[2], bytes(received), message.recv(), bool(mine)
 
-    assert run(main, 2, carrier) == [("y", b"x", "z", False)] * 2
+    assert run(main, 2, backend) == [("y", b"x", "z", False)] * 2
 
 
 # -- errors --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", ["Wait", "Test", "Waitany", "Testany"])
-def test_a_truncated_message_is_told_by_the_wait(call: str) -> None:
-    """With the sizes; the request is over."""
+def test_a_truncated_message_is_reported_by_the_wait(call: str) -> None:
+    """With the sizes; the request is complete."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:
@@ -523,8 +524,8 @@ def test_a_truncated_message_is_told_by_the_wait(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["Waitall", "Testall", "Waitsome", "Testsome"])
-def test_of_many_requests_the_statuses_say_which_failed(call: str) -> None:
-    """The error says how many, and what is wrong with the first; all of them are over."""
+def test_the_statuses_of_many_requests_show_which_failed(call: str) -> None:
+    """The error has their number, and the reason of the first; all of them are complete."""
 
     def main(comm: Any) -> Any:
         requests = [comm.Irecv(bytearray(room), 0, tag) for tag, room in enumerate([4, 1, 4, 2])]
@@ -543,8 +544,8 @@ def test_of_many_requests_the_statuses_say_which_failed(call: str) -> None:
     assert run(main, 1) == [([MPI.SUCCESS, long, MPI.SUCCESS, long], [False] * 4)]
 
 
-def test_an_error_handler_is_told_once_about_many_requests() -> None:
-    """With the class that says to look at the statuses."""
+def test_an_error_handler_is_called_once_for_many_requests() -> None:
+    """With the class ERR_IN_STATUS."""
 
     def main(comm: Any) -> Any:
         mine, codes = comm.Dup(), []
@@ -560,8 +561,8 @@ def test_an_error_handler_is_told_once_about_many_requests() -> None:
 
 
 @pytest.mark.parametrize("things", [[None], [1, 2], 5], ids=str)
-def test_things_that_are_no_requests(things: Any) -> None:
-    """A TypeError, as in mpi4py."""
+def test_other_objects_are_rejected_as_requests(things: Any) -> None:
+    """With a TypeError, as in mpi4py."""
 
     def main(comm: Any) -> None:
         for call in ("Waitall", "Waitany", "Waitsome", "Testall", "Testany", "Testsome"):
@@ -575,7 +576,7 @@ def test_things_that_are_no_requests(things: Any) -> None:
 
 
 def test_a_copy_of_a_request_is_equal_to_it() -> None:
-    """And to no other; they cannot be hashed."""
+    """And to no other; requests are not hashable."""
 
     def main(comm: Any) -> Any:
         one, other = comm.irecv(source=0, tag=1), comm.irecv(source=0, tag=2)
@@ -591,15 +592,15 @@ def test_a_copy_of_a_request_is_equal_to_it() -> None:
     assert run(main, 1) == [((True, False, False, True, True), "x")]
 
 
-def test_null_requests_are_all_the_same() -> None:
-    """However they came to be."""
+def test_null_requests_are_equal() -> None:
+    """However they were created."""
     assert NULL == R() == R(NULL) == MPI.Prequest() == MPI.Grequest()
     assert (NULL.handle, NULL.toint(), NULL.py2f()) == (0, 0, 0)
     assert R.fromhandle(0) == R.f2py(0) == NULL
 
 
-def test_a_request_goes_through_an_integer() -> None:
-    """For code that knows no Python objects."""
+def test_a_request_converts_to_an_integer() -> None:
+    """For code without Python objects."""
 
     def main(comm: Any) -> Any:
         request = comm.irecv(source=0)
@@ -611,11 +612,11 @@ def test_a_request_goes_through_an_integer() -> None:
 
 
 def test_only_the_null_request_can_be_pickled() -> None:
-    """Others mean nothing elsewhere."""
+    """Others are meaningless in another process."""
 
     def main(comm: Any) -> None:
         request = comm.irecv(source=0)
-        words = "MPI on rank 0: a Request cannot be pickled: it means nothing to another process."
+        words = "Request on rank 0: a Request cannot be pickled: it is only valid in this process."
         with fails(words, MPI.ERR_REQUEST, ValueError):
             pickle.dumps(request)
         request.Cancel()
@@ -626,15 +627,15 @@ def test_only_the_null_request_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(R())) == NULL
 
 
-def test_what_is_no_request_cannot_become_one() -> None:
+def test_other_objects_cannot_be_converted_to_requests() -> None:
     """A TypeError."""
     for kind in (R, MPI.Prequest, MPI.Grequest):
-        with fails(f"MPI: cannot make a {kind.__name__} of 5.", MPI.ERR_REQUEST, TypeError):
+        with fails(f"{kind.__name__}: cannot create a {kind.__name__} from 5.", MPI.ERR_REQUEST, TypeError):
             kind(5)  # type: ignore[arg-type]
 
 
-def test_the_buffer_of_a_request_lives_as_long_as_it_is_needed() -> None:
-    """Though the program has let go of it."""
+def test_the_buffer_of_a_request_lives_as_long_as_needed() -> None:
+    """Although the program has dropped it."""
 
     def main(comm: Any) -> Any:
         if comm.rank == 0:

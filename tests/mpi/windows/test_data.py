@@ -1,4 +1,4 @@
-"""What one-sided operations do to memory: which bytes, which values, in which order."""
+"""The effect of one-sided operations on memory: bytes, values, and order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI
 
+NO_BUFFER: Any = None  # accepted where nothing is transferred, as by mpi4py, whose stubs do not mention it
+
 OPS = {
     "SUM": MPI.SUM, "PROD": MPI.PROD, "MAX": MPI.MAX, "MIN": MPI.MIN, "LAND": MPI.LAND, "LOR": MPI.LOR, "LXOR": MPI.LXOR,
     "BAND": MPI.BAND, "BOR": MPI.BOR, "BXOR": MPI.BXOR, "REPLACE": MPI.REPLACE, "NO_OP": MPI.NO_OP,
@@ -21,7 +23,7 @@ OPS = {
 
 
 def run(main: Callable[..., Any], nprocs: int, *args: Any, **options: Any) -> list[Any]:
-    """What the ranks return."""
+    """Return the return values of all ranks."""
     return fakempi.run(main, nprocs, *args, **options).returns
 
 
@@ -44,7 +46,7 @@ def by_lock_all(win: Any, work: Callable[[], None], target: int) -> None:
 
 
 def by_groups(win: Any, work: Callable[[], None], target: int) -> None:
-    """Everybody lets everybody in."""
+    """Each rank posts to all ranks."""
     group = win.Get_group()
     win.Post(group)
     win.Start(group)
@@ -57,8 +59,8 @@ EPOCHS = [by_fence, by_lock, by_lock_all, by_groups]
 
 
 @pytest.mark.parametrize("epoch", EPOCHS)
-def test_a_ring_of_puts_and_gets(carrier: str, epoch: Callable[..., None]) -> None:
-    """Each writes to its right neighbour and reads it back."""
+def test_a_ring_of_puts_and_gets(backend: Any, epoch: Callable[..., None]) -> None:
+    """Each rank writes to its right neighbor and reads the data back."""
 
     def main(comm: Any) -> Any:
         right, memory, back = (comm.rank + 1) % comm.size, np.zeros(4), np.zeros(2)
@@ -70,12 +72,12 @@ def test_a_ring_of_puts_and_gets(carrier: str, epoch: Callable[..., None]) -> No
         return memory.tolist(), back.tolist()
 
     pairs = [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
-    assert run(main, 3, carrier=carrier) == [([0.0, *pairs[rank - 1], 0.0], pairs[rank]) for rank in range(3)]
+    assert run(main, 3, backend=backend) == [([0.0, *pairs[rank - 1], 0.0], pairs[rank]) for rank in range(3)]
 
 
 @pytest.mark.parametrize("epoch", EPOCHS)
-def test_accumulates_of_all_ranks_add_up(epoch: Callable[..., None]) -> None:
-    """At one place, each one whole."""
+def test_accumulates_of_all_ranks_are_summed(epoch: Callable[..., None]) -> None:
+    """All accumulate at one location, and each operation is atomic."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Allocate(24 if comm.rank == 1 else 0, 8, comm=comm)
@@ -92,7 +94,7 @@ def test_accumulates_of_all_ranks_add_up(epoch: Callable[..., None]) -> None:
     values=st.lists(st.integers(0, 9), min_size=2, max_size=6),
 )
 def test_every_operation_on_every_kind_of_integer(op: str, kind: str, values: list[int]) -> None:
-    """Is what `Op.Reduce_local` does; and what was there before comes back."""
+    """The result is that of `Op.Reduce_local`, and the old value is returned."""
     half = len(values) // 2
     old, new = np.array(values[:half], kind), np.array(values[half : 2 * half], kind)
     expected = {"REPLACE": new, "NO_OP": old}.get(op)
@@ -113,8 +115,8 @@ def test_every_operation_on_every_kind_of_integer(op: str, kind: str, values: li
 
 
 @pytest.mark.parametrize(("op", "best"), [(MPI.MAXLOC, (5.0, 2)), (MPI.MINLOC, (1.0, 0))])
-def test_pairs_of_a_value_and_its_place(op: Any, best: tuple[float, int]) -> None:
-    """Which have padding between them that no message has."""
+def test_pairs_of_a_value_and_its_location(op: Any, best: tuple[float, int]) -> None:
+    """They have padding in memory, but not in messages."""
 
     def main(comm: Any) -> Any:
         pair = np.dtype([("value", float), ("index", "i4")], align=True)
@@ -131,14 +133,14 @@ def test_pairs_of_a_value_and_its_place(op: Any, best: tuple[float, int]) -> Non
 
 @st.composite
 def layouts(draw: Any) -> tuple[int, int, int]:
-    """Of a vector: blocks, block length, and stride."""
+    """Arguments of Create_vector: number of blocks, block length, and stride."""
     length = draw(st.integers(1, 3))
     return draw(st.integers(1, 4)), length, length + draw(st.integers(0, 3))
 
 
 @given(here=layouts(), there=layouts(), call=st.sampled_from(["Put", "Get", "Accumulate"]), disp=st.integers(0, 3))
 def test_derived_datatypes_on_both_sides(here: Any, there: Any, call: str, disp: int) -> None:
-    """As many elements on both sides, whatever their places."""
+    """Equal numbers of elements on both sides, for any layout."""
     times = (here[0] * here[1], there[0] * there[1])
 
     def spots(layout: tuple[int, int, int], count: int) -> list[int]:
@@ -168,8 +170,8 @@ def test_derived_datatypes_on_both_sides(here: Any, there: Any, call: str, disp:
     assert run(main, 2) == [local, memory]
 
 
-def test_fetch_and_op_counts(carrier: str) -> None:
-    """Every rank gets numbers of its own."""
+def test_fetch_and_op_counts(backend: Any) -> None:
+    """Every rank gets distinct numbers."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Allocate(8 if comm.rank == 0 else 0, 8, comm=comm)
@@ -182,11 +184,11 @@ def test_fetch_and_op_counts(carrier: str) -> None:
         comm.Barrier()
         return mine
 
-    assert sorted(chain(*run(main, 4, carrier=carrier))) == list(range(12))
+    assert sorted(chain(*run(main, 4, backend=backend))) == list(range(12))
 
 
-def test_compare_and_swap_lets_one_win() -> None:
-    """Who comes first finds 0, all others find who that was."""
+def test_one_compare_and_swap_succeeds() -> None:
+    """The first rank finds 0, all others find the number of the first."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Allocate(4 if comm.rank == 0 else 0, 4, comm=comm)
@@ -201,8 +203,8 @@ def test_compare_and_swap_lets_one_win() -> None:
     assert [value for rank, value in enumerate(found) if rank != winner] == [winner + 1] * 4
 
 
-def test_a_shared_window_is_one_stretch_of_memory() -> None:
-    """Each rank's part follows that of the rank before, and all can load and store."""
+def test_a_shared_window_is_contiguous_memory() -> None:
+    """Each rank's part follows that of the previous rank, and all can load and store."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Allocate_shared(8 * comm.rank, 8, comm=comm)
@@ -216,18 +218,18 @@ def test_a_shared_window_is_one_stretch_of_memory() -> None:
 
 
 def test_memory_is_not_shared_between_nodes() -> None:
-    """The cost model says who is where."""
+    """According to the placement of the cost model."""
 
     def main(comm: Any) -> None:
         MPI.Win.Allocate_shared(8, comm=comm)
 
-    words = "Allocate_shared on rank 0: the communicator's ranks are on 2 nodes: only those of one share memory."
+    words = "Allocate_shared on rank 0: the communicator's ranks are on 2 nodes: only ranks of one node share memory."
     with pytest.raises(fakempi.RankError, match=words):
         run(main, 4, cost=fakempi.TwoLevel(2))
 
 
-def test_a_dynamic_window_is_reached_by_addresses() -> None:
-    """In whatever was attached."""
+def test_a_dynamic_window_is_accessed_by_addresses() -> None:
+    """In any attached memory."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Create_dynamic(comm=comm)
@@ -246,8 +248,8 @@ def test_a_dynamic_window_is_reached_by_addresses() -> None:
     assert run(main, 2) == [2.0, 0.0]
 
 
-def test_phantoms_travel_in_full() -> None:
-    """And nothing is copied: from a phantom, to a window of one, and back."""
+def test_phantoms_are_transferred_in_modeled_time() -> None:
+    """No memory is copied: from a phantom to a window on a phantom, and back."""
 
     def main(comm: Any) -> float:
         win = MPI.Win.Create(fakempi.phantom(10**9), comm=comm)
@@ -274,7 +276,7 @@ def test_phantoms_travel_in_full() -> None:
 
 
 def test_a_buffer_may_be_used_again_after_a_local_flush() -> None:
-    """Though what was in it is still on its way."""
+    """Although its data is still in transit."""
 
     def main(comm: Any) -> Any:
         memory, mine = np.zeros(2), np.ones(1)
@@ -295,8 +297,8 @@ def test_a_buffer_may_be_used_again_after_a_local_flush() -> None:
     assert run(main, 2, cost=fakempi.LogGP(L=1, o=1, g=0, G=0))[1] == [1.0, 2.0]
 
 
-def test_requests_end_when_their_data_are_there() -> None:
-    """Rget and Rget_accumulate bring it; Raccumulate lets its buffer go."""
+def test_requests_complete_when_their_data_has_arrived() -> None:
+    """For Rget and Rget_accumulate; for Raccumulate, when its buffer can be reused."""
 
     def main(comm: Any) -> Any:
         memory = np.array([1, 2])
@@ -306,7 +308,7 @@ def test_requests_end_when_their_data_are_there() -> None:
             win.Lock(1)
             win.Raccumulate(np.array([10]), 1).Wait()
             requests = [win.Rget(got, 1, 1), win.Rget_accumulate(np.array([5]), before, 1)]
-            nothing = win.Rput(None, MPI.PROC_NULL)
+            nothing = win.Rput(NO_BUFFER, MPI.PROC_NULL)
             MPI.Request.Waitall([*requests, nothing])
             seen = [int(got[0]), int(before[0])]
             win.Unlock(1)
@@ -316,17 +318,17 @@ def test_requests_end_when_their_data_are_there() -> None:
     assert run(main, 2) == [[2, 11], [16, 2]]
 
 
-def test_nothing_goes_to_proc_null() -> None:
-    """Whatever the buffer, and outside of any epoch."""
+def test_operations_on_proc_null_have_no_effect() -> None:
+    """With any buffer, and outside epochs."""
 
     def main(comm: Any) -> float:
         win = MPI.Win.Create(None, comm=comm)
-        win.Put(None, MPI.PROC_NULL)
-        win.Get(None, MPI.PROC_NULL)
-        win.Accumulate(None, MPI.PROC_NULL)
-        win.Get_accumulate(None, None, MPI.PROC_NULL)
-        win.Fetch_and_op(None, None, MPI.PROC_NULL)
-        win.Compare_and_swap(None, None, None, MPI.PROC_NULL)
+        win.Put(NO_BUFFER, MPI.PROC_NULL)
+        win.Get(NO_BUFFER, MPI.PROC_NULL)
+        win.Accumulate(NO_BUFFER, MPI.PROC_NULL)
+        win.Get_accumulate(NO_BUFFER, NO_BUFFER, MPI.PROC_NULL)
+        win.Fetch_and_op(NO_BUFFER, NO_BUFFER, MPI.PROC_NULL)
+        win.Compare_and_swap(NO_BUFFER, NO_BUFFER, NO_BUFFER, MPI.PROC_NULL)
         win.Lock(MPI.PROC_NULL)
         win.Flush(MPI.PROC_NULL)
         win.Unlock(MPI.PROC_NULL)
@@ -336,8 +338,8 @@ def test_nothing_goes_to_proc_null() -> None:
     assert run(main, 2, cost=fakempi.Hockney(1, 1)) == [0, 0]
 
 
-def test_alone_outside_of_a_run() -> None:
-    """A window of the world of one."""
+def test_windows_of_a_singleton() -> None:
+    """Outside a run."""
     memory, got = np.zeros(2), np.zeros(2)
     win = MPI.Win.Create(memory, 8)
     win.Fence()

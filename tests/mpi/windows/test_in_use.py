@@ -1,4 +1,4 @@
-"""Buffers of one-sided operations at the origin are in use until the program is told that the operation is over."""
+"""Buffers of one-sided operations at the origin are in use until a call reports their completion."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.loops import for_each
 
 
 def by_fence(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
-    """All together."""
+    """Use until the next fence."""
     window.Fence()
     begin()
     meanwhile()
@@ -20,7 +21,7 @@ def by_fence(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
 
 
 def by_lock(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
-    """Until Unlock."""
+    """Use until Unlock."""
     window.Lock(other)
     begin()
     meanwhile()
@@ -28,7 +29,7 @@ def by_lock(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
 
 
 def by_flush(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
-    """Until a flush of this target; from then on the buffer is the program's, though the epoch goes on."""
+    """Use until a flush of this target; afterwards the buffer can be reused, although the epoch continues."""
     window.Lock_all()
     begin()
     meanwhile()
@@ -36,7 +37,7 @@ def by_flush(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
 
 
 def by_groups(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
-    """Until Complete."""
+    """Use until Complete."""
     group = window.group
     peer = group.Incl([other])
     window.Post(peer)
@@ -50,7 +51,7 @@ def by_groups(window: Any, begin: Any, meanwhile: Any, other: int) -> None:
 
 
 def main(comm: Any, epoch: Any, call: str, early: bool) -> Any:
-    """One operation on the other rank's memory, whose buffer is written to too early, or in time."""
+    """One operation on the other rank's memory, whose buffer is written too early, or in time."""
     memory, b, other = np.full(2, 7.0), np.zeros(1), 1 - comm.rank
     window = MPI.Win.Create(memory, 8, comm=comm)
 
@@ -74,22 +75,22 @@ def main(comm: Any, epoch: Any, call: str, early: bool) -> Any:
     return came
 
 
-@pytest.mark.parametrize("call", ["Put", "Accumulate", "Get", "Fetch_and_op"])
-@pytest.mark.parametrize("epoch", [by_fence, by_lock, by_flush, by_groups])
-def test_who_writes_to_the_buffer_of_an_operation_too_early_is_told(epoch: Any, call: str, carrier: str) -> None:
-    """Where it began and what ended it; who waits is told nothing, and gets what was there."""
+@for_each("call", ["Put", "Accumulate", "Get", "Fetch_and_op"])
+@for_each("epoch", [by_fence, by_lock, by_flush, by_groups])
+def test_a_write_to_the_buffer_of_an_operation_too_early_is_reported(epoch: Any, call: str, backend: Any) -> None:
+    """The finding has the start and the end of the use; a program that waits has no finding, and gets the data."""
     end = {by_fence: "Fence", by_lock: "Unlock", by_flush: "Flush_local", by_groups: "Complete"}[epoch]
-    (one,) = fakempi.run(main, 2, epoch, call, True, carrier=carrier, buffers=True).findings
+    (one,) = fakempi.run(main, 2, epoch, call, True, backend=backend, check_buffers=True).findings
     assert (one.kind, one.ranks, one.call) == ("buffer-in-use", (0,), call)
     assert one.sentence.startswith(f"its buffer was written to before {end} at test_in_use.py:")
     with pytest.raises(fakempi.FindingsError, match="buffer-in-use: rank 0: "):
-        fakempi.run(main, 2, epoch, call, True, carrier=carrier, strict=True)
-    done = fakempi.run(main, 2, epoch, call, False, carrier=carrier, strict=True)
+        fakempi.run(main, 2, epoch, call, True, backend=backend, strict=True)
+    done = fakempi.run(main, 2, epoch, call, False, backend=backend, strict=True)
     assert done.returns == [7 if call in ("Get", "Fetch_and_op") else 0] * 2
 
 
-def test_a_request_ends_it_too_and_two_results_in_one_place_are_told() -> None:
-    """Rput is over with its Wait. Of two Gets to one buffer nobody knows what is in it."""
+def test_a_request_ends_the_use_and_two_results_in_one_place_are_reported() -> None:
+    """The use of Rput ends with its Wait. Two Gets to one buffer leave its content undefined."""
 
     def requested(comm: Any) -> None:
         window = MPI.Win.Allocate(8, 8, comm=comm)
@@ -99,7 +100,7 @@ def test_a_request_ends_it_too_and_two_results_in_one_place_are_told() -> None:
         b[0] = 5
         window.Unlock(other)
         window.Fence()
-        window.Fetch_and_op(b, b, other, op=MPI.NO_OP)  # which does not read it
+        window.Fetch_and_op(b, b, other, op=MPI.NO_OP)  # it does not read the buffer
         window.Fence()
         window.Free()
 
@@ -113,5 +114,5 @@ def test_a_request_ends_it_too_and_two_results_in_one_place_are_told() -> None:
         window.Free()
 
     assert not fakempi.run(requested, 2, strict=True).findings
-    (one,) = fakempi.run(twice, 2, buffers=True).findings
+    (one,) = fakempi.run(twice, 2, check_buffers=True).findings
     assert (one.kind, one.ranks, one.call) == ("buffer-overlap", (0, 1), "Get")

@@ -1,4 +1,4 @@
-"""What is told of windows that are used wrongly: with both places, as an error, a finding or a deadlock report."""
+"""Reports of incorrect use of windows, with both locations: errors, findings and deadlock reports."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.errors import FindingsError
 
 
 def line(function: Callable[..., Any], text: str) -> int:
-    """The line of a function where a text stands first."""
+    """The first line of a function that contains a text."""
     lines, start = inspect.getsourcelines(function)
     return start + next(number for number, one in enumerate(lines) if text in one)
 
 
 def fails(main: Callable[..., Any], words: str, nprocs: int = 2, code: int = MPI.ERR_RMA_SYNC) -> Any:
-    """The run fails with exactly these words, in which `{text}` is the place of a text in the program."""
+    """The run fails with exactly this message, in which `{text}` is the place of a text in the program."""
     places = re.sub(r"\{(.+?)\}", lambda found: f"test_misuse.py:{line(main, found[1])}", words)
     with pytest.raises(fakempi.RankError) as caught:
         fakempi.run(main, nprocs)
@@ -31,21 +32,21 @@ def fails(main: Callable[..., Any], words: str, nprocs: int = 2, code: int = MPI
     return caught.value
 
 
-def test_an_access_without_any_epoch() -> None:
-    """And it is a finding."""
+def test_an_access_without_an_epoch_is_rejected() -> None:
+    """It is a finding, too."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
         win.Put(np.zeros(1), 1)
 
-    error = fails(main, "Put on rank 1: no epoch is open towards rank 1: there was none before.")
+    error = fails(main, "Put on rank 1: no epoch is open towards rank 1: there was no epoch before.")
     assert [(one.kind, one.call, one.place) for one in error.findings] == [
         ("epoch", "Put", f"test_misuse.py:{line(main, 'win.Put')}")
     ]
 
 
-def test_an_access_after_its_epoch() -> None:
-    """Both places are told."""
+def test_an_access_after_its_epoch_is_rejected() -> None:
+    """The message has both locations."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -58,8 +59,8 @@ def test_an_access_after_its_epoch() -> None:
     fails(main, f"Get on rank 0: no epoch is open towards rank 1: {last}.")
 
 
-def test_an_access_outside_of_the_group_of_start() -> None:
-    """Whom one may reach was said there."""
+def test_an_access_outside_the_group_of_start_is_rejected() -> None:
+    """Start defines the valid targets."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -70,8 +71,8 @@ def test_an_access_outside_of_the_group_of_start() -> None:
     fails(main, "Put on rank 0: rank 2 is not in the group of Start at {win.Start}.", 3)
 
 
-def test_after_a_last_fence_nothing_comes() -> None:
-    """As the program has said itself."""
+def test_an_access_after_the_last_fence_is_rejected() -> None:
+    """The program has asserted that there is none."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -79,11 +80,13 @@ def test_after_a_last_fence_nothing_comes() -> None:
         if comm.rank == 0:
             win.Accumulate(np.zeros(1), 1)
 
-    last = "the last epoch, the Fence at {win.Fence}, after which nothing was to come"
+    last = "the last epoch, the Fence at {win.Fence} had MODE_NOSUCCEED"
     fails(main, f"Accumulate on rank 0: no epoch is open towards rank 1: {last}.")
 
 
-IN_A_LOCK = "cannot begin an epoch while another is open: the lock on rank 0, of Lock at {win.Lock}."
+ASSERTIONS = "MODE_NOCHECK, MODE_NOSTORE, MODE_NOPUT, MODE_NOPRECEDE and MODE_NOSUCCEED"
+OPEN_LOCK = "is open: the lock on rank 0, of Lock at {win.Lock}."
+IN_A_LOCK = f"cannot begin an epoch while another {OPEN_LOCK}"
 
 
 @pytest.mark.parametrize(
@@ -92,16 +95,16 @@ IN_A_LOCK = "cannot begin an epoch while another is open: the lock on rank 0, of
         ("Fence()", f"a fence {IN_A_LOCK}"),
         ("Lock(0)", f"a lock on rank 0 {IN_A_LOCK}"),
         ("Lock_all()", f"a lock on all ranks {IN_A_LOCK}"),
-        ("Free()", f"Free {IN_A_LOCK}"),
-        ("Unlock(1)", "this rank has no lock on rank 1: there was none before."),
-        ("Unlock_all()", "this rank has not called Lock_all: there was none before."),
-        ("Flush(1)", "this rank has no lock on rank 1: there was none before."),
-        ("Complete()", "there is no Start to complete: there was none before."),
-        ("Wait()", "there is no Post to wait for."),
+        ("Free()", f"the window cannot be freed while an epoch {OPEN_LOCK}"),
+        ("Unlock(1)", "this rank has no lock on rank 1: there was no epoch before."),
+        ("Unlock_all()", "this rank has not called Lock_all: there was no epoch before."),
+        ("Flush(1)", "this rank has no lock on rank 1: there was no epoch before."),
+        ("Complete()", "Complete without Start: there was no epoch before."),
+        ("Wait()", "Wait or Test without Post: this rank has no exposure epoch."),
     ],
 )  # fmt: skip
-def test_calls_that_do_not_fit_an_epoch_that_is_open(call: str, words: str) -> None:
-    """The lock is told with its place."""
+def test_calls_that_do_not_fit_an_open_epoch_are_rejected(call: str, words: str) -> None:
+    """The message has the location of the lock."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -112,8 +115,8 @@ def test_calls_that_do_not_fit_an_epoch_that_is_open(call: str, words: str) -> N
     fails(main, f"{call.partition('(')[0]} on rank 0: {words}")
 
 
-def test_a_lock_after_operations_of_a_fence() -> None:
-    """They have to end first."""
+def test_a_lock_after_operations_of_a_fence_is_rejected() -> None:
+    """They have to be completed first."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -122,12 +125,12 @@ def test_a_lock_after_operations_of_a_fence() -> None:
             win.Put(np.zeros(1), 1)
             win.Lock(1)
 
-    told = "that of Fence at {win.Fence}, in which there were operations"
-    fails(main, f"Lock on rank 0: a lock on rank 1 cannot begin an epoch while another is open: {told}.")
+    words = "that of Fence at {win.Fence}, which has operations"
+    fails(main, f"Lock on rank 0: a lock on rank 1 cannot begin an epoch while another is open: {words}.")
 
 
-def test_requests_are_for_locks() -> None:
-    """As the standard says."""
+def test_request_based_operations_need_locks() -> None:
+    """As in the standard."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -135,31 +138,33 @@ def test_requests_are_for_locks() -> None:
         if comm.rank == 0:
             win.Rput(np.zeros(1), 1)
 
-    fails(main, "Rput on rank 0: operations with a request are for epochs of Lock and Lock_all.")
+    fails(main, "Rput on rank 0: operations with a request need an epoch of Lock or Lock_all.")
 
 
 @pytest.mark.parametrize(
     ("call", "words", "code"),
     [
         ("Put(np.zeros(2), 1, 3)",
-         "displacement 3 of 8 bytes leads to bytes 24 to 40 of the window of rank 1, which has 32.", MPI.ERR_RMA_RANGE),
+         "displacement 3 of 8 bytes accesses bytes 24 to 40 of the window of rank 1, which has 32 bytes.",
+         MPI.ERR_RMA_RANGE),
         ("Get(np.zeros(1), 1, -1)",
-         "displacement -1 of 8 bytes leads to bytes -8 to 0 of the window of rank 1, which has 32.", MPI.ERR_RMA_RANGE),
+         "displacement -1 of 8 bytes accesses bytes -8 to 0 of the window of rank 1, which has 32 bytes.",
+         MPI.ERR_RMA_RANGE),
         ("Put(np.zeros(1), 2)", "rank 2 is not in 0..1: the window has 2 ranks.", MPI.ERR_RANK),
         ("Put(np.zeros(2), 1, [0, 1, MPI.DOUBLE])",
-         "the origin's 16 bytes do not fill the target's 8: both must be equally long.", MPI.ERR_TRUNCATE),
+         "the origin's 16 bytes do not fill the target's 8: their sizes must be equal.", MPI.ERR_TRUNCATE),
         ("Accumulate(np.zeros(1), 1, [0, 2, MPI.INT])", "DOUBLE and INT must be of one basic type.", MPI.ERR_TYPE),
         ("Accumulate(np.zeros(1), 1, op=MPI.BAND)", "BAND takes integers and bytes, not DOUBLE.", MPI.ERR_OP),
-        ("Compare_and_swap(*3 * [np.zeros(1)], 1)", "integers, logical values and bytes are compared, not DOUBLE.",
+        ("Compare_and_swap(*3 * [np.zeros(1)], 1)", "expecting integers, logical values or bytes, got DOUBLE.",
          MPI.ERR_TYPE),
         ("Fetch_and_op(np.zeros(2), np.zeros(1), 1)", "origin: expecting a single element, got 2.", MPI.ERR_COUNT),
-        ("Fence(1)", "assertion 1 is not made of the MODE_NO... that there are.", MPI.ERR_ASSERT),
-        ("Lock(1, 7)", "lock type 7 is neither LOCK_EXCLUSIVE (234) nor LOCK_SHARED (235).", MPI.ERR_LOCKTYPE),
-        ("Attach(bytearray(8))", "memory is attached to windows of Create_dynamic only.", MPI.ERR_RMA_FLAVOR),
+        ("Fence(1)", f"assertion 1 is not a combination of {ASSERTIONS}.", MPI.ERR_ASSERT),
+        ("Lock(1, 7)", "lock type 7: expecting LOCK_EXCLUSIVE (234) or LOCK_SHARED (235).", MPI.ERR_LOCKTYPE),
+        ("Attach(bytearray(8))", "only windows of Create_dynamic support Attach and Detach.", MPI.ERR_RMA_FLAVOR),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done(call: str, words: str, code: int) -> None:
-    """The numbers that clash are told."""
+def test_invalid_arguments_are_rejected(call: str, words: str, code: int) -> None:
+    """The message has the conflicting numbers."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(32, 8, comm=comm)
@@ -170,8 +175,8 @@ def test_what_cannot_be_done(call: str, words: str, code: int) -> None:
     fails(main, f"{call.partition('(')[0]} on rank 0: {words}", code=code)
 
 
-def test_a_window_that_was_freed_and_one_of_another_rank() -> None:
-    """Neither can be used."""
+def test_a_freed_window_and_one_of_another_rank_are_rejected() -> None:
+    """In every call."""
 
     def freed(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -180,19 +185,19 @@ def test_a_window_that_was_freed_and_one_of_another_rank() -> None:
 
     kept: list[Any] = []
 
-    def borrowed(comm: Any) -> None:
+    def window_of_another_rank(comm: Any) -> None:
         kept.append(MPI.Win.Allocate(8, comm=comm))
         comm.Barrier()
         kept[0].Fence()
 
-    fails(freed, "Fence on rank 0: the window is null: it was never made, or was freed.", 1, MPI.ERR_WIN)
-    told = "Fence on rank {}: the window belongs to rank {}: was it kept in a global, which all ranks share?"
-    with pytest.raises(fakempi.RankError, match="(" + "|".join(told.format(a, b)[:-1] for a, b in [(0, 1), (1, 0)]) + ")"):
-        fakempi.run(borrowed, 2)
+    fails(freed, "Fence on rank 0: the window is null: it was never created, or was freed.", 1, MPI.ERR_WIN)
+    words = "Fence on rank {}: the window belongs to rank {}: store it in a local variable, not in a global one."
+    with pytest.raises(fakempi.RankError, match="(" + "|".join(words.format(a, b)[:-1] for a, b in [(0, 1), (1, 0)]) + ")"):
+        fakempi.run(window_of_another_rank, 2)
 
 
-def test_ranks_that_come_to_different_calls() -> None:
-    """The later is told of both."""
+def test_ranks_that_make_different_calls_are_reported() -> None:
+    """The error of the later rank names both calls."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -203,7 +208,8 @@ def test_ranks_that_come_to_different_calls() -> None:
             win.Free()
 
     words = "this rank calls Free at {win.Free}, but rank 1 of the same window called Fence at {win.Fence}"
-    fails(main, f"Free on rank 0: {words}: collective calls must come in the same order everywhere.", code=MPI.ERR_NOT_SAME)
+    order = "all ranks must make the same collective calls in the same order."
+    fails(main, f"Free on rank 0: {words}: {order}", code=MPI.ERR_NOT_SAME)
 
 
 # -- deadlocks ---------------------------------------------------------------------------------------------------------
@@ -216,8 +222,8 @@ def report(main: Callable[..., Any], nprocs: int) -> list[str]:
     return [re.sub(r"(, since t = \S+)? *$", "", one.strip()) for one in str(caught.value).splitlines()[1:]]
 
 
-def test_who_holds_the_lock_is_told() -> None:
-    """And since where."""
+def test_the_holder_of_a_lock_is_reported() -> None:
+    """With the place of its call."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -236,8 +242,8 @@ def test_who_holds_the_lock_is_told() -> None:
     )
 
 
-def test_two_ranks_that_lock_each_other_out() -> None:
-    """A circle, as of messages."""
+def test_two_ranks_that_lock_each_other() -> None:
+    """The report shows the cycle, as for messages."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -253,8 +259,8 @@ def test_two_ranks_that_lock_each_other_out() -> None:
     ]
 
 
-def test_posts_completes_and_fences_that_never_come() -> None:
-    """Who has to call what is told."""
+def test_missing_posts_completes_and_fences_are_reported() -> None:
+    """The report names the rank and the missing call."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -281,14 +287,14 @@ def test_posts_completes_and_fences_that_never_come() -> None:
 
 
 def races(main: Callable[..., Any], nprocs: int = 3) -> list[str]:
-    """What was found of races, without the owner."""
+    """Return the findings about races, without the owner."""
     done = fakempi.run(main, nprocs)
     assert {one.kind for one in done.findings} <= {"window-race"}
-    return [f"{one.who}: {one.call} at {one.place}: {one.sentence}" for one in done.findings]
+    return [f"{one.rank_names}: {one.call} at {one.place}: {one.sentence}" for one in done.findings]
 
 
-def test_two_puts_to_the_same_bytes() -> None:
-    """Whichever comes last wins."""
+def test_two_puts_to_the_same_bytes_are_reported() -> None:
+    """The result depends on their order."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(16, 8, comm=comm)
@@ -302,13 +308,64 @@ def test_two_puts_to_the_same_bytes() -> None:
 
     one, two = line(main, "zeros(2)"), line(main, "np.ones")
     assert races(main) == [
-        f"rank 2: Put at test_misuse.py:{two}: it clashes with Put of rank 1 at test_misuse.py:{one}: both reach bytes 8 to "
+        f"rank 2: Put at test_misuse.py:{two}: conflicts with Put of rank 1 at test_misuse.py:{one}: both access bytes 8 to "
         "16 of the window of rank 0 in one epoch, and nothing orders them."
     ]
 
 
-def test_a_get_beside_an_accumulate_under_shared_locks() -> None:
-    """At the same time, that is."""
+def test_a_race_of_two_puts_in_pieces_is_one_finding() -> None:
+    """With all bytes that both write, in all runs; a strict run ends with the same finding."""
+
+    def main(comm: Any, by: str, pieces: int) -> None:
+        win, rest = MPI.Win.Allocate(16 * pieces, 8, comm=comm), comm.group.Excl([0])
+        apart = MPI.DOUBLE.Create_vector(pieces, 1, 2).Commit()
+        begins: dict[str, Callable[[], Any]] = {
+            "fence": win.Fence, "lock": win.Lock_all, "post": lambda: win.Start(comm.group.Incl([0]))
+        }  # fmt: skip
+        ends: dict[str, Callable[[], Any]] = {"fence": win.Fence, "lock": win.Unlock_all, "post": win.Complete}
+        if by == "post" and comm.rank == 0:
+            win.Post(rest)
+            win.Wait()
+        else:
+            begins[by]()
+            if comm.rank:
+                win.Put(np.ones(pieces), 0, (0, 1, apart))
+            ends[by]()
+        rest.Free()
+        apart.Free()
+        win.Free()
+
+    words = {1: "0 to 8", 2: "0 to 8 and 16 to 24", 6: "0 to 8, 16 to 24, 32 to 40, 48 to 56 and 2 other ranges"}
+    for by in ("fence", "lock", "post"):
+        for pieces, where in words.items():
+            (found,) = fakempi.run(main, 3, by, pieces).findings
+            assert f"both access bytes {where} of the window of rank 0" in found.sentence
+            with pytest.raises(FindingsError) as ended:
+                fakempi.run(main, 3, by, pieces, strict=True)
+            assert [one.sentence for one in ended.value.findings if one.kind == "window-race"] == [found.sentence]
+
+
+def test_a_store_to_pieces_of_a_put_is_one_finding() -> None:
+    """With all bytes that were stored."""
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(64, 8, comm=comm)
+        apart = MPI.DOUBLE.Create_vector(3, 1, 2).Commit()
+        win.Fence()
+        if comm.rank == 0:
+            win.tomemory()[:] = b"x" * 64
+        else:
+            win.Put(np.ones(3), 0, (0, 1, apart))
+        win.Fence()
+        apart.Free()
+        win.Free()
+
+    (found,) = fakempi.run(main, 2, check_buffers=True).findings
+    assert "to bytes 0 to 8, 16 to 24 and 32 to 40 of its own window" in found.sentence
+
+
+def test_a_get_concurrent_with_an_accumulate_is_reported() -> None:
+    """Under shared locks."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(16, 8, comm=comm)
@@ -323,13 +380,13 @@ def test_a_get_beside_an_accumulate_under_shared_locks() -> None:
 
     (found,) = races(main)
     get, accumulate = line(main, "win.Get"), line(main, "win.Accumulate")
-    clash = f"rank 1: Accumulate at test_misuse.py:{accumulate}: it clashes with Get of rank 2 at test_misuse.py:{get}: "
+    clash = f"rank 1: Accumulate at test_misuse.py:{accumulate}: conflicts with Get of rank 2 at test_misuse.py:{get}: "
     assert found.startswith(clash)
 
 
 @pytest.mark.parametrize("nprocs", [2, 5])
-def test_what_is_ordered_or_apart_is_no_race(nprocs: int) -> None:
-    """Exclusive locks, flushes and a barrier, accumulates, gets, and columns that interleave."""
+def test_ordered_and_disjoint_accesses_are_no_race(nprocs: int) -> None:
+    """Exclusive locks, flushes and a barrier, accumulates, gets, and interleaved columns."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8 * 4 * comm.size, 8, comm=comm)
@@ -358,7 +415,7 @@ def test_what_is_ordered_or_apart_is_no_race(nprocs: int) -> None:
 
 
 def test_a_strict_run_ends_with_a_race() -> None:
-    """Wrong data would flow."""
+    """Before wrong data is used."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -372,7 +429,7 @@ def test_a_strict_run_ends_with_a_race() -> None:
 
 
 def test_a_window_that_is_never_freed_is_found() -> None:
-    """With the call that made it."""
+    """With the call that created it."""
 
     def main(comm: Any) -> None:
         MPI.Win.Allocate(8, comm=comm)
@@ -383,11 +440,77 @@ def test_a_window_that_is_never_freed_is_found() -> None:
     assert (found.kind, found.ranks, found.call, found.place) == ("window-leak", (0, 1, 2), "Win.Allocate", place)
 
 
+@pytest.mark.parametrize(
+    ("begin", "missing"),
+    [("Lock(1)", "Unlock"), ("Lock_all()", "Unlock_all"), ("Start(group)", "Complete"), ("Post(group)", "Wait"),
+     ("Fence()", "another Fence")],
+)  # fmt: skip
+def test_an_epoch_that_is_never_ended_is_found(begin: str, missing: str) -> None:
+    """The finding has the missing call; the window that was not freed is another finding."""
+    call = begin.partition("(")[0]
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(8, comm=comm)
+        group = win.Get_group()
+        if comm.rank == 0 or call == "Fence":
+            eval(f"win.{begin}", {"win": win, "group": group.Incl([1])})
+        if comm.rank == 0 and call == "Fence":
+            win.Put(np.zeros(1), 1)
+
+    found = [one for one in fakempi.run(main, 2).findings if one.kind == "epoch"]
+    assert [(one.ranks, one.call, one.sentence) for one in found] == [
+        ((0,), call, f"its epoch was never ended: {missing} is missing.")
+    ]
+
+
+def test_free_after_operations_of_a_fence_is_rejected() -> None:
+    """Another fence has to complete them."""
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(8, comm=comm)
+        win.Fence()
+        if comm.rank == 0:
+            win.Put(np.zeros(1), 1)
+            win.Free()
+
+    fails(main, "Free on rank 0: operations after the Fence at {win.Fence} are not complete: another Fence must end them.")
+
+
+@pytest.mark.parametrize("way", ["Lock", "Lock_all", "Start"])
+@pytest.mark.parametrize("modes", [(0, 0), (MPI.MODE_NOSUCCEED, 0), (0, MPI.MODE_NOPRECEDE)])
+def test_epochs_of_locks_and_groups_between_two_fences(way: str, modes: tuple[int, int]) -> None:
+    """The fences have to assert that they enclose no operations."""
+
+    def main(comm: Any) -> None:
+        win = MPI.Win.Allocate(8, comm=comm)
+        group = win.Get_group()
+        win.Fence(modes[0])
+        if way == "Start":
+            win.Post(group)
+        if comm.rank == 0:
+            begin: dict[str, Callable[[], None]] = {
+                "Lock": lambda: win.Lock(1), "Lock_all": win.Lock_all, "Start": lambda: win.Start(group),
+            }  # fmt: skip
+            begin[way]()
+            win.Put(np.zeros(1), 1)
+            {"Lock": lambda: win.Unlock(1), "Lock_all": win.Unlock_all, "Start": win.Complete}[way]()
+        elif way == "Start":
+            win.Start(group)
+            win.Complete()
+        if way == "Start":
+            win.Wait()
+        win.Fence(modes[1])
+        win.Free()
+
+    found = fakempi.run(main, 2).findings
+    assert [(one.kind, one.ranks, one.call) for one in found] == [("epoch", (0,), "Fence")] * (modes == (0, 0))
+
+
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 
 def test_puts_and_gets_are_in_the_trace() -> None:
-    """By their own calls, answers by the call that asked; a fence is a region."""
+    """With their own names, answers with the name of the requesting call; a fence is a region."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -418,8 +541,8 @@ def test_puts_and_gets_are_in_the_trace() -> None:
     assert [one.name for one in trace.regions].count("fence") == 4
 
 
-def test_what_operations_wait_for_has_names() -> None:
-    """A fence, a lock that another has, a Post that comes late."""
+def test_waits_of_operations_have_names() -> None:
+    """A fence, a lock that another rank holds, a late Post."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -454,8 +577,8 @@ def test_what_operations_wait_for_has_names() -> None:
     }  # fmt: skip
 
 
-def test_who_waits_in_free_waits_as_at_a_fence() -> None:
-    """Until the last rank has come."""
+def test_waiting_in_free_is_like_waiting_at_a_fence() -> None:
+    """The call waits until the last rank has called."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -478,8 +601,8 @@ def test_who_waits_in_free_waits_as_at_a_fence() -> None:
     ],
 )
 @pytest.mark.parametrize("call", ["Put", "Get"])
-def test_both_sides_of_an_access_are_of_one_type(call: str, origin: Any, target: Any, words: str) -> None:
-    """A Put and a Get name both; what is written as one and meant as another was moved without a word."""
+def test_both_sides_of_an_access_must_have_one_type(call: str, origin: Any, target: Any, words: str) -> None:
+    """A Put and a Get are reported; a type mismatch was once silent."""
 
     def main(comm: Any) -> None:
         window = MPI.Win.Allocate(64, 1, comm=comm)

@@ -1,4 +1,4 @@
-"""What a rank writes to its own window while others reach it: told if it clashes for certain, and only then."""
+"""Conflicts of a rank's stores to its own window with accesses of other ranks: only certain conflicts are reported."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fakempi import MPI
 
 
 def races(main: Callable[..., Any], nprocs: int = 2, **options: Any) -> list[str]:
-    """What was found, with texts of the program in place of lines."""
+    """Return the findings, with comments of the program in place of line numbers."""
     lines, start = inspect.getsourcelines(main)
-    found = [str(one) for one in fakempi.run(main, nprocs, buffers=True, **options).findings]
+    found = [str(one) for one in fakempi.run(main, nprocs, check_buffers=True, **options).findings]
     for number, text in enumerate(lines, start):
         found = [one.replace(f"test_stores.py:{number}", text.partition("# ")[2].strip()) for one in found]
     return found
@@ -26,8 +26,8 @@ def races(main: Callable[..., Any], nprocs: int = 2, **options: Any) -> list[str
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("way", ["Put", "Get", "Accumulate"])
-def test_a_store_beside_an_access_in_a_fences_epoch(carrier: str, way: str, late: bool) -> None:
-    """Before it or after it: nothing orders the two. The bytes that both have in common are told."""
+def test_a_store_concurrent_with_an_access_in_a_fence_epoch_is_reported(backend: Any, way: str, late: bool) -> None:
+    """The store is before or after the access: nothing orders the two. The finding has the common bytes."""
 
     def main(comm: Any) -> None:
         memory = np.zeros(4)
@@ -43,14 +43,14 @@ def test_a_store_beside_an_access_in_a_fences_epoch(carrier: str, way: str, late
         win.Free()
 
     until = " and before Fence at end" if late else ""
-    assert races(main, carrier=carrier) == [
-        f"window-race: rank 1: {way} at access: it clashes with what rank 0 itself wrote there after Fence at begin{until}: "
-        "bytes 22 to 24 of its window, in one epoch, and nothing orders the two."
+    assert races(main, backend=backend) == [
+        f"window-race: rank 1: {way} at access: conflicts with a store of rank 0 after Fence at begin{until}, to bytes 22 "
+        "to 24 of its own window: both are in one epoch, and nothing orders them."
     ]
 
 
-def test_a_store_between_post_and_wait() -> None:
-    """Beside what those do that Post has let in."""
+def test_a_store_between_post_and_wait_is_reported() -> None:
+    """It conflicts with operations of the origins of Post."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -69,13 +69,13 @@ def test_a_store_between_post_and_wait() -> None:
         win.Free()
 
     assert races(main) == [
-        "window-race: rank 1: Put at access: it clashes with what rank 0 itself wrote there after Post at begin and before "
-        "Wait at end: bytes 4 to 6 of its window, in one epoch, and nothing orders the two."
+        "window-race: rank 1: Put at access: conflicts with a store of rank 0 after Post at begin and before Wait at end, "
+        "to bytes 4 to 6 of its own window: both are in one epoch, and nothing orders them."
     ]
 
 
-def test_a_strict_run_ends_with_it() -> None:
-    """Wrong data would flow."""
+def test_a_strict_run_ends_at_the_conflict() -> None:
+    """Before wrong data is used."""
 
     def main(comm: Any) -> None:
         memory = np.zeros(1)
@@ -86,13 +86,13 @@ def test_a_strict_run_ends_with_it() -> None:
         win.Fence()
         win.Free()
 
-    with pytest.raises(fakempi.FindingsError, match="it clashes with what rank 1 itself wrote there after Fence"):
+    with pytest.raises(fakempi.FindingsError, match="conflicts with a store of rank 0 after Fence"):
         fakempi.run(main, 2, strict=True)
-    assert fakempi.run(main, 2).findings == []  # nobody has asked
+    assert fakempi.run(main, 2).findings == []  # the check is off by default
 
 
-def told_by_a_message(comm: Any, win: Any, memory: Any) -> None:
-    """The rank has written, and says so."""
+def ordered_by_a_message(comm: Any, win: Any, memory: Any) -> None:
+    """The rank writes, and sends a message."""
     if comm.rank == 0:
         memory[:] = 4
         comm.send(None, 1)
@@ -101,15 +101,15 @@ def told_by_a_message(comm: Any, win: Any, memory: Any) -> None:
         win.Put(np.ones(1), 0)
 
 
-def told_by_a_barrier(comm: Any, win: Any, memory: Any) -> None:
-    """All have written."""
+def ordered_by_a_barrier(comm: Any, win: Any, memory: Any) -> None:
+    """All ranks write."""
     memory[:] = 4
     comm.Barrier()
     win.Put(np.ones(1), 1 - comm.rank)
 
 
-def told_by_another_window(comm: Any, win: Any, memory: Any) -> None:
-    """Whose fence is a call of all, too."""
+def ordered_by_another_window(comm: Any, win: Any, memory: Any) -> None:
+    """A fence is a collective call, too."""
     other = MPI.Win.Allocate(8, comm=comm)
     other.Fence()
     memory[:] = 4
@@ -120,7 +120,7 @@ def told_by_another_window(comm: Any, win: Any, memory: Any) -> None:
 
 
 def synced(comm: Any, win: Any, memory: Any) -> None:
-    """The way that the standard knows."""
+    """The order that the standard defines."""
     memory[:] = 4
     win.Sync()
     win.Put(np.ones(1), comm.rank)
@@ -134,7 +134,7 @@ def elsewhere(comm: Any, win: Any, memory: Any) -> None:
 
 
 def between_epochs(comm: Any, win: Any, memory: Any) -> None:
-    """One with stores, one with operations, in turns; the fast do not disturb the slow."""
+    """Stores in one epoch, operations in the next, in turns; fast ranks do not affect slow ones."""
     for step in range(4):
         memory[:] = step
         fakempi.compute(comm.rank)
@@ -145,7 +145,7 @@ def between_epochs(comm: Any, win: Any, memory: Any) -> None:
 
 
 def under_locks(comm: Any, win: Any, memory: Any) -> None:
-    """What is ordered there no window knows."""
+    """The window cannot know the order of these."""
     win.Fence(MPI.MODE_NOSUCCEED)
     for turn in range(2):
         if comm.rank == turn:
@@ -170,7 +170,8 @@ def under_locks(comm: Any, win: Any, memory: Any) -> None:
 
 
 def by_groups(comm: Any, win: Any, memory: Any) -> None:
-    """Before Post and after Wait, and after a Test that says so."""
+    """Before Post and after Wait, and after a successful Test."""
+    win.Fence(MPI.MODE_NOSUCCEED)
     group = win.Get_group()
     other = group.Incl([1 - comm.rank])
     for end in ("Wait", "Test"):
@@ -187,13 +188,14 @@ def by_groups(comm: Any, win: Any, memory: Any) -> None:
 
 
 ORDERED = [
-    told_by_a_message, told_by_a_barrier, told_by_another_window, synced, elsewhere, between_epochs, under_locks, by_groups,
+    ordered_by_a_message, ordered_by_a_barrier, ordered_by_another_window, synced, elsewhere, between_epochs,
+    under_locks, by_groups,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", ORDERED, ids=lambda one: one.__name__)
-def test_what_is_in_order_is_not_told(program: Callable[..., Any], carrier: str) -> None:
-    """Not even in a strict run."""
+def test_ordered_stores_are_not_reported(program: Callable[..., Any], backend: Any) -> None:
+    """Also in a strict run."""
 
     def main(comm: Any) -> None:
         memory = np.zeros(4)
@@ -205,12 +207,12 @@ def test_what_is_in_order_is_not_told(program: Callable[..., Any], carrier: str)
         win.Free()
         memory[:] = 6
 
-    assert fakempi.run(main, 2, strict=True, carrier=carrier).findings == []
+    assert fakempi.run(main, 2, strict=True, backend=backend).findings == []
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Put", "Get", "Accumulate", "store"]), *[st.integers(0, 2)] * 3), max_size=12))
-def test_a_program_that_writes_where_nobody_else_goes_is_clean(steps: list[Any]) -> None:
-    """Whatever epochs it uses for it; each rank's last four bytes are its own."""
+def test_a_program_that_writes_to_unshared_bytes_is_clean(steps: list[Any]) -> None:
+    """In any epochs; each rank's last four bytes are used by that rank only."""
 
     def main(comm: Any) -> None:
         memory = np.zeros(8, "u1")
@@ -226,12 +228,12 @@ def test_a_program_that_writes_where_nobody_else_goes_is_clean(steps: list[Any])
         win.Fence()
         win.Free()
 
-    found = [one for one in fakempi.run(main, 3, buffers=True).findings if "itself" in one.sentence]
+    found = [one for one in fakempi.run(main, 3, check_buffers=True).findings if "itself" in one.sentence]
     assert found == []
 
 
-def test_memory_of_two_windows_is_nobodys_business() -> None:
-    """What was written may have come by the other one."""
+def test_memory_of_two_windows_is_not_checked() -> None:
+    """The change may have been made through the other window."""
 
     def main(comm: Any) -> None:
         memory = np.zeros(1)
@@ -245,4 +247,4 @@ def test_memory_of_two_windows_is_nobodys_business() -> None:
         one.Free()
         other.Free()
 
-    assert fakempi.run(main, 2, buffers=True).findings == []
+    assert fakempi.run(main, 2, check_buffers=True).findings == []

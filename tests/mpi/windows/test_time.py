@@ -1,4 +1,4 @@
-"""What one-sided communication costs in modelled time, exactly: the law is in ARCHITECTURE.md."""
+"""The exact cost of one-sided communication in modeled time, as stated in fakempi/mpi/windows/__init__.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COST = fakempi.Hockney(T_S, T_W)
 
 
 def clocks(main: Callable[..., Any], nprocs: int, **options: Any) -> list[Any]:
-    """When each rank ended."""
+    """The end time of each rank."""
     return fakempi.run(main, nprocs, **{"cost": COST, **options}).clocks
 
 
@@ -34,8 +34,8 @@ def window(comm: Any, nbytes: int = 4096) -> Any:
 
 
 @given(nbytes=st.integers(0, 4096), late=st.integers(0, 50))
-def test_a_fence_ends_when_all_have_come_and_what_concerns_the_rank_is_there(nbytes: int, late: int) -> None:
-    """A Put is one transfer, which begins at once; who has no part in it leaves with the last to come."""
+def test_a_fence_ends_when_all_ranks_have_called_and_the_ranks_data_has_arrived(nbytes: int, late: int) -> None:
+    """A Put is one transfer, which starts at once; a rank without operations leaves when the last rank has called."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -52,7 +52,7 @@ def test_a_fence_ends_when_all_have_come_and_what_concerns_the_rank_is_there(nby
 
 @given(nbytes=st.integers(0, 4096))
 def test_a_get_is_a_request_and_an_answer(nbytes: int) -> None:
-    """The first is empty."""
+    """The request is empty."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -65,8 +65,8 @@ def test_a_get_is_a_request_and_an_answer(nbytes: int) -> None:
 
 
 @given(nbytes=st.integers(0, 512).map(lambda count: 8 * count))
-def test_what_takes_and_changes_goes_with_data_and_comes_with_data(nbytes: int) -> None:
-    """But with NO_OP it goes empty, and a compare and swap goes with two elements and comes with one."""
+def test_operations_that_fetch_send_data_and_receive_data(nbytes: int) -> None:
+    """With NO_OP the request is empty; a compare and swap sends two elements and receives one."""
 
     def main(comm: Any, call: Callable[[Any], None]) -> None:
         win = window(comm)
@@ -91,8 +91,8 @@ def test_what_takes_and_changes_goes_with_data_and_comes_with_data(nbytes: int) 
 
 
 @given(nbytes=st.integers(0, 4096))
-def test_a_lock_is_a_round_trip_and_an_unlock_one_way(nbytes: int) -> None:
-    """The Put begins when the lock is there; the target computes on, and is not disturbed."""
+def test_a_lock_is_a_round_trip_and_an_unlock_is_one_message(nbytes: int) -> None:
+    """The Put starts when the lock is granted; the target computes without interruption."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -111,7 +111,7 @@ def test_a_lock_is_a_round_trip_and_an_unlock_one_way(nbytes: int) -> None:
 
 
 def test_a_rank_waits_for_its_own_lock() -> None:
-    """Its loads and stores come next."""
+    """Before its loads and stores."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -122,8 +122,8 @@ def test_a_rank_waits_for_its_own_lock() -> None:
     assert clocks(main, 1) == [3 * T_S]
 
 
-def test_locks_are_given_in_the_order_in_which_they_are_asked_for(carrier: str) -> None:
-    """Exclusive ones one after the other: the next is told when the last one's Unlock has come."""
+def test_locks_are_granted_in_the_order_of_requests(backend: Any) -> None:
+    """Exclusive locks are granted one after the other: the next one when the Unlock of the last one has arrived."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -132,17 +132,17 @@ def test_locks_are_given_in_the_order_in_which_they_are_asked_for(carrier: str) 
             win.Lock(0)
             win.Unlock(0)
 
-    # Asked for at 1 (there at 8), at 2 (behind it at the in-port, there at 15), at 3 (there at 22).
-    first = 1 + 2 * T_S  # told; its release comes to a port that is busy until 22
+    # Requested at 1 (arrives at 8), at 2 (behind it at the input port, arrives at 15), at 3 (arrives at 22).
+    first = 1 + 2 * T_S  # granted; its release arrives at a port that is busy until 22
     released = 22 + T_S
     assert first == 15
-    second = released + 2 * T_S  # told, and released
+    second = released + 2 * T_S  # granted, and released
     third = second + 2 * T_S
-    assert clocks(main, 4, carrier=carrier) == [0, released, second, third]
+    assert clocks(main, 4, backend=backend) == [0, released, second, third]
 
 
 def test_shared_locks_do_not_wait_for_each_other() -> None:
-    """And an exclusive one waits for both."""
+    """An exclusive one waits for both."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -159,8 +159,8 @@ def test_shared_locks_do_not_wait_for_each_other() -> None:
     assert clocks(main, 4) == [0, one, 20 + 3 * T_S, one + 2 * T_S]
 
 
-def test_without_a_check_a_lock_is_free() -> None:
-    """The program says that nobody else wants it."""
+def test_with_nocheck_a_lock_is_free() -> None:
+    """MODE_NOCHECK: no other rank requests the lock."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -175,8 +175,8 @@ def test_without_a_check_a_lock_is_free() -> None:
     assert clocks(main, 2) == [2 * transfer(30), 0]
 
 
-def test_lock_all_asks_where_something_goes() -> None:
-    """And of those that it never reaches, nobody."""
+def test_lock_all_sends_requests_only_to_targets_in_use() -> None:
+    """Targets without operations cost nothing."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -195,7 +195,7 @@ def test_lock_all_asks_where_something_goes() -> None:
 
 @given(nbytes=st.integers(0, 4096), late=st.integers(0, 60))
 def test_start_waits_for_post_and_wait_for_complete(nbytes: int, late: int) -> None:
-    """A Put goes when the Post has come, and Wait ends when what was sent after the Put is there."""
+    """A Put starts when the Post has arrived, and Wait returns when the Complete after the Put has arrived."""
 
     def main(comm: Any) -> None:
         win, other = window(comm), [1 - comm.rank]
@@ -215,7 +215,7 @@ def test_start_waits_for_post_and_wait_for_complete(nbytes: int, late: int) -> N
 
 
 def test_a_put_holds_both_ports() -> None:
-    """So a message to the target waits for it, and so does the next message of the origin."""
+    """A message to the target waits for it, and so does the next message of the origin."""
 
     def main(comm: Any) -> None:
         win = window(comm)
@@ -240,11 +240,11 @@ def test_a_put_holds_both_ports() -> None:
         fakempi.LogGP(L=3, o=1, g=2, G=QUARTER),
         fakempi.Hockney(T_S, T_W, ports=2),
         fakempi.Hockney(T_S, T_W, duplex=False),
-        fakempi.Free(),
+        fakempi.ZeroCost(),
     ],
 )
-def test_other_models_agree_on_what_is_there_and_in_which_order(cost: Any) -> None:
-    """Accumulates of one rank take effect in the order in which they were begun."""
+def test_other_models_agree_on_contents_and_order(cost: Any) -> None:
+    """Accumulates of one rank take effect in the order of their calls."""
 
     def main(comm: Any) -> Any:
         win = MPI.Win.Allocate(8 if comm.rank == 0 else 0, 8, comm=comm)
@@ -259,8 +259,8 @@ def test_other_models_agree_on_what_is_there_and_in_which_order(cost: Any) -> No
     assert fakempi.run(main, 3, cost=cost).returns[0] == [5]
 
 
-def test_sync_lets_time_pass_for_who_looks_again_and_again() -> None:
-    """A flag in one's own memory, set by another, is seen when it arrives."""
+def test_sync_lets_time_advance_in_polling_loops() -> None:
+    """A flag in local memory, set by another rank, is seen when it arrives."""
 
     def main(comm: Any) -> None:
         win = MPI.Win.Allocate(8, comm=comm)
@@ -277,7 +277,7 @@ def test_sync_lets_time_pass_for_who_looks_again_and_again() -> None:
     assert clocks(main, 2) == [100 + transfer(8)] * 2
 
 
-def test_the_same_on_both_carriers_and_every_time() -> None:
+def test_both_backends_give_the_same_result_every_time() -> None:
     """Clocks, values and traces."""
 
     def main(comm: Any) -> Any:
@@ -294,6 +294,6 @@ def test_the_same_on_both_carriers_and_every_time() -> None:
         win.Free()
         return got.tolist()
 
-    runs = [fakempi.run(main, 5, carrier=carrier, trace=True) for carrier in ("greenlets", "threads", "greenlets")]
+    runs = [fakempi.run(main, 5, backend=backend, trace=True) for backend in ("greenlets", "threads", "greenlets")]
     assert len({str(one.returns) + str(one.clocks) for one in runs}) == 1
     assert all(one.trace == runs[0].trace for one in runs)

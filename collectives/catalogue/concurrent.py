@@ -1,0 +1,100 @@
+"""Claims of algorithms that run other algorithms on groups of ranks, in phases, derived from the claims of these parts.
+
+In a phase, disjoint groups run an algorithm each, at the same time and independently of each other. A rank begins the next
+phase when it has finished its part of the previous one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+from typing import NamedTuple, TypeAlias
+
+from collectives.catalogue.algorithm import Algorithm, Case, Claims, no_scratch
+from collectives.catalogue.schedule import Combining, Preposted, Round, Rounds, Served, Streams, renumbered
+
+
+class GroupCase(NamedTuple):
+    """An algorithm on some ranks; the case counts them from 0."""
+
+    ranks: Sequence[int]
+    algorithm: Algorithm
+    case: Case
+
+
+Phase: TypeAlias = Sequence[GroupCase]
+
+
+def no_rounds(case: Case) -> Iterable[Rounds]:
+    """Return no rounds: the default of `own_rounds`, for an algorithm whose parts send all its messages."""
+    return ()
+
+
+def phased_claims(
+    phases: Callable[[Case], Iterable[Phase]],
+    fits: Callable[[Case], str | None],
+    own_scratch: Callable[[Case, int], int] = no_scratch,
+    own_rounds: Callable[[Case], Iterable[Rounds]] = no_rounds,
+) -> Claims:
+    """The claims of consecutive phases.
+
+    `fits` checks the preconditions of the phases, such as a valid placement. `own_scratch` is the scratch memory of the
+    algorithm in addition to that of its parts; `own_rounds` are its own messages after each phase.
+    """
+
+    def unsupported(case: Case) -> str | None:
+        if reason := fits(case):
+            return reason
+        for _, algorithm, part in chain.from_iterable(phases(case)):
+            if reason := algorithm.fits(part):
+                return f"{algorithm.operation} {algorithm.name}: {reason}"
+        return None
+
+    def schedule(case: Case) -> Rounds | None:
+        later = chain.from_iterable(islice(phases(case), 1, None))
+        if any(serves_as_ready(group.algorithm) for group in later):
+            return None
+        plans = [[(group.ranks, group.algorithm.plan(group.case)) for group in phase] for phase in phases(case)]
+        known = [[(ranks, plan) for ranks, plan in phase if plan is not None] for phase in plans]
+        if [*map(len, plans)] != [*map(len, known)]:
+            return None
+        both = zip_longest(map(at_once, known), own_rounds(case), fillvalue=())
+        return chain.from_iterable(chain.from_iterable(both))
+
+    def scratch(case: Case, rank: int) -> int:
+        parts = (group for group in chain.from_iterable(phases(case)) if rank in group.ranks)
+        return own_scratch(case, rank) + sum(a.scratch(part, ranks.index(rank)) for ranks, a, part in parts)
+
+    return Claims(schedule=schedule, scratch=scratch, fits=unsupported, closed_combined=lambda case: None)
+
+
+def serves_as_ready(algorithm: Algorithm) -> bool:
+    """Whether the order of messages depends on when ranks begin, so that the schedule holds only if all begin at once.
+
+    A root that receives directly from all ranks serves them in the order in which they begin: in a linear gather, and in a
+    linear barrier. Gathers with other names, such as user-defined ones, are assumed to serve ranks in this order, too.
+    """
+    if (algorithm.operation, algorithm.name) == ("barrier", "linear"):
+        return True
+    if algorithm.operation in ("gather", "gatherv"):
+        return algorithm.name not in ("binomial", "knomial", "bine")
+    parts = (part for part in algorithm.parameters.values() if isinstance(part, Algorithm))
+    return any(serves_as_ready(part) for part in parts)
+
+
+def at_once(plans: Sequence[tuple[Sequence[int], Rounds]]) -> Iterator[Round]:
+    """The schedules of disjoint groups as one schedule of all ranks.
+
+    >>> from collectives.catalogue.schedule import Transfer
+    >>> one = [[Transfer(0, 1, 5)], [Transfer(1, 0, 5)]]
+    >>> [[transfer[:2] for transfer in transfers] for transfers in at_once([([2, 3], one), ([7, 4], one)])]
+    [[(2, 3), (7, 4)], [(3, 2), (4, 7)]]
+    """
+    for rounds in zip_longest(*([renumbered(each, ranks) for each in plan] for ranks, plan in plans), fillvalue=()):
+        # The groups are independent, so entries that are not plain rounds may precede the rounds of other groups.
+        yield from (each for each in rounds if isinstance(each, (Streams, Served, Combining)))
+        plain = [each for each in rounds if not isinstance(each, (Streams, Served, Combining))]
+        for preposted in (True, False):
+            joined = list(chain.from_iterable(each for each in plain if isinstance(each, Preposted) == preposted))
+            if joined:
+                yield Preposted(joined) if preposted else joined

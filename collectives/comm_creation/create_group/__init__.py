@@ -1,0 +1,1 @@
+"""Agreement on a communicator of some ranks."""

@@ -1,0 +1,1 @@
+"""Agreement on an intercommunicator of two groups, by their leaders."""

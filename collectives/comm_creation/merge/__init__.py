@@ -1,0 +1,1 @@
+"""Agreement on one communicator of the two groups of an intercommunicator."""

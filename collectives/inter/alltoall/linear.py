@@ -1,0 +1,43 @@
+"""Alltoall between groups, linear: every rank starts all its receives, then all its sends, in rank order, and waits.
+
+All ranks begin with rank 0 of the other group, so its port is busy first. In wmpi, ranks begin with different ranks. The
+ports determine the order of transfers: a message waits for its sender's port, then for its receiver's, first come, first
+served.
+
+    p = 4, q = 2      receives from      sends to
+    each a_i          b_0, b_1           b_0, b_1
+    each b_j          a_0, 1, 2, 3       a_0, 1, 2, 3
+
+Rounds   no closed form    Sent per rank   q m bytes; in B p m_b    Scratch   none
+Time     no closed form; at least max(p, q) (t_s + m t_w) if all blocks are equal; the order of messages depends on
+         timing
+Fits     any p and q; blocks of equal size in each direction
+Best     as a baseline: wmpi sends the same messages in an order that keeps more ports busy
+Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoall.c: alltoall_inter
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
+from collectives.inter_patterns.groups import check_local
+from collectives.tools.blocks import Layout
+from collectives.tools.protocol import Buffer, Comm, Intercomm
+
+
+def alltoall_linear(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Exchange equal blocks with every rank of the other group."""
+    check_local(inter, local)
+    q = inter.Get_remote_size()
+    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
+    exchange_in_rank_order(inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)
+
+
+ALGORITHM = Algorithm(
+    operation="alltoall",
+    name="linear",
+    kind="inter",
+    run=alltoall_linear,
+    schedule=None,
+    closed_sent=bytes_sent,
+)

@@ -1,0 +1,52 @@
+"""Alltoallv between groups, linear: every rank starts all its receives, then all its sends, in rank order, and waits.
+
+The algorithm is that of alltoall linear, for blocks of different sizes. Blocks are contiguous and in rank order unless
+displacements are given; empty blocks are not sent.
+
+    p = 4, q = 2, where a_i has i elements for b_0     b_0 starts receives from a_1, 2, 3, then sends to a_0, 1, 2, 3
+
+Rounds   no closed form    Sent per rank   all its blocks    Scratch   none
+Time     no closed form; the order of messages depends on timing
+Fits     any p and q
+Best     as a baseline: wmpi sends the same messages in an order that keeps more ports busy
+Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoallv.c: alltoallv_inter
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
+from collectives.inter_patterns.groups import check_local
+from collectives.tools.blocks import cut
+from collectives.tools.protocol import Buffer, Comm, Intercomm
+
+
+def alltoallv_linear(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    sendcounts: Sequence[int],
+    recvcounts: Sequence[int],
+    *,
+    sdispls: Sequence[int] | None = None,
+    rdispls: Sequence[int] | None = None,
+    tag: int = 0,
+) -> None:
+    """Exchange blocks of any size with every rank of the other group."""
+    check_local(inter, local)
+    q = inter.Get_remote_size()
+    outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
+    exchange_in_rank_order(inter, outgoing.__getitem__, incoming.__getitem__, tag)
+
+
+ALGORITHM = Algorithm(
+    operation="alltoallv",
+    name="linear",
+    kind="inter",
+    run=alltoallv_linear,
+    schedule=None,
+    closed_sent=bytes_sent,
+)

@@ -1,0 +1,48 @@
+"""Alltoallw between groups by spreading out: in round i every rank sends to the rank at distance i in the other group.
+
+The algorithm is that of alltoall between groups by spreading out, for blocks with any datatype (see alltoallw linear).
+
+    p = 4, q = 2      i = 0             i = 1             i = 2             i = 3
+    b_0               to a_0, from a_0  to a_1, from a_3  to a_2, from a_2  to a_3, from a_1
+    b_1               to a_1, from a_1  to a_2, from a_0  to a_3, from a_3  to a_0, from a_2
+
+Rounds   at most max(p, q)    Sent per rank   all its blocks    Scratch   none
+Time     computed from the schedule; at most the sum of t_s + b t_w over all rounds, where b is the longest block of the
+         round
+Fits     any p and q
+Best     long blocks of similar size: a rank sends and receives one block at a time
+Source   MPICH, src/mpi/coll/alltoallw/alltoallw_inter_pairwise_exchange.c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from collectives.catalogue.algorithm import Algorithm
+from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
+from collectives.inter_patterns.groups import check_local
+from collectives.patterns.pairs.blocks import check_block_count
+from collectives.tools.protocol import Comm, Intercomm
+from collectives.tools.unbuffered import UnbufferedBetween
+
+
+def alltoallw_spread(
+    inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
+) -> None:
+    """Exchange one buffer with each rank of the other group."""
+    check_local(inter, local)
+    q = inter.Get_remote_size()
+    check_block_count(sendblocks, q)
+    check_block_count(recvblocks, q)
+    exchange_spreading(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
+
+
+ALGORITHM = Algorithm(
+    operation="alltoallw",
+    name="spread",
+    kind="inter",
+    run=alltoallw_spread,
+    schedule=exchange_spreading_schedule,
+    closed_sent=bytes_sent,
+)

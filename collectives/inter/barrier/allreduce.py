@@ -1,0 +1,101 @@
+"""Barrier between groups by an allreduce of one integer: a reduce in each group, an exchange of leaders, a broadcast.
+
+Each group reduces an integer of 4 bytes to its rank 0, its leader, by `reduce`, both groups at once. The leaders exchange
+their results, and each broadcasts what it received by `bcast`, like allreduce reduce_exchange_bcast. Every rank waits for
+the other group; the result is not used, and combining two integers takes no modeled time.
+
+    p = 4, q = 2      reduced     a_0 with b_0    broadcasts    (known ranks; B is 4, 5)
+    a_0               0123        012345          012345
+    a_1 a_2 a_3       1 2 23      1 2 23          45 and its own
+    b_0               45          012345          012345
+    b_1               5           5               0123 and its own
+
+Rounds   1 + parts    Sent per rank   parts; on leaders + 4 bytes    Scratch   parts + 4 bytes; on leaders 8
+Time     computed from the schedule; (1 + 2 ceil(log2 n)) (t_s + 4 t_w) if both parts are binomial; n = max(p, q)
+Fits     any p and q; cases that its parts support
+Best     never, in this model: a barrier of all ranks (wmpi) has fewer rounds; for comparison
+Source   Open MPI, ompi/mca/coll/basic/coll_basic_barrier.c: barrier_inter_lin; the allreduce is that of
+         ompi/mca/coll/inter/coll_inter_allreduce.c
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Rounds, Transfer
+from collectives.inter_patterns.groups import (
+    GroupPart,
+    check_call,
+    concurrent,
+    group_and_rank,
+    process_numbers,
+    scratch_in,
+    sent_in,
+    sequential,
+    unsupported,
+)
+from collectives.inter_patterns.leaders_exchange import leaders_exchange
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.patterns.reductions import ADD
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.protocol import Comm, Intercomm
+
+REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+INTEGER: Final[Any] = np.zeros(1, np.int32)
+NBYTES = 4
+
+
+def barrier_allreduce(
+    inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
+) -> None:
+    """Return when every rank of the other group has entered the barrier."""
+    check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast})
+    theirs = spare_memory(INTEGER, 1)
+    leaders_exchange(inter, local, INTEGER, theirs, ADD, reduce, tag)
+    bcast.run(local, theirs, root=0, tag=tag)
+
+
+def fits(case: Case) -> str | None:
+    return unsupported(_parts(case))
+
+
+def schedule(case: Case) -> Rounds | None:
+    reduce_a, reduce_b, *bcasts = _parts(case)
+    reduces = concurrent([reduce_a, reduce_b])
+    if reduces is None:
+        return None
+    free = ([t._replace(combined=0) for t in transfers] for transfers in reduces)
+    across = [Transfer(0, case.p, NBYTES), Transfer(case.p, 0, NBYTES)]
+    return sequential(free, [across], concurrent(bcasts))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return (NBYTES if group_and_rank(case, rank)[1] else 2 * NBYTES) + scratch_in(_parts(case), rank)
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    within = sent_in(_parts(case), rank)
+    return None if within is None else within + (0 if group_and_rank(case, rank)[1] else NBYTES)
+
+
+def _parts(case: Case) -> list[GroupPart]:
+    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
+    integer = [Case(len(ranks), NBYTES, itemsize=NBYTES) for ranks in process_numbers(case)]
+    return [(part, *each) for part in (reduce, bcast) for each in zip(integer, process_numbers(case), strict=True)]
+
+
+ALGORITHM: Algorithm = Algorithm(
+    operation="barrier",
+    name="allreduce",
+    kind="inter",
+    run=barrier_allreduce,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    closed_sent=closed_sent,
+    parameters={"reduce": REDUCE, "bcast": BCAST},
+)

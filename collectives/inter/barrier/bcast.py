@@ -1,0 +1,97 @@
+"""Barrier between groups by broadcasts: a barrier in each group, then a broadcast to one group, then to the other.
+
+Both groups run the algorithm `barrier` at the same time. Then rank 0 of the first group sends one byte to rank 0 of the
+second group, which broadcasts it in the second group by the algorithm `bcast`. The same follows in the other direction. The
+first group is the larger one. If both have the same size, the ranks of one group pass `first=True`, and the ranks of the
+other `first=False` (`inter_patterns.groups`). The parts of this algorithm are the barriers and the broadcasts; the leaders
+are both ranks 0.
+
+    p = 4, q = 2      barriers    a_0 to b_0    bcast in B    b_0 to a_0    bcast in A    (ranks known to have entered)
+    a_0               0123        0123          0123          012345        012345
+    a_1 a_2 a_3       0123        0123          0123          0123          012345
+    b_0               45          012345        012345        012345        012345
+    b_1               45          45            012345        012345        012345        (b_0 and b_1 are 4 and 5)
+
+Rounds   2 + parts    Sent per rank   parts; on leaders + 1 byte    Scratch   1 byte + parts
+Time     computed from the schedule; barriers + 2 (t_s + t_w) + broadcasts, which may overlap
+Fits     any p and q; cases that its parts support; equal groups need `first`
+Best     never, in this model; for comparison: a barrier of all ranks has fewer rounds
+Source   MPICH, src/mpi/coll/barrier/barrier_inter_bcast.c
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.schedule import Rounds, Transfer
+from collectives.inter_patterns.groups import (
+    UNDECIDED,
+    GroupPart,
+    a_comes_first,
+    check_local,
+    concurrent,
+    process_numbers,
+    scratch_in,
+    sequential,
+    unsupported,
+)
+from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
+from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
+from collectives.intra.barrier import dissemination
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import TOKEN
+from collectives.tools.protocol import Comm, Intercomm
+
+BARRIER, BCAST = dissemination.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def barrier_bcast(
+    inter: Intercomm,
+    local: Comm,
+    *,
+    barrier: Algorithm = BARRIER,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Return when every rank of both groups has entered the barrier."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    is_first = resolve_first(ALGORITHM, (p, 0), (q, 0), first)
+    ALGORITHM.check(Case(p, q=q, parameters={"barrier": barrier, "bcast": bcast, "first": is_first}))
+    barrier.run(local, tag=tag)
+    byte = spare_memory(TOKEN, 1)
+    exchange_in_turn(inter, local, byte if local.Get_rank() == 0 else None, byte, is_first, bcast, tag)
+
+
+def fits(case: Case) -> str | None:
+    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
+
+
+def schedule(case: Case) -> Rounds | None:
+    *barriers, bcast_a, bcast_b = _parts(case)
+    leaders = Transfer(0, case.p, 1), Transfer(case.p, 0, 1)
+    return sequential(concurrent(barriers), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
+
+
+def scratch(case: Case, rank: int) -> int:
+    return 1 + scratch_in(_parts(case), rank)
+
+
+def _parts(case: Case) -> list[GroupPart]:
+    barrier, bcast = ALGORITHM.parameter(case, "barrier"), ALGORITHM.parameter(case, "bcast")
+    groups = process_numbers(case)
+    barriers: list[GroupPart] = [(barrier, Case(len(ranks)), ranks) for ranks in groups]
+    return [*barriers, *((bcast, Case(len(ranks), 1, itemsize=1), ranks) for ranks in groups)]
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="bcast",
+    kind="inter",
+    run=barrier_bcast,
+    schedule=schedule,
+    scratch=scratch,
+    fits=fits,
+    parameters={"barrier": BARRIER, "bcast": BCAST, "first": None},
+)

@@ -1,0 +1,128 @@
+"""Two groups, A and B: their roles, and schedules of parts that groups run.
+
+The two sides of an intercommunicator are symmetric: no rank can determine whether it is in A or in B, and two groups of
+equal size with blocks of equal size cannot find out by messages either, since both do the same at the same time. An
+algorithm therefore has three options. It can treat both groups alike. It can derive the roles from sizes that both sides
+know (`comes_first`: the larger group is A; of two groups of equal size, the one with the larger blocks). Or the caller
+passes `first=True` in one group and `first=False` in the other, like `high` of Intercomm.Merge. In a `Case`, A and B are
+given, and `first` states whether A has the role of the first group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from itertools import chain
+from typing import Any, TypeAlias
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.composite import first_unsupported
+from collectives.catalogue.schedule import Round, Rounds, renumbered
+from collectives.tools.protocol import Comm, Intercomm
+
+UNDECIDED = "both groups have {p} ranks and the same amount of data: pass first=True in one and first=False in the other"
+
+
+class RootRole(Enum):
+    """The `root` argument in the root's group: MPI's ROOT and PROC_NULL, whose numbers differ between MPI libraries."""
+
+    ROOT = "root"
+    PROC_NULL = "not root"
+
+
+def comes_first(own: tuple[int, int], other: tuple[int, int], first: bool | None = None) -> bool | None:
+    """Whether the local group has the role of A, given (ranks, elements to send) of both groups; None if undecided.
+
+    >>> comes_first((6, 10), (2, 10)), comes_first((2, 10), (6, 10)), comes_first((2, 30), (2, 10))
+    (True, False, True)
+    >>> comes_first((2, 10), (2, 10)), comes_first((2, 10), (6, 10), first=True)
+    (None, True)
+    """
+    if first is not None:
+        return first
+    return None if own == other else own > other
+
+
+def check_local(inter: Intercomm, local: Comm) -> None:
+    """Raise ValueError if `local` is not the local group of `inter`, as far as sizes and ranks show."""
+    in_local, own = (local.Get_rank(), local.Get_size()), (inter.Get_rank(), inter.Get_size())
+    if in_local != own:
+        raise ValueError(
+            f"local must be the local group of the intercommunicator, where this process is rank {own[0]} of {own[1]}, "
+            f"but in local it is rank {in_local[0]} of {in_local[1]}"
+        )
+
+
+def check_call(
+    algorithm: Algorithm, inter: Intercomm, local: Comm, parameters: Mapping[str, Any], commutative: bool = True
+) -> tuple[int, int]:
+    """Check `local` and the case; return the sizes of this group and of the other group.
+
+    Raises ValueError or UnsupportedCaseError.
+    """
+    check_local(inter, local)
+    own, other = inter.Get_size(), inter.Get_remote_size()
+    algorithm.check(Case(own, q=other, commutative=commutative, parameters=parameters))
+    return own, other
+
+
+def a_comes_first(case: Case) -> bool | None:
+    """`comes_first` for group A of a case."""
+    a, b = case.groups
+    own, other = ((g.p, g.layout.size(0, g.p)) for g in (a, b))
+    return comes_first(own, other, case.parameters.get("first"))
+
+
+def with_process_numbers(plan: Rounds | None, ranks: Sequence[int]) -> Iterator[Round]:
+    """A group's schedule with process numbers: rank i of the group is process ranks[i]."""
+    return (renumbered(transfers, ranks) for transfers in plan or ())
+
+
+GroupPart: TypeAlias = tuple[Algorithm, Case, Sequence[int]]
+"""A part of an algorithm that a group, or a subset of one, runs: algorithm, case, process numbers."""
+
+
+def concurrent(parts: Sequence[GroupPart]) -> Rounds | None:
+    """The schedule of all parts: those of different processes run at the same time, those of one process in this order."""
+    plans = [(algorithm.plan(case), ranks) for algorithm, case, ranks in parts]
+    if any(plan is None for plan, _ in plans):
+        return None
+    return chain.from_iterable(with_process_numbers(plan, ranks) for plan, ranks in plans)
+
+
+def sequential(*plans: Rounds | None) -> Rounds | None:
+    """The schedule that executes these schedules one after the other; None if one of them is unknown."""
+    known = [plan for plan in plans if plan is not None]
+    return chain.from_iterable(known) if len(known) == len(plans) else None
+
+
+def unsupported(parts: Sequence[GroupPart]) -> str | None:
+    """Reason why the parts do not support their cases, or None."""
+    return first_unsupported([(algorithm, case) for algorithm, case, _ in parts])
+
+
+def sent_in(parts: Sequence[GroupPart], rank: int) -> int | None:
+    """Bytes that a process sends in its parts; None if unknown."""
+    amounts = [algorithm.sent(case, ranks.index(rank)) for algorithm, case, ranks in parts if rank in ranks]
+    known = [nbytes for nbytes in amounts if nbytes is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def scratch_in(parts: Sequence[GroupPart], rank: int) -> int:
+    """Scratch memory of a process in its parts."""
+    return sum(algorithm.scratch(case, ranks.index(rank)) for algorithm, case, ranks in parts if rank in ranks)
+
+
+def parameter_of(case: Case, defaults: Mapping[str, Any], name: str) -> Any:
+    """The case's value of a parameter, or the default: `Algorithm.parameter` for code that several algorithms share."""
+    return case.parameters.get(name, defaults[name])
+
+
+def process_numbers(case: Case) -> tuple[range, range]:
+    """The process numbers of A and of B."""
+    return range(case.p), range(case.p, case.ranks)
+
+
+def group_and_rank(case: Case, rank: int) -> tuple[bool, int]:
+    """Whether a process is in A, and its rank in its group."""
+    return (True, rank) if rank < case.p else (False, rank - case.p)

@@ -1,0 +1,129 @@
+"""Reduce in both groups, then the leaders exchange: first phases of allreduce and reduce_scatter(_block).
+
+Each group reduces to its rank 0, its leader. The leaders exchange their results, both directions at once. Each leader
+then distributes the received result within its group: to all ranks, or in blocks. Both groups do the same at the same
+time, so neither has to go first. This is best for short messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.inter_patterns.groups import (
+    GroupPart,
+    concurrent,
+    parameter_of,
+    process_numbers,
+    scratch_in,
+    sent_in,
+    sequential,
+    unsupported,
+)
+from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+
+
+def leaders_exchange(
+    inter: Intercomm, local: Comm, sendbuf: Buffer, into: Buffer | None, op: Op, reduce: Algorithm, tag: int
+) -> None:
+    """Leave the result of the other group's operands in `into` of the leader; `into` is None on other ranks."""
+    whole = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
+    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
+    if whole is not None:
+        exchange(inter, whole, 0, into, 0, tag)
+
+
+def exchange_and_scatter(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    tag: int,
+) -> None:
+    """Leave this rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
+    theirs = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
+    leaders_exchange(inter, local, sendbuf, theirs, op, reduce, tag)
+    scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
+
+
+# Claims --------------------------------------------------------------------------------------------------------------
+
+Totals = Callable[[Case], tuple[int, int]]
+"""Bytes of an operand in A and in B."""
+
+
+def leaders_exchange_claims(
+    reduce: Callable[[Case], Algorithm], totals: Totals, distribution: Callable[[Case], list[GroupPart]], *, held: int = 1
+) -> Claims:
+    """The claims; `distribution` returns the parts that distribute the received result.
+
+    Leaders hold `held` operands in scratch memory.
+    """
+
+    def parts(case: Case) -> list[GroupPart]:
+        reduces: list[GroupPart] = [
+            (reduce(case), Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
+            for ranks, nbytes in zip(process_numbers(case), totals(case), strict=True)
+        ]
+        return [*reduces, *distribution(case)]
+
+    def by_leaders(case: Case, rank: int) -> int:
+        a, b = totals(case)
+        return {0: a, case.p: b}.get(rank, 0)
+
+    def schedule(case: Case) -> Rounds | None:
+        a, b = totals(case)
+        across = without_empty([Transfer(0, case.p, a), Transfer(case.p, 0, b)])
+        phases = parts(case)
+        return sequential(concurrent(phases[:2]), [across], concurrent(phases[2:]))
+
+    def closed_sent(case: Case, rank: int) -> int | None:
+        within = sent_in(parts(case), rank)
+        return None if within is None else within + by_leaders(case, rank)
+
+    return Claims(
+        schedule=schedule,
+        fits=lambda case: unsupported(parts(case)),
+        scratch=lambda case, rank: scratch_in(parts(case), rank) + held * by_leaders(case, rank),
+        closed_sent=closed_sent,
+        closed_combined=lambda case: None,
+    )
+
+
+def exchange_and_scatter_claims(defaults: Mapping[str, Any]) -> Claims:
+    """The claims of `exchange_and_scatter`; `defaults` are the algorithm's parameters."""
+    claims = leaders_exchange_claims(
+        lambda case: parameter_of(case, defaults, "reduce"),
+        total_bytes,
+        lambda case: blocks_of(case, parameter_of(case, defaults, "scatterv")),
+        held=2,
+    )
+    return claims | Claims(fits=lambda case: unequal_totals(case) or claims["fits"](case))
+
+
+def blocks_of(case: Case, scatterv: Algorithm) -> list[GroupPart]:
+    """The parts in which each leader scatters the blocks of its group."""
+    groups = [
+        Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize) for group in case.groups
+    ]
+    return [(scatterv, group, ranks) for group, ranks in zip(groups, process_numbers(case), strict=True)]
+
+
+def total_bytes(case: Case) -> tuple[int, int]:
+    """Bytes of all blocks of A and of B."""
+    a, b = (group.layout.size(0, group.p) * group.itemsize for group in case.groups)
+    return a, b
+
+
+def unequal_totals(case: Case) -> str | None:
+    """Reason why two groups cannot reduce and scatter: the total sizes of their blocks differ; None if equal."""
+    a, b = total_bytes(case)
+    return None if a == b else f"the total sizes of the groups' blocks differ: {a} bytes in A, {b} bytes in B"

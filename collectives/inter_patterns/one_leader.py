@@ -1,0 +1,176 @@
+"""One leader communicates with the whole larger group: shared code of reduce_scatter(_block) by one leader.
+
+The smaller group reduces to its rank 0, its leader. The larger group's operands move up a chain to the leader while it
+sends that group's blocks (`inter_patterns.chain_and_star`). Then the leader scatters the received result in its own
+group. If block sizes differ, rank 0 of the larger group first sends them to the leader. If the groups have equal size,
+the one with `first=False` has the leader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.schedule import OTHER_DATA, Rounds, Transfer
+from collectives.inter_patterns.chain_and_star import RoundPlan, chain_and_star_schedule, run_leaf, run_root
+from collectives.inter_patterns.full_duplex import nearly_equal_sizes
+from collectives.inter_patterns.groups import (
+    UNDECIDED,
+    GroupPart,
+    RootRole,
+    concurrent,
+    parameter_of,
+    process_numbers,
+    scratch_in,
+    sequential,
+    unsupported,
+    with_process_numbers,
+)
+from collectives.inter_patterns.joined import Joined, positive_startups_only
+from collectives.inter_patterns.leader_scatter import COUNT
+from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
+from collectives.tools.blocks import Layout, scratch
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+from collectives.tools.unbuffered import SynchronousComm
+
+
+def a_is_larger(case: Case) -> bool | None:
+    """Whether the leader is in B; in a call, A is the calling rank's group.
+
+    None if the groups have equal size and `first` is not given.
+    """
+    return case.p > case.q if case.p != case.q else case.parameters.get("first")
+
+
+def by_one_leader(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int] | None,
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    startup_bytes: int,
+    first: bool | None,
+    tag: int,
+) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`.
+
+    `counts` are the block sizes of this group; None if all blocks of a group are equal, so that no sizes have to be sent.
+    """
+    if a_is_larger(Case(inter.Get_size(), q=inter.Get_remote_size(), parameters={"first": first})):
+        _follow(inter, local, sendbuf, recvbuf, counts, startup_bytes, op, tag)
+    else:
+        _lead(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, startup_bytes, tag)
+
+
+def _follow(
+    inter: Intercomm,
+    local: Comm,
+    own: Buffer,
+    block: Buffer,
+    counts: Sequence[int] | None,
+    startup_bytes: int,
+    op: Op,
+    tag: int,
+) -> None:
+    """The part of a rank of the larger group."""
+    if local.Get_rank() == 0 and counts is not None:
+        sizes = scratch(COUNT, len(counts))
+        sizes[:] = counts
+        send(inter, sizes, 0, tag)
+    slots = RoundPlan.of(local.Get_size(), own.size, own.itemsize, startup_bytes)
+    run_leaf(SynchronousComm(Joined(inter, local, 0)), own, block, slots, op, tag)
+
+
+def _lead(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int] | None,
+    op: Op,
+    reduce: Algorithm,
+    scatterv: Algorithm,
+    startup_bytes: int,
+    tag: int,
+) -> None:
+    """The part of a rank of the smaller group."""
+    q, own_result, other_result = inter.Get_remote_size(), None, None
+    if local.Get_rank() == 0:
+        own_result, other_result = (scratch(sendbuf, sendbuf.size) for _ in range(2))
+    reduce.run(local, sendbuf, own_result, op=op, root=0, tag=tag)
+    if own_result is not None and other_result is not None:
+        if counts is None:
+            blocks = Layout.equal(own_result.size, q)
+        else:
+            sizes = scratch(COUNT, q)
+            receive(inter, sizes, 0, tag)
+            blocks = Layout.of(sizes)
+        slots = RoundPlan.of(q, own_result.size, own_result.itemsize, startup_bytes)
+        run_root(SynchronousComm(Joined(inter, local, RootRole.ROOT)), own_result, blocks, other_result, slots, tag)
+    counts = nearly_equal_sizes(sendbuf.size, local.Get_size()) if counts is None else counts
+    scatterv.run(local, other_result, recvbuf, counts, root=0, tag=tag)
+
+
+# Claims --------------------------------------------------------------------------------------------------------------
+
+
+def one_leader_claims(defaults: Mapping[str, Any], *, sends_sizes: bool) -> Claims:
+    """The claims; `defaults` are the algorithm's parameters; `sends_sizes` is whether block sizes are sent."""
+    return Claims(
+        schedule=partial(plan, defaults, sends_sizes),
+        fits=partial(fit, defaults),
+        scratch=partial(bytes_held, defaults, sends_sizes),
+        closed_combined=lambda case: None,
+    )
+
+
+def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
+    """`fits`: equal total sizes, a leader, and parts that fit."""
+    if reason := unequal_totals(case) or positive_startups_only(case):
+        return reason
+    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(defaults, case))
+
+
+def plan(defaults: Mapping[str, Any], sends_sizes: bool, case: Case) -> Rounds | None:
+    """The schedule: the reduce, the sizes, the chain and star, and the scatter."""
+    reduced, scattered = _parts(defaults, case)
+    slots, in_smaller, in_larger = _slots(defaults, case)
+    blocks = case.groups[0 if a_is_larger(case) else 1].layout
+    sizes = [[Transfer(in_larger[0], in_smaller[0], 8 * len(in_larger), start=OTHER_DATA)]] if sends_sizes else []
+    both = with_process_numbers(chain_and_star_schedule(slots, blocks, case.itemsize), [*in_larger, in_smaller[0]])
+    return sequential(concurrent([reduced]), sizes, both, concurrent([scattered]))
+
+
+def bytes_held(defaults: Mapping[str, Any], sends_sizes: bool, case: Case, rank: int) -> int:
+    """The leader holds two operands, the others two segments; the sender and receiver of block sizes hold these too."""
+    slots, in_smaller, in_larger = _slots(defaults, case)
+    held = scratch_in(_parts(defaults, case), rank)
+    if rank == in_smaller[0]:
+        held += 2 * total_bytes(case)[0]
+    if rank in in_larger[:-1]:
+        held += 2 * slots.segments.size(0) * case.itemsize
+    return held + (8 * len(in_larger) if sends_sizes and rank in (in_smaller[0], in_larger[0]) else 0)
+
+
+def _slots(defaults: Mapping[str, Any], case: Case) -> tuple[RoundPlan, range, range]:
+    """The slots, and the process numbers of the smaller and of the larger group."""
+    in_larger, in_smaller = process_numbers(case) if a_is_larger(case) else process_numbers(case)[::-1]
+    total, startup_bytes = total_bytes(case)[0] // case.itemsize, parameter_of(case, defaults, "startup_bytes")
+    return RoundPlan.of(len(in_larger), total, case.itemsize, startup_bytes), in_smaller, in_larger
+
+
+def _parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+    """The parts within the smaller group."""
+    smaller, ranks = case.groups[1 if a_is_larger(case) else 0], _slots(defaults, case)[1]
+    counts = tuple(map(smaller.layout.size, range(smaller.p)))
+    operand = Case(smaller.p, total_bytes(case)[0], itemsize=case.itemsize, commutative=case.commutative)
+    return [
+        (parameter_of(case, defaults, "reduce"), operand, ranks),
+        (parameter_of(case, defaults, "scatterv"), Case(smaller.p, counts=counts, itemsize=case.itemsize), ranks),
+    ]

@@ -1,0 +1,129 @@
+"""Claims of root gathering between groups (`root_gathering`).
+
+`defaults` are the parameters of the algorithm; if they contain a `gatherv`, block sizes may differ, and each group first
+gathers its counts: to all ranks by `allgather`, or, if there is none, to the root by `gather`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.inter_patterns.groups import (
+    UNDECIDED,
+    GroupPart,
+    a_comes_first,
+    concurrent,
+    parameter_of,
+    process_numbers,
+    scratch_in,
+    sent_in,
+    sequential,
+    unsupported,
+)
+
+COUNT_BYTES = 8
+
+
+def in_turn_claims(defaults: Mapping[str, Any]) -> Claims:
+    """The claims of the version with one direction after the other, `root_gathering.exchange_in_turn`."""
+    return Claims(
+        schedule=partial(in_turn_schedule, defaults),
+        fits=partial(in_turn_fit, defaults),
+        scratch=partial(bytes_held, defaults),
+        closed_sent=partial(bytes_sent, defaults),
+    )
+
+
+def at_once_claims(defaults: Mapping[str, Any]) -> Claims:
+    """The claims of the version with both directions at the same time, `root_gathering.exchange_at_once`."""
+    return Claims(
+        schedule=partial(at_once_schedule, defaults),
+        fits=lambda case: unsupported(parts(defaults, case)),
+        scratch=partial(bytes_held, defaults),
+        closed_sent=partial(bytes_sent, defaults),
+    )
+
+
+def parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+    """The parts within the groups: A's and B's gather, then their broadcasts; then the gathers of counts, if any."""
+    (a, b), (in_a, in_b) = case.groups, process_numbers(case)
+    uneven = "gatherv" in defaults
+    gather = parameter_of(case, defaults, "gatherv" if uneven else "gather")
+    bcast = parameter_of(case, defaults, "bcast")
+    options = options_of(bcast, case.parameters.get("segment_bytes", defaults.get("segment_bytes")))
+    of_a, of_b = (Case(1, g.layout.size(0, g.p) * g.itemsize, itemsize=g.itemsize) for g in (a, b))
+    result: list[GroupPart] = [
+        (gather, a, in_a),
+        (gather, b, in_b),
+        (bcast, Case(a.p, of_b.m, itemsize=a.itemsize, parameters=options), in_a),
+        (bcast, Case(b.p, of_a.m, itemsize=b.itemsize, parameters=options), in_b),
+    ]
+    if uneven:
+        counts = parameter_of(case, defaults, _counting(defaults))
+        result += [(counts, Case(g.p, COUNT_BYTES, itemsize=COUNT_BYTES), ranks) for g, ranks in ((a, in_a), (b, in_b))]
+    return result
+
+
+def options_of(bcast: Algorithm, segment_bytes: int | None) -> dict[str, Any]:
+    """The parameters of the broadcast."""
+    return {"segment_bytes": segment_bytes} if segment_bytes is not None and "segment_bytes" in bcast.parameters else {}
+
+
+def in_turn_fit(defaults: Mapping[str, Any], case: Case) -> str | None:
+    """`fits` of the version with one direction after the other."""
+    if a_comes_first(case) is None:
+        return UNDECIDED.format(p=case.p)
+    return unsupported(parts(defaults, case))
+
+
+def in_turn_schedule(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
+    """The schedule of the gathers and `exchange_in_turn`."""
+    gather_a, gather_b, bcast_a, bcast_b, *counts = parts(defaults, case)
+    ways = exchange_in_turn_schedule(case, _between_roots(case), bcast_a, bcast_b)
+    return sequential(concurrent(counts), concurrent([gather_a, gather_b]), ways)
+
+
+def exchange_in_turn_schedule(
+    case: Case, roots: tuple[Transfer, Transfer], bcast_a: GroupPart, bcast_b: GroupPart
+) -> Rounds | None:
+    """The schedule of `exchange_in_turn`; `roots` are A's message to B and B's to A."""
+    a_to_b, b_to_a = ([without_empty([transfer])] for transfer in roots)
+    there, back = sequential(a_to_b, concurrent([bcast_b])), sequential(b_to_a, concurrent([bcast_a]))
+    return sequential(there, back) if a_comes_first(case) else sequential(back, there)
+
+
+def at_once_schedule(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
+    """The schedule of the gathers and `exchange_at_once`."""
+    gather_a, gather_b, bcast_a, bcast_b, *counts = parts(defaults, case)
+    roots = [without_empty(_between_roots(case))]
+    return sequential(concurrent([*counts, gather_a, gather_b]), roots, concurrent([bcast_a, bcast_b]))
+
+
+def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
+    """A root sends its whole group's blocks in addition to the bytes of its parts."""
+    between = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
+    within = sent_in(parts(defaults, case), rank)
+    return None if within is None else between + within
+
+
+def bytes_held(defaults: Mapping[str, Any], case: Case, rank: int) -> int:
+    """A root holds its group's blocks; the ranks to which the counts are gathered hold these."""
+    whole = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
+    table = 0
+    if "gatherv" in defaults and (_counting(defaults) == "allgather" or rank in (0, case.p)):
+        table = COUNT_BYTES * (case.p if rank < case.p else case.q)
+    return whole + table + scratch_in(parts(defaults, case), rank)
+
+
+def _counting(defaults: Mapping[str, Any]) -> str:
+    """The name of the part that gathers counts."""
+    return "allgather" if "allgather" in defaults else "gather"
+
+
+def _between_roots(case: Case) -> tuple[Transfer, Transfer]:
+    a, b = (g.layout.size(0, g.p) * g.itemsize for g in case.groups)
+    return Transfer(0, case.p, a), Transfer(case.p, 0, b)

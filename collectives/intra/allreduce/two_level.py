@@ -1,0 +1,85 @@
+"""Allreduce on two levels: every node reduces to its first rank, these ranks run an allreduce, and nodes broadcast.
+
+Every node runs the algorithm `reduce` to its first rank (`nodes` is the number of ranks per node, or the node of each rank).
+Then the first ranks run the allreduce `outer`, and every node runs the algorithm `bcast`.
+
+    p = 4, nodes of 2    start   reduced   ranks 0, 2   broadcast
+    rank 0               0       01        0123         0123
+    rank 1               1       1         1            0123
+    rank 2               2       23        0123         0123
+    rank 3               3       3         3            0123
+
+Rounds   sum of the parts    Sent per rank   sum of the parts    Scratch   sum of the parts
+Time     sum of the parts; the exact time is computed from the schedule
+Fits     any p; every rank has a node; commutative ops; cases that the parts support
+Bits     equal on all ranks; depend on p, nodes
+Best     short messages on nodes whose processes share a network port: one process of a node uses the network
+Source   Luo, Wu, Bosilca, Pei, Cao, Patinyasakdikul, Zhong, Dongarra, HAN: a Hierarchical AutotuNed Collective
+         Communication Framework, IEEE CLUSTER 2020, pages 23-34
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.tools.blocks import check_same_size
+from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.tools.subset import Subset
+
+REDUCE, OUTER, BCAST = reduce_binomial.ALGORITHM, allreduce_recursive_doubling.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def allreduce_two_level(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    nodes: Nodes = 1,
+    reduce: Algorithm = REDUCE,
+    outer: Algorithm = OUTER,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    parameters = {"nodes": nodes, "reduce": reduce, "outer": outer, "bcast": bcast}
+    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters=parameters))
+    placement = placement_of(nodes, p)
+    node, index = placement.node[rank], placement.index[rank]
+    local = Subset(comm, placement.nodes[node], index)
+    if index == 0:
+        reduce.run(local, sendbuf, recvbuf, op=op, root=0, tag=tag)
+        outer.run(Subset(comm, placement.lane(0), node), None, recvbuf, op=op, tag=tag)
+    else:
+        own = recvbuf if sendbuf is None else sendbuf
+        check_same_size(own, recvbuf)
+        reduce.run(local, own, None, op=op, root=0, tag=tag)
+    bcast.run(local, recvbuf, root=0, tag=tag)
+
+
+def phases(case: Case) -> Iterator[Phase]:
+    reduce, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("reduce", "outer", "bcast"))
+    placement, m, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.m, case.itemsize
+    yield [GroupCase(ranks, reduce, Case(len(ranks), m, itemsize=size, in_place=case.in_place)) for ranks in placement.nodes]
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes), m, itemsize=size, in_place=True))]
+    yield [GroupCase(ranks, bcast, Case(len(ranks), m, itemsize=size)) for ranks in placement.nodes]
+
+
+def fits(case: Case) -> str | None:
+    return commutative_only(case) or unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
+
+
+ALGORITHM = Algorithm(
+    operation="allreduce",
+    name="two_level",
+    run=allreduce_two_level,
+    parameters={"nodes": 1, "reduce": REDUCE, "outer": OUTER, "bcast": BCAST},
+    **phased_claims(phases, fits),
+)

@@ -1,0 +1,77 @@
+"""Barrier on two levels with a broadcast: a barrier on every node, one between nodes, and a broadcast on every node.
+
+First, the ranks of each node run a barrier. Then the first ranks of all nodes run a barrier. Finally, the first rank of each
+node releases the other ranks of the node by a broadcast of one byte (`bcast`). The barrier two_level runs a second barrier
+on each node instead.
+
+    p = 4, nodes of 2    start    on nodes    ranks 0, 2    broadcast    (ranks that a rank knows to have entered)
+    rank 0               0        01          0123          0123
+    rank 1               1        01          01            0123
+    rank 2               2        23          0123          0123
+    rank 3               3        23          23            0123
+
+Rounds   sum of the parts    Sent per rank   sum of the parts    Scratch   1 byte + parts
+Time     sum of the parts; the exact time is computed from the schedule
+Fits     any p; every rank has a node; cases that the parts support
+Best     nodes whose processes share a network port: only one process of each node uses the network, and the first
+         rank of a node does not wait for the others again
+Source   MPICH, src/mpi/coll/barrier/barrier_intra_smp.c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.intra.barrier import dissemination as barrier_dissemination
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.tools.blocks import scratch
+from collectives.tools.messages import TOKEN
+from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.protocol import Comm
+from collectives.tools.subset import Subset
+
+BARRIER, BCAST = barrier_dissemination.ALGORITHM, bcast_binomial.ALGORITHM
+
+
+def barrier_smp(
+    comm: Comm,
+    *,
+    nodes: Nodes = 1,
+    inner: Algorithm = BARRIER,
+    outer: Algorithm = BARRIER,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Return when every rank has entered the barrier."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "inner": inner, "outer": outer, "bcast": bcast}))
+    placement = placement_of(nodes, p)
+    node, index = placement.node[rank], placement.index[rank]
+    local = Subset(comm, placement.nodes[node], index)
+    inner.run(local, tag=tag)
+    if index == 0:
+        outer.run(Subset(comm, placement.lane(0), node), tag=tag)
+    bcast.run(local, scratch(TOKEN, 1), root=0, tag=tag)
+
+
+def phases(case: Case) -> Iterator[Phase]:
+    inner, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("inner", "outer", "bcast"))
+    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
+    yield [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
+    yield [GroupCase(ranks, bcast, Case(len(ranks), 1, itemsize=1)) for ranks in placement.nodes]
+
+
+def fits(case: Case) -> str | None:
+    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="smp",
+    run=barrier_smp,
+    parameters={"nodes": 1, "inner": BARRIER, "outer": BARRIER, "bcast": BCAST},
+    **phased_claims(phases, fits, lambda case, rank: 1),
+)

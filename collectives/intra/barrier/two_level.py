@@ -1,0 +1,69 @@
+"""Barrier on two levels: a barrier on every node, one between nodes, and a second one on every node.
+
+The parameter `nodes` is the number of ranks per node, or a list with the node of each rank. First, the ranks of each node
+run the barrier `inner`. Then the first ranks of all nodes run the barrier `outer`. Finally, the ranks of each node run
+`inner` again: the first rank enters it after `outer`, so no rank of the node returns before all ranks have entered.
+
+    p = 4, nodes of 2    start    on nodes    ranks 0, 2    on nodes     (ranks that a rank knows to have entered)
+    rank 0               0        01          0123          0123
+    rank 1               1        01          01            0123
+    rank 2               2        23          0123          0123
+    rank 3               3        23          23            0123
+
+Rounds   sum of the parts    Sent per rank   0 bytes    Scratch   none
+Time     sum of the parts; the exact time is computed from the schedule
+Fits     any p; every rank has a node; cases that `outer` and `inner` support
+Best     nodes whose processes share a network port: only one process of each node uses the network
+Source   Luo, Wu, Bosilca, Pei, Cao, Patinyasakdikul, Zhong, Dongarra, HAN: a Hierarchical AutotuNed Collective
+         Communication Framework, IEEE CLUSTER 2020, pages 23-34
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.intra.barrier import dissemination as barrier_dissemination
+from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.protocol import Comm
+from collectives.tools.subset import Subset
+
+DISSEMINATION = barrier_dissemination.ALGORITHM
+
+
+def barrier_two_level(
+    comm: Comm, *, nodes: Nodes = 1, outer: Algorithm = DISSEMINATION, inner: Algorithm = DISSEMINATION, tag: int = 0
+) -> None:
+    """Return when every rank has entered the barrier."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
+    placement = placement_of(nodes, p)
+    node, index = placement.node[rank], placement.index[rank]
+    local = Subset(comm, placement.nodes[node], index)
+    inner.run(local, tag=tag)
+    if index == 0:
+        outer.run(Subset(comm, placement.lane(0), node), tag=tag)
+    inner.run(local, tag=tag)
+
+
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
+    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
+    on_nodes = [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
+    yield on_nodes
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
+    yield on_nodes
+
+
+def fits(case: Case) -> str | None:
+    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
+
+
+ALGORITHM = Algorithm(
+    operation="barrier",
+    name="two_level",
+    run=barrier_two_level,
+    parameters={"nodes": 1, "outer": DISSEMINATION, "inner": DISSEMINATION},
+    **phased_claims(phases, fits),
+)

@@ -1,0 +1,49 @@
+"""Gather by a k-nomial tree: a rank joins the blocks of k-1 subtrees on each level, up to the root.
+
+Let v = rank - root (mod p). Rank v receives the blocks of the subtrees of v + 1, ..., v + k-1, then those of v + k, v + 2 k,
+..., as long as the added digit is below its lowest nonzero digit in base k. It sends them with its own block to its parent
+(`patterns.knomial`, `patterns.run_trees`).
+
+    p = 4, k = 3    start      1st        2nd        3rd         1 -> 0, 2 -> 0, 3 -> 0
+    v = 0           0...       01..       012.       0123
+    v = 1           .1..
+    v = 2           ..2.       ..2.
+    v = 3           ...3       ...3       ...3
+
+Rounds   (k-1) log_k p for powers of k    Sent per rank   m for each rank of its subtree
+         Scratch   its subtree's blocks
+Time     (k-1) log_k p t_s + (p-1) m t_w; for p a power of k, otherwise computed from the schedule
+Fits     any p; k >= 2; blocks of equal size
+Best     short blocks where a rank can receive several messages at once; with one port, k = 2 has the fewest rounds
+Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era, IEEE CLUSTER 2023,
+         doi:10.1109/CLUSTER52292.2023.00013 (derived from the summary in github.com/pmodels/mpich/pull/7177); Open
+         MPI's coll/tuned has the broadcast, with k = 4 by default
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.patterns.knomial import RADIX, full_blocks_time, full_rounds, knomial_tree, radix_too_small, tree_of
+from collectives.patterns.run_trees import PlacedTree, equal_gather, run_claims
+from collectives.tools.protocol import Buffer, Comm
+
+
+def gather_knomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, k: int = RADIX, tag: int = 0
+) -> None:
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
+    p = comm.Get_size()
+    ALGORITHM.check(Case(p, parameters={"k": k}))
+    equal_gather(comm, sendbuf, recvbuf, PlacedTree(knomial_tree(k), root, p), tag)
+
+
+ALGORITHM = Algorithm(
+    operation="gather",
+    name="knomial",
+    run=gather_knomial,
+    fits=radix_too_small,
+    closed_rounds=full_rounds,
+    closed_time=full_blocks_time,
+    parameters={"k": RADIX},
+    **run_claims(tree_of, up=True),
+)

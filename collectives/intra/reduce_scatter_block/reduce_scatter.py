@@ -1,0 +1,57 @@
+"""Reduce_scatter_block by reduce and scatter: rank 0 computes the whole result and scatters the blocks.
+
+The algorithm `reduce` leaves the result of all blocks on rank 0, which sends each rank its own by the algorithm `scatter`.
+In reduce_scatterv the second part is a scatterv, for which some tuning tables choose another algorithm.
+Operands are combined in the order that `reduce` uses.
+
+    p = 4     start    reduced    scattered       (both binomial: two rounds each; number of operands in each block)
+    rank 0    1111     4444       4...
+    rank 1    1111     1111       .4..
+    rank 2    1111     1111       ..4.
+    rank 3    1111     1111       ...4
+
+Rounds   sum of both parts    Sent per rank   sum of both parts
+         Scratch   sum of both parts; rank 0 an additional operand
+Time     sum of both parts; both binomial: 2 ceil(log2 p) t_s + (p ceil(log2 p) + p-1) m t_w + p ceil(log2 p) m c
+Fits     any p; cases that both parts support; blocks of equal size
+Bits     depend on the operands only
+Best     noncommutative ops, and as a baseline
+Source   Open MPI, ompi/mca/coll/base/coll_base_reduce_scatter_block.c: reduce_scatter_block_basic_linear
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatter import binomial as scatter_binomial
+from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
+from collectives.patterns.reductions import equal_blocks
+from collectives.tools.protocol import Buffer, Comm, Op
+
+REDUCE, SCATTER = reduce_binomial.ALGORITHM, scatter_binomial.ALGORITHM
+
+
+def reduce_scatter_block_reduce_scatter(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    scatter: Algorithm = SCATTER,
+    tag: int = 0,
+) -> None:
+    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatter": scatter}))
+    reduce_then_scatterv(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, reduce, scatter, tag)
+
+
+ALGORITHM = Algorithm(
+    operation="reduce_scatter_block",
+    name="reduce_scatter",
+    run=reduce_scatter_block_reduce_scatter,
+    parameters={"reduce": REDUCE, "scatter": SCATTER},
+    in_order=True,
+    **claims_by_rank_0(REDUCE, SCATTER),
+)

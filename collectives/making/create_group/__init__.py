@@ -1,1 +1,0 @@
-"""Agreeing on a communicator of some ranks."""

@@ -1,1 +1,0 @@
-"""Introducing two groups to each other through their leaders."""

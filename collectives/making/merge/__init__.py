@@ -1,1 +1,0 @@
-"""Agreeing on one communicator of two groups."""

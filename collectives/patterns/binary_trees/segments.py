@@ -1,0 +1,126 @@
+"""Broadcasts and reductions of segments down and up a binary tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.patterns.binary_trees.shapes import Shape, step_down
+from collectives.patterns.reductions import combine, operand, send_to_root
+from collectives.tools.blocks import Layout, copy_of, load, required, scratch, segments
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm, Op
+
+
+def send_segments(comm: Comm, shape: Shape, root: int, part: Callable[[int], tuple[Buffer, Layout]], tag: int) -> None:
+    """Broadcast down the tree; position 0 is the root. `part(v)` is the data that position v receives, and its segments."""
+    p = comm.Get_size()
+    v = (comm.Get_rank() - root) % p
+    parent, children = shape(v, p)
+    receives: dict[int, Buffer] = {}
+    sends: dict[int, tuple[int, Buffer]] = {}
+    if parent is not None:
+        buf, pieces = part(v)
+        receives = {step: pieces.block(buf, k) for step, k in _steps(step_down(shape, v, p), pieces)}
+    for child in children:
+        buf, pieces = part(child)
+        sends |= {step: (child, pieces.block(buf, k)) for step, k in _steps(step_down(shape, child, p), pieces)}
+    for step in sorted(receives.keys() | sends.keys()):
+        child, outgoing = sends.get(step, (0, None))
+        exchange(comm, outgoing, (root + child) % p, receives.get(step), (root + (parent or 0)) % p, tag)
+
+
+def _steps(first: int, pieces: Layout) -> Iterator[tuple[int, int]]:
+    return ((first + 2 * k, k) for k in range(pieces.p))
+
+
+def down_schedule(case: Case, shape: Shape, pieces: Callable[[int], Layout]) -> Iterator[Round]:
+    """The schedule of `send_segments`; `pieces(v)` are the segments that enter position v."""
+    p, steps = case.p, dict[int, list[Transfer]]()
+    for v in range(1, p if case.m else 1):
+        parent, layout = shape(v, p).parent, pieces(v)
+        assert parent is not None
+        for step, k in _steps(step_down(shape, v, p), layout):
+            if layout.size(k):
+                transfer = Transfer((case.root + parent) % p, (case.root + v) % p, layout.size(k) * case.itemsize)
+                steps.setdefault(step, []).append(transfer)
+    for step in sorted(steps):
+        yield steps[step]
+
+
+# Reductions ----------------------------------------------------------------------------------------------------------
+
+
+class Upward(NamedTuple):
+    """A reduction up a tree: the shape of the tree, the rank at position 0, and the rank at the top of the tree."""
+
+    shape: Shape
+    start: int
+    top: int
+
+
+def combine_segments(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    op: Op,
+    tree: Upward,
+    root: int,
+    segment_bytes: int,
+    tag: int,
+) -> None:
+    """Leave the result in the root's `recvbuf`; a received segment is the left operand, as in Open MPI."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    held = operand(sendbuf, recvbuf, rank, root)
+    v = (rank - tree.start) % p
+    parent, children = tree.shape(v, p)
+    if rank == root == tree.top:
+        held = required(recvbuf, "the root of a reduce")
+        load(held, sendbuf)
+    elif children:
+        held = copy_of(held)
+    pieces = segments(held.size, held.itemsize, segment_bytes)
+    spare = scratch(held, pieces.size(0)) if children else held
+    own = -step_down(tree.shape, v, p, reverse=True)
+    sends = dict(_steps(own, pieces)) if parent is not None else {}
+    receives = {
+        step: (child, k) for child in children for step, k in _steps(-step_down(tree.shape, child, p, reverse=True), pieces)
+    }
+    for step in sorted(receives.keys() | sends.keys()):
+        outgoing = pieces.block(held, sends[step]) if step in sends else None
+        child, k = receives.get(step, (0, None))
+        incoming = None if k is None else spare[0 : pieces.size(k)]
+        exchange(comm, outgoing, (tree.start + (parent or 0)) % p, incoming, (tree.start + child) % p, tag)
+        if k is not None and incoming is not None:
+            combine(op, incoming, pieces.block(held, k))
+    send_to_root(comm, held, recvbuf, tree.top, root, tag)
+
+
+def up_schedule(case: Case, tree: Upward, pieces: Layout) -> Iterator[Round]:
+    """The schedule of `combine_segments`."""
+    p, steps = case.p, dict[int, list[Transfer]]()
+    for v in range(p if case.m else 0):
+        parent = tree.shape(v, p).parent
+        if parent is not None:
+            for step, k in _steps(-step_down(tree.shape, v, p, reverse=True), pieces):
+                nbytes = pieces.size(k) * case.itemsize
+                transfer = Transfer((tree.start + v) % p, (tree.start + parent) % p, nbytes, nbytes)
+                steps.setdefault(step, []).append(transfer)
+    for step in sorted(steps):
+        yield steps[step]
+    if case.m and tree.top != case.root:
+        yield [Transfer(tree.top, case.root, case.m)]
+
+
+def up_scratch(case: Case, rank: int, tree: Upward, pieces: Layout) -> int:
+    """The scratch memory of `combine_segments`: a segment, and a vector unless the rank has a buffer for the result."""
+    if not tree.shape((rank - tree.start) % case.p, case.p).children:
+        return 0
+    return pieces.size(0) * case.itemsize + (0 if rank == case.root == tree.top else case.m)
+
+
+def up_sent(case: Case, rank: int, tree: Upward) -> int:
+    """Bytes that a rank sends: one vector; none at the top, unless it sends the result to the root."""
+    return case.m if rank != tree.top or rank != case.root else 0

@@ -1,0 +1,141 @@
+"""The blocks of an alltoall: a rank's block for itself, and copies of blocks that are exchanged in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from collectives.catalogue.algorithm import Case
+from collectives.tools.blocks import Layout, copy_of, cut, scratch
+from collectives.tools.messages import is_empty
+from collectives.tools.protocol import Buffer, Comm
+
+
+def copied(spare: Buffer, block: Buffer) -> Any:
+    """Copy a block to `spare`, so that the block can be overwritten by a receive."""
+    spare[0 : block.size] = block
+    return spare[0 : block.size]
+
+
+def copy_own_block(comm: Comm, own: Any, dest: Any, tag: int) -> None:
+    """Copy a rank's block for itself.
+
+    A block that is not a plain buffer goes through the communicator, which knows datatypes.
+    """
+    if is_plain(own) and is_plain(dest):
+        if own.size != dest.size:
+            raise ValueError(f"rank {comm.Get_rank()} sends {own.size} elements to itself but receives {dest.size}")
+        dest[0 : dest.size] = own
+    elif not is_empty(own):
+        comm.Sendrecv(own, comm.Get_rank(), tag, dest, comm.Get_rank(), tag)
+
+
+def is_plain(block: Any) -> bool:
+    """Whether a block is a one-dimensional array or a phantom, which slice assignment can copy."""
+    return hasattr(block, "size") and getattr(block, "ndim", 1) == 1
+
+
+def copies_for_others(blocks: Sequence[Any], rank: int) -> list[Any]:
+    """Copies of the blocks for other ranks in scratch memory, so that the blocks can be overwritten by receives."""
+    copies: list[Any] = []
+    for other, block in enumerate(blocks):
+        if other == rank or is_empty(block):
+            copies.append(None)
+        elif is_plain(block):
+            copies.append(copy_of(block))
+        else:
+            raise ValueError(
+                f"rank {rank} cannot exchange its block for rank {other} in place: it is not a plain one-dimensional buffer"
+            )
+    return copies
+
+
+def check_block_count(blocks: Sequence[Any], p: int) -> None:
+    """Raise ValueError unless there is one block for each of p ranks."""
+    if len(blocks) != p:
+        raise ValueError(f"there must be one block for each of the {p} ranks, but there are {len(blocks)}")
+
+
+def blocks_to_send(comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], tag: int) -> Sequence[Any]:
+    """Copy the rank's own block of an alltoallw and return the blocks to send; in place, copies of `recvblocks`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    check_block_count(recvblocks, p)
+    if sendblocks is None:
+        return copies_for_others(recvblocks, rank)
+    check_block_count(sendblocks, p)
+    copy_own_block(comm, sendblocks[rank], recvblocks[rank], tag)
+    return sendblocks
+
+
+def copies_scratch(case: Case, rank: int) -> int:
+    """Scratch of `blocks_to_send`."""
+    return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
+
+
+def sized_blocks(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    sendcounts: Sequence[int] | None,
+    recvcounts: Sequence[int],
+    sdispls: Sequence[int] | None,
+    rdispls: Sequence[int] | None,
+    tag: int,
+) -> tuple[list[Any], list[Any]]:
+    """Copy the rank's own block of an alltoallv, and return the blocks to send and the buffers of the blocks to receive.
+
+    In place, the blocks to send are copies of `recvbuf`.
+    """
+    p, rank = comm.Get_size(), comm.Get_rank()
+    places = cut(recvbuf, recvcounts, rdispls, p)
+    if sendbuf is None:
+        layout = Layout.of(recvcounts)
+        held = scratch(recvbuf, layout.size(0, p))
+        return [copied(layout.block(held, i), place) for i, place in enumerate(places)], places
+    blocks = cut(sendbuf, sendcounts, sdispls, p)
+    copy_own_block(comm, blocks[rank], places[rank], tag)
+    return blocks, places
+
+
+def sized_blocks_scratch(case: Case, rank: int) -> int:
+    """Scratch of `sized_blocks`."""
+    return sum(case.between(other, rank) for other in range(case.p)) if case.in_place else 0
+
+
+def set_aside(places: Sequence[Any], rank: int) -> Callable[[int], Any]:
+    """Return the blocks to send, in place, to ranks at alternating distances -1, 1, -2, 2, ...
+
+    In the round in which a rank sends to r-d it receives the block of r+d, which it sends one round later. So that block is
+    copied to spare memory when the one before it is sent.
+    """
+    p = len(places)
+    sizes = (place.size for other, place in enumerate(places) if other != rank)
+    spare = scratch(places[0], max(sizes, default=0))
+    kept: list[Any] = [None]
+
+    def outgoing(to: int) -> Any:
+        distance = (rank - to) % p
+        if distance <= p - distance and kept[0] is None:
+            opposite = (rank + distance) % p
+            if opposite == to:
+                return copied(spare, places[to])
+            kept[0] = copied(spare, places[opposite])
+            return places[to]
+        block, kept[0] = kept[0], None
+        return block
+
+    return outgoing
+
+
+def largest_scratch(case: Case, rank: int) -> int:
+    """Scratch of `set_aside`: the largest block from another rank, if in place."""
+    if not case.in_place:
+        return 0
+    return max((case.between(other, rank) for other in range(case.p) if other != rank), default=0)
+
+
+def sent_to_others(case: Case, rank: int) -> int:
+    """Bytes that a rank sends if each block is sent once."""
+    if case.traffic is None:
+        return (case.p - 1) * case.m
+    return (sum(case.traffic[rank]) - case.traffic[rank][rank]) * case.itemsize

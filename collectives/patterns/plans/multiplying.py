@@ -1,0 +1,99 @@
+"""Recursive multiplying: exchanges in groups of up to k ranks instead of pairs; shared by allgather and allreduce.
+
+Let j k^d with 1 <= j < k be the largest such number that is at most p. That number of ranks remain, and the other ranks are
+folded (`folding`): there are fewer than k^d of them, so each has a separate neighbor that remains. The indices of the
+remaining ranks are numbers with d digits in base k and a highest digit below j. In a phase of width w = 1, k, k^2, ... the
+ranks exchange data whose indices differ only in the digit of value w. In step i = 1, 2, ... of the phase a rank sends to the
+rank whose digit is larger by i, and receives from the rank whose digit is smaller by i, cyclically.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from collectives.catalogue.algorithm import Case
+from collectives.patterns.folding import Fold
+from collectives.patterns.plans.block_plans import BlockExchange
+
+RADIX = 4
+"""Default of k, the largest number of ranks in a group."""
+
+
+class DigitExchange(NamedTuple):
+    """An exchange between the `size` indices that differ in the digit of value `width`."""
+
+    width: int
+    size: int
+
+    def peer(self, index: int, shift: int) -> int:
+        """The index in the same group whose digit differs by `shift`, cyclically.
+
+        >>> [DigitExchange(2, 3).peer(index, 1) for index in range(6)]
+        [2, 3, 4, 5, 0, 1]
+        """
+        digit = index // self.width % self.size
+        return index + ((digit + shift) % self.size - digit) * self.width
+
+
+def radix_of(case: Case) -> int:
+    """The parameter k of a case."""
+    return int(case.parameters.get("k", RADIX))
+
+
+def radix_too_small(case: Case) -> str | None:
+    """`fits` of an algorithm with a parameter k of at least 2."""
+    return None if radix_of(case) >= 2 else f"k = {radix_of(case)} is less than 2"
+
+
+def phases(p: int, k: int) -> list[DigitExchange]:
+    """The phases of p ranks; the product of their sizes is the number of ranks that remain.
+
+    >>> phases(13, 3), phases(1, 4)
+    ([DigitExchange(width=1, size=3), DigitExchange(width=3, size=3)], [])
+    >>> phases(8, 4)
+    [DigitExchange(width=1, size=4), DigitExchange(width=4, size=2)]
+    """
+    result, width = [], 1
+    while width * 2 <= p:
+        size = min(k, p // width)
+        result.append(DigitExchange(width, size))
+        width *= size
+    return result
+
+
+def folded(p: int, k: int) -> Fold:
+    """The ranks that remain, and their neighbors."""
+    last = [DigitExchange(1, 1), *phases(p, k)][-1]
+    return Fold(p, core=last.width * last.size)
+
+
+def multiplying_steps(p: int, k: int, rank: int) -> list[BlockExchange]:
+    """The steps of a rank in an allgather (`block_plans`); the blocks of a message belong to consecutive ranks.
+
+    >>> [(step.dest, step.sent, step.received) for step in multiplying_steps(3, 3, 0)]
+    [(0, (), ()), (1, (0,), (2,)), (2, (0,), (1,)), (0, (), ())]
+    """
+    return list(_steps(p, phases(p, k), folded(p, k), rank))
+
+
+def _steps(p: int, stages: list[DigitExchange], fold: Fold, rank: int) -> Iterator[BlockExchange]:
+    neighbor, stays, index = fold.neighbor(rank), fold.stays(rank), fold.index(rank)
+    idle = BlockExchange(rank, (), rank, ())
+    others = tuple(block for block in range(p) if block != (rank if not stays else neighbor))
+    if neighbor is None:
+        yield idle
+    else:
+        yield BlockExchange(neighbor, (), neighbor, (neighbor,)) if stays else BlockExchange(neighbor, (rank,), neighbor, ())
+    for phase in stages:
+        for shift in range(1, phase.size):
+            if not stays:
+                yield idle
+                continue
+            dest, source = phase.peer(index, shift), phase.peer(index, -shift)
+            own, theirs = (tuple(range(*fold.ranks(v - v % phase.width, phase.width))) for v in (index, source))
+            yield BlockExchange(fold.rank(dest), own, fold.rank(source), theirs)
+    if neighbor is None:
+        yield idle
+    else:
+        yield BlockExchange(neighbor, others, neighbor, ()) if stays else BlockExchange(neighbor, (), neighbor, others)

@@ -1,0 +1,114 @@
+"""Whole messages up and down the trees of `run_trees`: shared code of broadcasts and reductions.
+
+For a noncommutative op, rank 0 is at position 0 of the tree, so that operands are combined in rank order. The rank at the
+root of the tree then sends the result to the root of the call, if these are different ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypedDict
+
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.schedule import Round, Rounds, Transfer
+from collectives.patterns.reductions import join, operand, send_to_root
+from collectives.patterns.run_trees import PlacedTree, RunTree
+from collectives.tools.blocks import copy_of, load, required, scratch
+from collectives.tools.messages import receive, send
+from collectives.tools.protocol import Buffer, Comm, Op
+
+
+class DownClaims(TypedDict):
+    """Claims of a broadcast: schedule and bytes sent. The algorithm adds rounds and time."""
+
+    schedule: Callable[[Case], Rounds]
+    closed_sent: Callable[[Case, int], int]
+
+
+class UpClaims(DownClaims):
+    """Claims of a reduction: schedule, bytes sent and scratch memory. The algorithm adds rounds and time."""
+
+    scratch: Callable[[Case, int], int]
+
+
+def send_down(comm: Comm, buf: Buffer, tree: PlacedTree, tag: int) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    node = tree.node(comm.Get_rank())
+    if node.parent is not None:
+        receive(comm, buf, tree.rank(node.parent), tag)
+    for child in node.children:
+        send(comm, buf, tree.rank(child.position), tag)
+
+
+def ordered_root(tree: RunTree, root: int, p: int, *, commutative: bool) -> int:
+    """The rank at the root of the tree: the root of the call; for a noncommutative op, the rank `tree.root(p)`.
+
+    With a noncommutative op, each position of the tree is the rank of the same number, so operands are in rank order.
+    """
+    return root if commutative else tree.root(p)
+
+
+def combine_up(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, op: Op, tree: RunTree, root: int, tag: int
+) -> None:
+    """Leave the result in the root's `recvbuf`."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    held = operand(sendbuf, recvbuf, rank, root)
+    top = ordered_root(tree, root, p, commutative=op.Is_commutative())
+    placed = PlacedTree(tree, top, p)
+    node, position = placed.node(rank), (rank - placed.start) % p
+    if rank == root == top:
+        held = required(recvbuf, "the root of a reduce")
+        load(held, sendbuf)
+    elif node.children:
+        held = copy_of(held)
+    if node.children:
+        spare = scratch(held, held.size)
+        for child in reversed(node.children):
+            receive(comm, spare, placed.rank(child.position), tag)
+            join(op, held, spare, other_is_left=child.position < position)
+    if node.parent is not None:
+        send(comm, held, placed.rank(node.parent), tag)
+    send_to_root(comm, held, recvbuf, top, root, tag)
+
+
+def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:
+    """The schedule and the bytes sent of `send_down`."""
+
+    def schedule(case: Case) -> Iterator[Round]:
+        tree = PlacedTree(tree_of(case), case.root, case.p)
+        for parent, child in tree.edges() if case.m else ():
+            yield [Transfer(tree.rank(parent), tree.rank(child.position), case.m)]
+
+    def sent(case: Case, rank: int) -> int:
+        return len(PlacedTree(tree_of(case), case.root, case.p).node(rank).children) * case.m
+
+    return DownClaims(schedule=schedule, closed_sent=sent)
+
+
+def up_claims(tree_of: Callable[[Case], RunTree]) -> UpClaims:
+    """The schedule, scratch and bytes sent of `combine_up`."""
+
+    def schedule(case: Case) -> Iterator[Round]:
+        top = top_of(tree_of(case), case)
+        tree = PlacedTree(tree_of(case), top, case.p)
+        for parent, child in reversed(list(tree.edges())) if case.m else ():
+            yield [Transfer(tree.rank(child.position), tree.rank(parent), case.m, case.m)]
+        if case.m and top != case.root:
+            yield [Transfer(top, case.root, case.m)]
+
+    def scratch_bytes(case: Case, rank: int) -> int:
+        top = top_of(tree_of(case), case)
+        if not PlacedTree(tree_of(case), top, case.p).node(rank).children:
+            return 0
+        return case.m if rank == case.root == top else 2 * case.m
+
+    def sent(case: Case, rank: int) -> int:
+        return case.m if rank != top_of(tree_of(case), case) or rank != case.root else 0
+
+    return UpClaims(schedule=schedule, scratch=scratch_bytes, closed_sent=sent)
+
+
+def top_of(tree: RunTree, case: Case) -> int:
+    """The rank at the root of the tree in a case; see `ordered_root`."""
+    return ordered_root(tree, case.root, case.p, commutative=case.commutative)

@@ -1,0 +1,41 @@
+"""Schedules as data: import, verify, run and export.
+
+schedule        Schedule: the steps of every rank
+step            Step, Range: one operation, with buffer ranges and dependencies
+errors          InvalidScheduleError
+recording       derive a schedule from an algorithm's code
+recorder        the objects that the code receives while it is recorded
+independent     steps whose order depends on timing
+contracts       what an operation demands of the outputs
+contract_files  what each rank must end with, in a JSON file
+matching        execute a schedule without data: which messages match, and which steps never end
+causality       which steps are ordered
+contents        symbolic contents of buffers
+verification    find faults
+races           unordered steps that access the same bytes
+content_faults  wrong contents of outputs
+faults          Fault
+running         the algorithm of a schedule, and its exact claims
+formats         load and save files
+json_format     schedules in JSON
+goal            read GOAL, the text format of LogGOPSim
+goal_writing    write GOAL
+msccl           read the XML of MSCCL
+msccl_writing   write the XML of MSCCL
+msccl_xml       parse the XML of MSCCL
+"""
+
+from __future__ import annotations
+
+from collectives.schedules.errors import InvalidScheduleError
+from collectives.schedules.faults import Fault
+from collectives.schedules.formats import load, save
+from collectives.schedules.recording import record
+from collectives.schedules.running.execution import algorithm
+from collectives.schedules.schedule import Schedule, provide
+from collectives.schedules.step import Range, Step
+from collectives.schedules.verification import verify
+
+__all__ = ["Fault", "InvalidScheduleError", "Range", "Schedule", "Step", "load", "record"]
+
+provide(algorithm=algorithm, save=save, verify=verify)

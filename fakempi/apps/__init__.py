@@ -1,0 +1,1 @@
+"""Programs for people: command line, pytest plugin, notebook, course, tour, terminal viewer, comparison."""

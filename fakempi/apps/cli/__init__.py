@@ -1,0 +1,34 @@
+"""The command `fakempi`, also `python -m fakempi`. The only package that prints.
+
+main            parses the arguments, runs the command, returns its exit code
+parser          options of every command
+help_texts      examples, exit codes and cost models for `--help`
+console         standard output as a rich console
+running         fakempi run: a script on every rank, its exit code, its failure report
+mpirun          fakempi mpirun: the options of mpirun and mpiexec
+interrupts      Ctrl-C and the time limit while a script runs
+checking        fakempi check: a script in all schedules
+viewing         fakempi view: views of a trace
+extras          -i and --figure, which need optional packages
+replaying       fakempi view --what replay: animation with keys
+keyboard        single key presses
+paging          output that is higher than the terminal
+listing         fakempi list: the catalogue
+comparing       fakempi compare: algorithms of one operation
+tables          tables and plots of a comparison
+workers         worker processes of a comparison
+tuning          fakempi tune: rules for Open MPI and MPICH
+verifying       fakempi verify: results and claims of an algorithm
+schedules       fakempi schedule: schedules of files and of algorithms
+machines        fakempi calibrate, and agreement with measured times
+explaining      fakempi explain: kinds of findings
+learning        fakempi learn: exercises
+learn_options   options of fakempi learn
+learn_screen    layout of a verdict and of an exercise
+learn_loop      watches the exercise files and reads keys
+touring         fakempi tour: short programs, shown and run
+"""
+
+from fakempi.apps.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,220 @@
+"""`fakempi compare`: compare the algorithms of an operation, as tables, plots, CSV and JSON."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from collectives import Case
+from collectives.distributions import DISTRIBUTIONS
+from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED, counted_case
+from collectives.trials.counts import read_counts
+from fakempi.apps.cli.console import console
+from fakempi.apps.cli.extras import check_figure, compare_figure
+from fakempi.apps.cli.listing import operation_of
+from fakempi.apps.cli.machines.validating import show_agreement
+from fakempi.apps.cli.tables import bits_table, chart_of, ranks_text, show
+from fakempi.apps.cli.workers import workers
+from fakempi.apps.compare.bits import MAX_RANKS, bits_rows, is_reduction
+from fakempi.apps.compare.measurements import Measurements, read_measurements
+from fakempi.apps.compare.rows import rows, to_csv, to_json
+from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, contenders, sweep
+from fakempi.apps.compare.timing import claims_hold
+from fakempi.apps.emulator import Emulator
+from fakempi.core import options as parse
+
+SECONDS_PER_MESSAGE = 1e-5
+"""Approximate time to emulate a message; evaluating a formula takes about a twentieth of that."""
+
+
+MAX_MESSAGES = 1_500_000
+"""Algorithms that send more messages are skipped unless requested by name; half of it for algorithms without a schedule.
+
+65,536 ranks send 1,048,576 messages in 16 rounds. A linear alltoall on 1,024 ranks sends as many, takes a minute, and is
+skipped.
+"""
+
+
+class TableSpec(NamedTuple):
+    """The columns of one table: every number of ranks with every size, or a file of block sizes."""
+
+    ranks: list[tuple[int, int]]
+    sizes: list[int]
+    distribution: tuple[str, Any] | None = None
+    counts: tuple[str, Any] | None = None
+
+
+def compare(options: Namespace) -> int:
+    """Print a table, and a plot if there are several columns, per distribution and number of ranks; returns 0."""
+    kind, operation = operation_of(options.operation)
+    if kind not in ("intra", "inter", "split"):
+        reasons = {"comm_creation": "creates communicators", "files": "accesses files"}
+        reason = reasons.get(kind, "is part of other algorithms")
+        raise parse.usage_error(f"{options.operation} {reason} and cannot be compared; fakempi list shows its algorithms.")
+    if options.bits:
+        return _compare_bits(options, kind, operation)
+    _check_files(options)
+    measurements = read_measurements(options.measured, operation, kind, options.placement) if options.measured else None
+    if measurements:
+        options.cost = measurements.placed(options.cost)
+    requested = parse.algorithm_names(options.algorithms or (",".join(measurements.algorithms) if measurements else ""))
+    among = contenders(operation, kind, requested, parse.cost_model(options.cost).linear)
+    if options.default and kind != "split":
+        among.append(DEFAULT)
+    if measurements:
+        measurements = measurements.renamed(
+            {_measured_name(*request): contender.label for request, contender in zip(requested, among, strict=False)}
+        )
+    if options.counts:
+        specs = list(_table_of_counts(options, operation, kind))
+    else:
+        specs = list(_tables_by_size(options, operation, kind, measurements))
+    width = _figure_width(options, specs)
+    out, sweeps, charts = console(), [], []
+    with workers(options.jobs, *_work_estimate(options, specs, len(among))) as executor:
+        for spec in specs:
+            settings = {"cost": options.cost, "kind": kind, "measure": options.measure, "executor": executor}
+            settings["max_messages"] = None if options.algorithms or options.measure else MAX_MESSAGES
+            sweeps.append(_run_sweep(operation, spec, among, {**settings, "timing": options.timing}))
+            charts.append(chart_of(sweeps[-1], len(spec.sizes) > 1, options, measurements))
+            if "-" not in (options.csv, options.json):
+                if len(sweeps) > 1:
+                    out.print()
+                show(out, sweeps[-1], charts[-1], options, measurements)
+    if measurements and "-" not in (options.csv, options.json):
+        show_agreement(out, sweeps, measurements, options.cost)
+    for path, write in ((options.csv, to_csv), (options.json, to_json)):
+        if path == "-":
+            sys.stdout.write(write(rows(*sweeps)))
+        elif path:
+            Path(path).write_text(write(rows(*sweeps)), encoding="utf-8")
+    if options.figure:
+        compare_figure(charts, options, width)
+    return 0
+
+
+def _figure_width(options: Namespace, specs: Sequence[TableSpec]) -> float:
+    """Return the width of the figure in inches, or 0 without a figure; raises an error before anything is timed."""
+    if options.figure and all(len(spec.ranks) * len(spec.sizes) < 2 for spec in specs):
+        raise parse.usage_error(
+            "--figure draws curves: give several sizes or numbers of ranks, such as --bytes 8..1M or -n 2..64."
+        )
+    return check_figure(options) if options.figure else 0.0
+
+
+def _compare_bits(options: Namespace, kind: str, operation: str) -> int:
+    """Print what the bits of a reduction depend on; returns 0."""
+    if not is_reduction(kind, operation):
+        names = "allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block or scan"
+        raise parse.usage_error(f"--bits: {options.operation} does not combine operands; use --bits with {names}.")
+    p, q = parse.groups(options.ranks or ("3+3" if kind == "inter" else "8"))[0]
+    if p + q > MAX_RANKS:
+        raise parse.usage_error(f"--bits shows the order of the operands on at most {MAX_RANKS} ranks, but -n is {p + q}.")
+    among = contenders(operation, kind, parse.algorithm_names(options.algorithms or ""))
+    with Emulator() as emulator:
+        rows = list(bits_rows(among, emulator, p, q))
+    for part in bits_table(options.operation, rows, f"{p}+{q}" if q else str(p)):
+        console().print(part)
+    return 0
+
+
+def _check_files(options: Namespace) -> None:
+    """Raise an error before anything is timed if an output file cannot be written."""
+    if options.csv == options.json == "-":
+        raise parse.usage_error("--csv - and --json - cannot both use standard output: write one of them to a file.")
+    for path in (options.csv, options.json):
+        if path and path != "-" and not Path(path).absolute().parent.is_dir():
+            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+
+
+def _measured_name(algorithm: Any, parameters: Mapping[str, Any]) -> str:
+    """Return an algorithm's name as `python -m collectives.measure` writes it: for a file, its path."""
+    values = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{algorithm}({values})" if values else str(algorithm)
+
+
+def _table_of_counts(options: Namespace, operation: str, kind: str) -> Iterator[TableSpec]:
+    """Yield the table for a file of block sizes."""
+    if options.bytes or options.distribution:
+        raise parse.usage_error("--counts sets the block sizes: omit --bytes and --distribution.")
+    try:
+        lists = read_counts(options.counts)
+        case = counted_case(operation, lists, 2 if kind == "inter" else 1)
+    except ValueError as error:
+        raise parse.usage_error(str(error)) from None
+    if options.ranks and parse.groups(options.ranks) != [(case.p, case.q)]:
+        raise parse.usage_error(f"{options.counts} has counts for {ranks_text(case)}, but -n is {options.ranks}.")
+    yield TableSpec([(case.p, case.q)], [0], counts=(Path(options.counts).name, lists))
+
+
+def _tables_by_size(options: Namespace, operation: str, kind: str, measurements: Measurements | None) -> Iterator[TableSpec]:
+    """Yield one table over sizes per number of ranks, or, if there are fewer sizes, one table over the ranks per size.
+
+    Options that are not given have the values of the measurements, if there are measurements.
+    """
+    ranks = parse.groups(options.ranks or "16") if options.ranks or not measurements else measurements.ranks
+    sizes = parse.sizes(options.bytes or "1k") if options.bytes or not measurements else measurements.sizes
+    if operation in UNSIZED:
+        sizes = sizes[:1]
+    for p, q in ranks:
+        if kind == "inter" and not q:
+            raise parse.usage_error(f"{options.operation} is between two groups: use -n {p}+{p} instead of -n {p}.")
+        if kind != "inter" and q:
+            raise parse.usage_error(
+                f"{operation} is within one group: use -n {p + q} instead of -n {p}+{q}, or inter:{operation}."
+            )
+    for distribution in _distributions(operation, options.distribution, measurements):
+        if len(sizes) == 1 or len(sizes) < len(ranks):
+            yield from (TableSpec(ranks, [size], distribution) for size in sizes)
+        else:
+            yield from (TableSpec([pair], sizes, distribution) for pair in ranks)
+
+
+def _distributions(
+    operation: str, requested: str | None, measurements: Measurements | None
+) -> Iterator[tuple[str, Any] | None]:
+    if operation not in (*UNEVEN, *PAIRED):
+        if requested:
+            raise parse.usage_error(
+                f"{operation} has blocks of one size: --distribution is for {', '.join((*UNEVEN, *PAIRED))}."
+            )
+        yield None
+        return
+    names = requested.split(",") if requested else measurements.distributions if measurements else ["regular"]
+    for name in list(DISTRIBUTIONS) if requested == "all" else [name.strip() for name in names]:
+        if name not in DISTRIBUTIONS and measurements and not requested:
+            raise parse.usage_error(
+                f"{measurements.path} contains measurements with the block sizes of {name}. Add this option: --counts {name}"
+            )
+        if name not in DISTRIBUTIONS:
+            raise parse.unknown_name("distribution", name, [*DISTRIBUTIONS, "all"])
+        yield name, DISTRIBUTIONS[name]
+
+
+def _work_estimate(options: Namespace, specs: Sequence[TableSpec], algorithms: int) -> tuple[int, float]:
+    """Return the number of times to compute, and a rough estimate in seconds, with up to p messages per rank."""
+    emulated = options.measure or not claims_hold(parse.cost_model(options.cost))
+    columns = [sum(pair) for spec in specs for pair in spec.ranks for _ in spec.sizes]
+    seconds = sum(ranks**2 for ranks in columns) * SECONDS_PER_MESSAGE * (1 if emulated else 0.05)
+    return algorithms * len(columns), algorithms * seconds
+
+
+def _run_sweep(operation: str, spec: TableSpec, among: list[Contender], settings: dict[str, Any]) -> Sweep:
+    """Compute all times of one table, with a transient progress bar."""
+    screen = Console(stderr=True, highlight=False)
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("", total=len(among) * len(spec.ranks) * len(spec.sizes), completed=-1)
+
+        def report(label: str, case: Case) -> None:
+            progress.update(bar, advance=1, description=f"{label}, {ranks_text(case)}")
+
+        return sweep(
+            operation, *spec[:2], among=among, distribution=spec.distribution, counts=spec.counts, report=report, **settings
+        )

@@ -1,0 +1,99 @@
+"""Features with an optional package: `-i`, the terminal viewer (textual), and `--figure`, figures (matplotlib)."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fakempi.core import options as parse
+from fakempi.trace.columns import Columns
+from fakempi.view.comparison import Chart
+
+FORMATS = (".svg", ".pdf", ".png")
+_NAMED = {"one": 3.5, "two": 7.16}
+_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+
+
+def terminal_viewer() -> Callable[[Any, str], None]:
+    """Return a function that shows a trace under a title until the user quits.
+
+    Raises an error if textual is not installed. Callers check this before a run, so that the run is not wasted.
+    """
+    try:
+        from fakempi.apps.tui.app import browse  # textual is optional, and slow to import
+    except ImportError as error:
+        raise parse.usage_error(
+            "-i needs the package textual, which is not installed. To install it, run: pip install 'fakempi[tui]'"
+        ) from error
+    return browse
+
+
+def check_figure(options: Namespace) -> float:
+    """Return the width of the figure in inches; raises an error if the figure cannot be made or written."""
+    path = Path(options.figure)
+    if path.suffix not in FORMATS:
+        raise parse.usage_error(f"--figure {path}: the file's name must end in .svg, .pdf or .png.")
+    if not path.absolute().parent.is_dir():
+        raise parse.usage_error(f"{path} cannot be written: there is no directory {path.parent}.")
+    width = _width(options.figure_width)
+    try:
+        from fakempi.view.figure.canvas import styled  # matplotlib is optional, and slow to import
+    except ImportError as error:
+        raise parse.usage_error(
+            "--figure needs the package matplotlib, which is not installed. To install it, run: pip install 'fakempi[plot]'"
+        ) from error
+    try:
+        with styled(options.figure_style):
+            return width
+    except OSError:
+        raise parse.usage_error(
+            f"--figure-style {options.figure_style}: there is no such file, and matplotlib has no such style."
+        ) from None
+
+
+def _width(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(in|cm|mm|pt)", text)
+    width = _NAMED.get(text) or (float(found[1]) * _UNITS[found[2]] if found else 0.0)
+    if not 1.5 <= width <= 40:
+        raise parse.usage_error(f"--figure-width {text}: use one, two, or a width from 1.5in to 40in, such as 12cm.")
+    return width
+
+
+def compare_figure(charts: Sequence[Chart], options: Namespace, width: float) -> None:
+    """Write the figure of a comparison, with one panel per table that has two or more points."""
+    from fakempi.view.figure.canvas import write
+    from fakempi.view.figure.comparison import comparison_figure
+
+    panels = [chart for chart in charts if chart.plottable()]
+    if not panels:
+        raise parse.usage_error(
+            "--figure: there is nothing to draw, because all times are 0 or all algorithms reject the cases."
+        )
+    write(comparison_figure(panels, width=width, style=options.figure_style), Path(options.figure), options.figure_style)
+
+
+def view_figure(
+    traces: Sequence[Columns], names: Sequence[str], titles: Sequence[str], options: Namespace, width: float
+) -> None:
+    """Write the figure of a run, or of the timelines of two runs."""
+    from fakempi.view.figure.canvas import write
+    from fakempi.view.figure.run import VIEWS, run_figure
+
+    for name in names:
+        if name not in VIEWS:
+            raise parse.usage_error(
+                f"--figure does not draw {name}, only {', '.join(VIEWS)}. For example: --what {','.join(VIEWS[:2])}"
+            )
+    made = run_figure(
+        traces,
+        names,
+        width=width,
+        titles=titles if len(traces) > 1 else [""],
+        ranks=parse.ranks(options.ranks, traces[0].ranks) if options.ranks else None,
+        window=parse.window(options.window, traces[0].time) if options.window else None,
+        style=options.figure_style,
+    )
+    write(made, Path(options.figure), options.figure_style)

@@ -1,0 +1,288 @@
+"""Texts below the options in `fakempi COMMAND --help`: examples, exit codes, cost models."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fakempi.core.options import MODELS
+
+WIDTH = 79
+COMMON = ("eager_limit", "duplex", "ports", "compute_per_byte", "files")
+"""Parameters of nearly every cost model, explained once."""
+
+COST_EXAMPLES = """\
+examples of --cost:
+  hockney:t_s=1e-6,t_w=1e-9,eager_limit=64k
+  hockney:eager_limit=0                       every send waits for its receive
+  two_level:ranks_per_node=32,inter.t_s=2e-6
+  torus:shape=8x8x8,ranks_per_node=4
+  cori:ranks_per_node=32
+  cluster.toml                                written by fakempi calibrate
+  cluster.toml:ranks_per_node=32              with another placement
+  './tree.py:Tree(arity=4)'                   a CostModel that a file defines
+  'package.module:Tree(arity=4)'              a CostModel in an installed module
+"""
+
+
+def cost_models() -> str:
+    """Return the section on `--cost`: every name in the table of models, with its parameters and their defaults."""
+    lines = ["cost models (--cost NAME:PARAMETER=VALUE,...); times in seconds, t_w in seconds", "per byte:"]
+    machines = {name: model for name, model in MODELS.items() if inspect.isfunction(model)}  # the others are classes
+    for name, model in MODELS.items():
+        if name not in machines:
+            lines += _entry(name, model)
+    lines += ["  most models also take:"]
+    common = {
+        "eager_limit": "messages of at most this many bytes do not wait for their receive (default 64k)",
+        "duplex": "false: a process cannot send and receive at the same time",
+        "ports": "messages that a process can send, or receive, at the same time (default 1)",
+        "compute_per_byte": "cost of a reduction, per byte (default 0)",
+        "files": "a file server: files.t_s, files.t_w, files.ports (default: file access takes no time)",
+    }
+    for name in COMMON:
+        lines += _paragraph(f"{name}: {common[name]}", indent=4)
+    lines += _paragraph(
+        "machines: two_level with the values of a machine (mostly estimates); they also take two_level's parameters:",
+        indent=2,
+    )
+    for name, model in machines.items():
+        lines += _entry(name, model)
+    return "\n".join(lines) + "\n\n" + COST_EXAMPLES
+
+
+def _entry(name: str, model: Callable[..., Any]) -> Iterator[str]:
+    """Yield the lines on a model: the first sentence of its docstring, then its parameters."""
+    sentence = re.split(r"\.(?:\s|$)", inspect.getdoc(model) or "")[0].replace("`", "")
+    sentence = " ".join(re.sub(r" \([A-Z][^)]*\d{4}[^)]*\)", "", sentence).split())
+    yield from _paragraph(f"{name}: {sentence}", indent=2)
+    values = [
+        _parameter(parameter) for parameter in inspect.signature(model).parameters.values() if parameter.name not in COMMON
+    ]
+    if values := [value for value in values if value]:
+        yield from _paragraph(", ".join(values), indent=6, hang=0)
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    """Return `name=default` as it can be typed, or an empty text for `**options`."""
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return ""
+    if parameter.name in ("intra", "inter"):
+        return f"{parameter.name}.t_s, {parameter.name}.t_w"
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        return f"{parameter.name} (required)"
+    values = default if isinstance(default, tuple) else (default,)
+    return (
+        f"{parameter.name}={'x'.join(f'{value:g}' if isinstance(value, float) else str(value).lower() for value in values)}"
+    )
+
+
+def _paragraph(text: str, indent: int, hang: int = 4) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + hang), break_on_hyphens=False
+    )
+
+
+MAIN = """\
+examples:
+  fakempi tour                                  a tour of the main features
+  fakempi learn                                 an MPI course with exercises
+  fakempi run -n 64 work.py input.dat           run an unmodified mpi4py script
+  fakempi list allgather                        algorithms, claims, sources
+  fakempi compare bcast -n 2..64 --bytes 64k    compare algorithms
+  fakempi verify ./knomial.py                   check an algorithm in a file
+  fakempi schedule verify ring.xml              check a schedule (MSCCL, GOAL)
+
+fakempi COMMAND --help shows the options of a command, with examples.
+"""
+
+RUN = """\
+examples:
+  fakempi run -n 4 work.py input.dat     instead of mpiexec -n 4 python work.py
+  fakempi run -n 1000 -m package.module  run a module
+  fakempi run -n 8 --prefix work.py      print the rank before each line
+  fakempi run -n 8 --seed 3 work.py      break ties between ranks differently
+  fakempi run -n 8 --cost hockney:eager_limit=0 work.py
+                                         test whether it relies on buffering
+  fakempi run -n 8 --cpu-scale 1 work.py include measured CPU time
+  fakempi run -n 4 --processes work.py   run each rank in a process
+  fakempi run -n 4 --debug 1 work.py     run rank 1 under pdb, in a process
+  fakempi run -n 8 --timeout 60 work.py  stop after 60 s; show where ranks are
+  fakempi run -n 64 --algorithms mpich,allgather=ring work.py
+  fakempi run -n 64 --algorithms 'bcast=./knomial.py(k=3)' work.py
+                                         use an algorithm that a file defines
+  fakempi run -n 16 --trace t.json work.py && fakempi view t.json
+
+In the script, mpi4py is the emulator, even if the real mpi4py is installed.
+Each rank has a copy of the script's modules and of the installed packages that
+import mpi4py when they are imported. Packages with compiled modules are shared.
+--share NAME and --private NAME override this for a package. With --processes
+each rank is a process: it has its own modules, compiled ones too, and its own
+signal handlers. Results and modeled times are the same; each call takes longer.
+
+Errors that do not stop the run (findings) are listed at the end.
+
+exit code: as mpiexec's, the bitwise or of all ranks' exit codes, or Abort's
+error code; 1 after an exception or a deadlock; 3 for findings with --strict;
+124 after a timeout; 130 after Ctrl-C.
+
+"""
+
+CHECK = """\
+examples:
+  fakempi check -n 4 work.py                 all schedules, at most 1000 runs
+  fakempi check -n 4 --runs 20000 --seconds 60 work.py --size 8
+  fakempi check -n 4 --jobs 8 work.py        worker processes; the same result
+  fakempi check -n 4 --html why.html work.py failing and passing schedule
+  fakempi check -n 3 --first --traces race work.py
+  fakempi view race.fails.json race.passes.json
+  fakempi run -n 4 --schedule z:0.0.2.1 work.py       replay a schedule
+
+The search varies what MPI leaves open, such as which message a receive from any
+source takes, which requests Waitany, Waitsome and Testany return, whether a
+test succeeds, whether sends wait for their receives. Findings are failures.
+The script's output is not shown.
+
+exit code: 0 if the search covered all schedules and none fails; 1 if one fails;
+4 if none of the schedules that ran fails, but the search did not cover all;
+2 for a usage error.
+"""
+
+LIST = """\
+examples:
+  fakempi list                   all operations and their algorithms
+  fakempi list allgather         the algorithms with their claims and sources
+  fakempi list inter:allgather   algorithms between two groups
+  fakempi list ./knomial.py      the algorithm that a file defines as ALGORITHM
+"""
+
+VIEW = """\
+examples:
+  fakempi run -n 16 --trace t.json work.py
+  fakempi view t.json                      summary, timeline and wait states
+  fakempi view t.json --what critical,matrix
+  fakempi view t.json --by call            colored by MPI call
+  fakempi view t.json --what replay        messages in motion, in six seconds;
+                                           keys pause, step and set the speed
+  fakempi view t.json --ranks 0-7 --window 20us..50us --what timeline
+  fakempi view -i t.json                   interactive, in the terminal
+  fakempi view t.json --html page.html     interactive, in a browser
+  fakempi view t.json --svg picture.svg    these views as vector graphics
+  fakempi view t.json --figure figure.pdf --what timeline,matrix
+  fakempi view before.json after.json      two runs next to each other
+
+Perfetto (https://ui.perfetto.dev) opens .json files, too; .npz is smaller.
+Output longer than the terminal is shown with $PAGER (default: less).
+"""
+
+COMPARE = """\
+examples:
+  fakempi compare allgather -n 2..256 --bytes 1k
+  fakempi compare bcast -n 64 --bytes 1k..1M \\
+                  --algorithms 'binomial,chain(segment_bytes=4k),./knomial.py'
+  fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
+  fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
+  fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k --default
+  fakempi compare allgather -n 2..64 --measure --csv figures.csv
+  fakempi compare allgatherv --counts counts.txt
+  fakempi compare allgather -n 2..256 --figure times.pdf --figure-width two
+  mpiexec -n 8 python -m collectives.measure bcast --csv measured.csv
+  fakempi compare bcast --beside measured.csv
+  fakempi compare bcast --cost cluster.toml --beside measured.csv --timing osu
+  fakempi compare bcast --beside osu_bcast.txt:algorithm=binomial,ranks=16
+
+A number is claimed (from a formula) if the algorithm has a claim and the cost
+model is the papers' (hockney with eager_limit=0, the default here). Otherwise,
+and with --measure, it is emulated. --beside adds times that were measured on a
+real machine.
+The table has all algorithms. Plot and figure have the fastest at each size and,
+up to 6 curves, those closest to them. --algorithms draws all that it lists.
+A file of counts has one number per line, or a comma-separated list per line,
+or is JSON.
+Sizes are the bytes of a rank's block, or of the whole message for operations
+with one message (bcast, reduce, allreduce, scan), or of the average block with
+--distribution. 1k..1M is every power of two between the two.
+
+"""
+
+CALIBRATE = """\
+examples:
+  mpiexec -n 8 python -m fakempi calibrate -o cluster.toml
+                  measure this machine: pairs of processes that share a cache,
+                  a socket or a node, and pairs on different nodes
+  fakempi calibrate --from pairs.csv --placement cores.csv -o cluster.toml
+                  columns a,b,bytes,seconds and core,node,socket,cache (the
+                  last two are optional); seconds are one way
+  fakempi calibrate --from node:latency1.txt --from network:latency2.txt \\
+                  --from network:osu_bw.txt -o cluster.toml
+                  output of osu_latency, osu_bw, osu_mbw_mr or IMB-MPI1
+                  PingPong; without a level it is network
+  fakempi calibrate --from pairs.csv --placement cores.csv -o cluster.toml \\
+                  --figure fit.svg
+                  draw the fit and the errors at held-out sizes
+  fakempi compare bcast --cost cluster.toml --beside measured.csv
+  fakempi run -n 64 --cost cluster.toml:ranks_per_node=32 script.py
+
+Ping-pongs give the time until a message arrives. They do not show how long it
+occupies the sender: osu_bw or measured streams do, and so do linear broadcasts
+(--collectives). Without these a message holds its ports until it arrives. From
+broadcasts by other algorithms in the same file, --collectives also infers how
+much longer a message takes in a tree than in a ping-pong.
+The error of each level is measured at sizes that were not fitted.
+
+exit code: 0, or 2 for a usage error or measurements that cannot be used.
+"""
+
+VERIFY = """\
+examples:
+  fakempi verify ./knomial.py                  a file that defines ALGORITHM
+  fakempi verify allgather/ring                an algorithm of fakempi list
+  fakempi verify inter:allgather/full_duplex   between two groups
+  fakempi verify ./knomial.py --ranks 65 --seconds 300
+
+The algorithm runs on many cases: numbers of ranks, sizes, roots, operations,
+values of its parameters, with and without buffering, on both backends. Results
+are compared with numpy's. Messages, bytes, rounds, scratch memory and modeled
+time are compared with the algorithm's claims, exactly. Each error is shown in
+the smallest case that has it, with the first round that differs.
+
+exit code: 0 if everything holds, 1 if not, 2 for a usage error.
+"""
+
+EXPLAIN = """\
+examples:
+  fakempi explain                the kinds of findings
+  fakempi explain message-lost   its meaning, an example, and how to fix it
+"""
+
+TOUR = """\
+examples:
+  fakempi tour            all pages; on a terminal, Enter continues, q quits
+  fakempi tour --fast     without pauses
+  fakempi tour --list     the titles
+  fakempi tour 3 4        pages 3 and 4
+
+Every program is shown and then run; the output is not prerecorded.
+"""
+
+TUNE = """\
+examples:
+  fakempi tune --cost two_level:ranks_per_node=64 -n 2..256 --for openmpi -o rules.txt
+  fakempi tune --cost cori -n 2..256 --ranks-per-node 32 --for mpich -o tuning.json
+  fakempi tune --cost hockney -n 24,48,96 --operations bcast,reduce \\
+               --for openmpi-json -o rules.json
+
+For each operation, number of ranks and size, the modeled times of the library's
+algorithms are compared. A rule applies up to the next number of ranks and size.
+The model is unsure where the best algorithm is less than --margin percent faster
+than the library's default; there, and below the smallest and above the largest
+number of ranks, the library decides. Times are estimated from schedules, not
+emulated.
+openmpi is Open MPI's classic rule file (to release 5), openmpi-json that of
+release 6, mpich the selection file of MPICH 5.
+
+"""

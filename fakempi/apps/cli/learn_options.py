@@ -1,0 +1,52 @@
+"""Define the options of `fakempi learn`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+
+LEARN = """\
+examples:
+  fakempi learn                  copy the exercises to mpi_course, and check
+                                 each whenever you save it
+  fakempi learn course --list    list the exercises and your progress
+  fakempi learn --check 3        check once; --check all for all exercises
+  fakempi learn --hint 3         print a hint; repeat it for the next hint
+  fakempi learn --reset 3        restore the file; yours is kept as .py.old
+  fakempi learn --from more      add exercises: directories with the same structure
+  fakempi learn --grade students/* > table.csv
+
+The default directory is the current one if it contains exercises, otherwise
+mpi_course. Files that you have edited are not overwritten. Without a terminal,
+the command copies the exercises and ends.
+Programs run in a separate process with limits.
+
+exit code: 0 if the exercise passes, 1 if not, 2 for a usage error.
+"""
+
+USAGE = "fakempi learn [--list | --check N | --hint N | --reset N] [options] [DIR]\n       fakempi learn --grade DIR ..."
+
+
+def add_learn(learn: ArgumentParser, seconds: Callable[[str], float], count: Callable[[str], int]) -> None:
+    """Add the options to a parser; `seconds` and `count` parse positive numbers."""
+    learn.usage = USAGE
+    learn.add_argument("directory", nargs="?", metavar="DIR", help="directory of exercises (default mpi_course)")
+    action = learn.add_mutually_exclusive_group()
+    action.add_argument("--list", action="store_true", help="list the exercises, and which are done")
+    action.add_argument("--check", metavar="N", help="check an exercise, by number or name, or all")
+    action.add_argument("--hint", metavar="N", help="print a hint; repeat it for the next hint")
+    action.add_argument("--reset", metavar="N", help="restore the original file")
+    action.add_argument("--solution", metavar="N", help="print a solution")
+    action.add_argument("--teacher", metavar="N", help="print the note for teachers")
+    action.add_argument("--grade", metavar="DIR", nargs="+", help="check students' directories, and print a table as CSV")
+    learn.add_argument("--json", action="store_true", help="print the results of --check, --list and --grade as JSON")
+    learn.add_argument("--from", dest="more", metavar="DIR", action="append", default=[], help="add the exercises in DIR")
+    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="time limit of a check (default 10)")
+    learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="memory limit (default 4096)")
+    learn.add_argument("--jobs", type=count, metavar="N", help="parallel checks of --grade (default: one per core)")
+
+
+def _megabytes(text: str) -> int:
+    if not text.isdecimal() or not 256 <= int(text) <= 2**20:
+        raise ArgumentTypeError(f"{text} is not a number of MiB from 256 to 1048576")
+    return int(text)

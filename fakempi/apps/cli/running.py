@@ -1,0 +1,263 @@
+"""`fakempi run`: run a script on every rank, report its failure, and return its exit code."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import reduce
+from importlib.util import find_spec
+from math import inf
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+from fakempi.apps.cli.extras import terminal_viewer
+from fakempi.apps.cli.interrupts import INTERRUPTED, TIMED_OUT, Interrupts
+from fakempi.apps.cli.mpirun import on_path
+from fakempi.core import options as parse
+from fakempi.core.reports.findings import NOTES, Finding, headline, lines
+from fakempi.core.run_result import Run
+from fakempi.core.world import run
+from fakempi.errors import (
+    LAYOUT_CHARACTERS,
+    Aborted,
+    DeadlockError,
+    ExitWithoutFinalize,
+    FindingsError,
+    Killed,
+    MPIError,
+    RankError,
+    RunTimeoutError,
+    printable,
+)
+from fakempi.errors.paths import missing_file
+from fakempi.errors.plurals import counted
+from fakempi.isolation import Program, program
+from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
+from fakempi.view.lines import write_text
+from fakempi.view.numbers import amount, seconds
+
+FAILED = 1
+WITH_FINDINGS = 3  # a strict run with findings
+KILLED = 9  # exit code of MPICH's mpiexec if a rank exits with 0 before Finalize and the others are killed
+SIGNALED = 128  # plus the number of the signal that killed the process of a rank, as a shell reports it
+OUR_DIRECTORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def run_script(options: Namespace) -> int:
+    """Run the script; returns the exit code."""
+    command = command_of(options)
+    nprocs = parse.count(options.ranks)
+    if nprocs < 1:
+        raise parse.usage_error(f"-n {options.ranks}: there must be at least 1 rank.")
+    arguments: dict[str, Any] = {
+        "cost": None if options.schedule and not options.cost else parse.cost_model(options.cost or "hockney"),
+        "algorithms": parse.algorithms(options.algorithms) if options.algorithms else None,
+        "backend": options.backend, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
+        # A line of progress would overwrite the prompt of pdb, which reads its input in another process.
+        "progress": "always" if options.progress else not (options.quiet or options.debug),
+        "timeout": options.timeout or inf,  # infinite: enables the monitor, which handles Ctrl-C
+        "cpu_scale": options.cpu_scale, "poll_cost": options.poll_cost, "schedule": options.schedule, "fused": options.fused,
+        "kill": dict(options.kill) if options.kill else None,
+    }  # fmt: skip
+    arguments["trace"] = bool(options.trace or options.interactive)
+    browse = terminal_viewer() if options.interactive else None
+    if options.trace and not options.trace.endswith((".json", ".npz", ".html")):
+        raise parse.usage_error(f"--trace {options.trace}: the file's name must end in .json, .npz or .html.")
+    if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # checked before the run
+        raise parse.usage_error(f"--trace {options.trace}: there is no directory {os.path.dirname(options.trace)!r}.")
+    try:
+        label = "[{rank}] " if options.prefix else ""
+        seed, port = options.seed or 0, _debug_port(options)
+        processes = options.processes or options.debug or wants_processes()
+        script: Program = (
+            program_in_processes(command, label=label, seed=seed, debug=options.debug, debug_port=port, share=options.share)
+            if processes
+            else program(command, label=label, seed=seed, share=options.share, private=options.private)
+        )
+    except SyntaxError as error:
+        sys.stderr.write("".join(traceback.format_exception_only(error)))
+        return FAILED
+    interrupts = Interrupts(script, nprocs, options.timeout)
+    try:
+        with on_path(options.mpirun), interrupts:
+            result = run(script, nprocs, **arguments)
+    except KeyboardInterrupt:
+        _print_error("\n  ".join([f"fakempi: interrupted{interrupts.progress()}", *interrupts.places]))
+        return INTERRUPTED
+    except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
+        _save(error.trace, options.trace)
+        code = report_failure(error, nprocs, script)
+        _report_findings(error.findings, options)
+        if browse is not None:
+            browse(error.trace, " ".join(command))
+        return code
+    _save(result.trace, options.trace)
+    _report_findings(result.findings, options)
+    if options.summary or (sys.stderr.isatty() and not options.quiet):
+        _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
+    if browse is not None:
+        browse(result.trace, " ".join(command))
+    return reduce(or_, script.codes.values(), 0)
+
+
+def report_failure(error: RunTimeoutError | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
+    """Print the reason of the failure; returns the exit code. Findings are printed separately."""
+    if isinstance(error, FindingsError):
+        return WITH_FINDINGS
+    if isinstance(error, RankError):
+        return _failed(error, nprocs, script)
+    if isinstance(error, RunTimeoutError):
+        _print_error(f"fakempi: {error}")
+        return TIMED_OUT
+    _print_error(str(error))
+    _print_exit_codes(script)
+    return FAILED
+
+
+def _report_findings(findings: Sequence[Finding], options: Namespace) -> None:
+    """Print the findings as text or JSON, or write them to a file.
+
+    If all are of kinds that may be intended, only a strict run prints them.
+    """
+    format, _, path = options.findings.partition(":")
+    if format == "json":
+        text = json.dumps([finding.as_record() for finding in findings])
+        if path:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        else:
+            _print_error(text)
+    elif options.strict or any(finding.kind not in NOTES for finding in findings):
+        kinds = list(dict.fromkeys(finding.kind for finding in findings))
+        if kinds:
+            hint = f"for details, run: fakempi explain {'KIND' if kinds[1:] else kinds[0]}"
+            _print_error("\n  ".join([f"fakempi: {headline(findings)} ({hint})", *lines(findings)]))
+
+
+def _save(trace: Any, path: str) -> None:
+    """Save the trace of a complete or failed run, if there is one."""
+    if trace is not None and path:
+        trace.save(path)
+
+
+def command_of(options: Namespace) -> list[str]:
+    """Return the command as typed after `python`; a leading `python` is removed."""
+    for flag, rest in (("-m", options.module), ("-c", options.code)):
+        if rest is not None:
+            return [flag, *rest]
+    command: list[str] = options.command
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if command and os.path.basename(command[0]) in ("python", "python3", os.path.basename(sys.executable)):
+        command = command[1:]
+    if not command:
+        raise parse.usage_error("the script is missing: use fakempi run -n 4 script.py, or -m module.")
+    if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]):
+        hint = f"Use -m {command[0]} to run a module." if command[0].isidentifier() else ""
+        raise parse.usage_error(missing_file(command[0], hint))
+    return command
+
+
+def _summary(result: Run[int]) -> str:
+    ranks = counted(len(result.returns), "rank", ",")
+    if len(result.clocks) > len(result.returns):
+        ranks += f" and {len(result.clocks) - len(result.returns):,} spawned"
+    time = seconds(result.time) + (f" with measured CPU time times {result.cpu_scale:g}" if result.cpu_scale else "")
+    messages = counted(result.messages, "message", ",")
+    return f"fakempi: {ranks}, {time}, {messages}, {amount(result.bytes)}"
+
+
+def _collective_calls(result: Run[int]) -> list[str]:
+    """Return a line for each collective operation: the numbers of fused and of emulated calls, and the reasons."""
+    return [f"{operation}: {counts}" for operation, counts in result.fused_calls.items()]
+
+
+def _debug_port(options: Namespace) -> int:
+    """Return the port on which ranks wait for a debugger, or 0 for pdb."""
+    if options.debug_port and not options.debug:
+        raise parse.usage_error(
+            "--debug-port has no effect without --debug RANK: name the rank that waits for the debugger."
+        )
+    if options.debug_port and find_spec("debugpy") is None:
+        raise parse.usage_error(
+            "--debug-port needs the package debugpy, which is not installed. To install it, run: pip install debugpy"
+        )
+    return int(options.debug_port)
+
+
+def _print_error(text: str) -> None:
+    sys.stdout.flush()
+    write_text(sys.stderr, printable(text, keep=LAYOUT_CHARACTERS))
+    sys.stderr.flush()
+
+
+def _failed(error: RankError, nprocs: int, script: Program) -> int:
+    """Print the traceback of a failed rank without fakempi's frames; returns the exit code."""
+    cause = error.exception
+    if isinstance(cause, BrokenPipeError):
+        raise cause
+    if isinstance(cause, Aborted):
+        without_finalize = isinstance(cause, ExitWithoutFinalize)
+        why = " before MPI.Finalize, which ended the run" if without_finalize else ""
+        _print_error(f"fakempi: {error.name} called {cause.call}({cause.errorcode}){why}")
+        return cause.errorcode & 0xFF or (KILLED if without_finalize else 0)
+    if isinstance(cause, Killed):
+        _print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}")
+        return SIGNALED + cause.number
+    report = traceback.TracebackException(type(cause), cause, cause.__traceback__)
+    _remove_our_frames(report, cause)
+    _print_error("".join(report.format() if report.stack else report.format_exception_only()).rstrip())
+    failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
+    if failed_copy and not isinstance(script, ProcessProgram):
+        _print_error("fakempi: fakempi run --processes gives each rank a process, with its own copy of every module")
+    rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
+    _print_error("\n".join([f"fakempi: {rank} failed, which ended the run", *error.other_failures()]))
+    return FAILED
+
+
+def _needs_mpi(error: ImportError) -> bool:
+    """Return whether a module was rejected because it is compiled for an MPI library, so `--processes` does not help."""
+    return "is compiled for an MPI library" in str(error)
+
+
+def _remove_our_frames(report: traceback.TracebackException | None, error: BaseException | None) -> None:
+    """Remove fakempi's frames around the script's, from a traceback and from those of its causes."""
+    while report is not None and error is not None:
+        frames = list(report.stack)
+        while frames and _is_ours(frames[0]):
+            frames.pop(0)
+        frames = [frame for frame in frames[:-1] if not _imports(frame)] + frames[-1:]
+        wrong_use = isinstance(error, (MPIError, ImportError))
+        while wrong_use and frames and _is_ours(frames[-1]):
+            frames.pop()
+        if frames or wrong_use:  # otherwise it is a bug of fakempi: show all frames
+            report.stack = traceback.StackSummary.from_list(frames)
+        by_cause = report.__cause__ is not None
+        report, error = (report.__cause__, error.__cause__) if by_cause else (report.__context__, error.__context__)
+
+
+def _is_ours(frame: traceback.FrameSummary) -> bool:
+    """Return whether a frame belongs to fakempi, or to Python's import system between fakempi and a module."""
+    file = frame.filename
+    directories = tuple(os.path.join(directory, "") for directory in (OUR_DIRECTORY, os.path.dirname(importlib.__file__)))
+    return file.startswith("<frozen importlib") or os.path.abspath(file).startswith(directories)
+
+
+def _imports(frame: traceback.FrameSummary) -> bool:
+    """Return whether a frame belongs to fakempi's import hooks, which would be repeated at each level of imports."""
+    return os.path.abspath(frame.filename).startswith(os.path.join(OUR_DIRECTORY, "isolation", ""))
+
+
+def _print_exit_codes(script: Program) -> None:
+    """Print the ranks that ended with an exit code other than 0: often the reason why other ranks wait."""
+    by_code: dict[int, list[int]] = {}
+    for number, code in script.codes.items():
+        if code:
+            by_code.setdefault(code, []).append(number)
+    for code, ranks in sorted(by_code.items()):
+        _print_error(f"  {script.universe.names.text(ranks)} ended with exit code {code}")

@@ -1,0 +1,6 @@
+"""`fakempi schedule`: schedules of files and of algorithms.
+
+commands    show, verify, run, export
+options     the options
+timeline    runs a schedule; its timeline, with a mark at a fault
+"""

@@ -1,0 +1,88 @@
+"""Run a schedule on the emulator, and draw its timeline with a mark at a fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.text import Text
+
+from collectives.schedules import Fault, Schedule
+from collectives.schedules.running.executor import Executor
+from fakempi.core.network.cost import CostModel
+from fakempi.core.run_result import Run
+from fakempi.core.world import run
+from fakempi.errors import DeadlockError
+from fakempi.mpi.base.environment import Wtime
+from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.operations.op import SUM
+from fakempi.trace.record import Trace
+from fakempi.view.timeline import label_width, timeline
+
+ROWS = 24
+"""Ranks that a timeline with a mark shows."""
+
+
+@dataclass
+class Simulation:
+    """A traced run of a schedule.
+
+    Attributes
+    ----------
+    trace : what happened
+    done : the run; None if it ended in a deadlock
+    started : the modeled time at which each step started, by (rank, step)
+    """
+
+    trace: Trace
+    done: Run[None] | None = None
+    started: dict[tuple[int, int], float] = field(default_factory=dict)
+
+
+def simulate(schedule: Schedule, cost: CostModel) -> Simulation:
+    """Run all steps with buffers that have sizes but no contents."""
+    resolved = schedule.without_aliases()
+    started: dict[tuple[int, int], float] = {}
+
+    def main(comm: Any) -> None:
+        rank = comm.Get_rank()
+
+        def observe(index: int, ended: bool) -> None:
+            if not ended:
+                started[rank, index] = Wtime()
+
+        sizes = {"": 0} | dict(schedule.buffers[rank])
+        buffers = {name: phantom(size) for name, size in sizes.items()}
+        Executor(resolved, comm, buffers, SUM, observer=observe).run()
+
+    try:
+        done = run(main, schedule.ranks, cost=cost, trace=True)
+    except DeadlockError as error:
+        return Simulation(_recorded(error.trace), None, started)
+    return Simulation(_recorded(done.trace), done, started)
+
+
+def _recorded(trace: Trace | None) -> Trace:
+    assert trace is not None  # the run has trace=True
+    return trace
+
+
+def marked(schedule: Schedule, fault: Fault, simulation: Simulation, width: int) -> Text:
+    """Return the timeline of the ranks around a fault, with a mark where its step starts."""
+    step, end = fault.step, float(simulation.trace.time)
+    time = float(simulation.started.get((fault.rank, step), end))
+    first = max(0, min(fault.rank - ROWS // 2, schedule.ranks - ROWS))
+    ranks = range(first, min(first + ROWS, schedule.ranks))
+    lines = timeline(simulation.trace, width=width, height=ROWS, ranks=ranks).split("\n")
+    margin = label_width([[rank] for rank in ranks])
+    columns = width - margin - 5
+    column = margin + min(columns - 1, int(time / end * columns) if end else 0)
+    label = f"{schedule.place(fault.rank, step).partition(', ')[2]}" if step >= 0 else "the result"
+    never = step >= 0 and (fault.rank, step) not in simulation.started
+    label = f"{fault.kind}: {label}{' never starts' if never else ''}"
+    text = f"{'^':>{column + 1}} {label}"
+    if len(text) > width:
+        text = f"{label} ^".rjust(column + 1)
+    rows = list(lines)
+    rows.insert(2 + fault.rank - first, Text(text, "bold red"))
+    return Text("\n").join(rows)

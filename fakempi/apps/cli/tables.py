@@ -1,0 +1,191 @@
+"""Print a comparison: a table, a legend, remarks on rejected cases and on claims that differ, a plot."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from collectives import Case
+from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED
+from fakempi.apps.compare.bits import BitsRow
+from fakempi.apps.compare.measurements import Measurements
+from fakempi.apps.compare.sweep import DEFAULT, Column, Sweep, as_float
+from fakempi.apps.compare.timing import CaseTime
+from fakempi.errors.plurals import counted
+from fakempi.view.comparison import (
+    CLAIMED,
+    DIFFER,
+    EMULATED,
+    MEASURED_SUFFIX,
+    MOST_CURVES,
+    Chart,
+    comparison,
+    comparison_plot,
+    comparison_with_measured,
+    legend,
+)
+from fakempi.view.numbers import bytes_in_words, distinct
+
+WHOLE = ("bcast", "reduce", "allreduce", "scan", "exscan")
+"""Operations whose size is that of the whole message."""
+BITS_LEGEND = (
+    "p: with more ranks whose operands are zero, the bits differ; root, nodes: with another root or placement; position: "
+    "elements of one message are combined in different orders; arrival: the bits may differ between two runs. Derived from "
+    "the order of the operands on 1 to 12 ranks, with the algorithms' default parameters and 2 ranks per node."
+)
+
+MAX_LINES = 3
+"""Maximum number of lines on one algorithm below a table."""
+
+
+def show(out: Console, sweep: Sweep, chart: Chart, options: Namespace, measurements: Measurements | None) -> None:
+    """Print a table with its remarks and its plot."""
+    columns, x_is_bytes = sweep.columns, chart.x_is_bytes
+    head = "bytes" if x_is_bytes else "ranks"
+    labels = [bytes_in_words(column.nbytes) if x_is_bytes else ranks_of(column) for column in columns]
+    lines = {name: chart.times[name] for name in sweep.names}
+    marks = {name: [_mark(column.case_times[name]) for column in columns] for name in sweep.names}
+    if measurements is None:
+        out.print(comparison(chart.title, labels, lines, marks, chart.bound, head=head, width=out.width))
+    else:
+        measured = {name: chart.times[f"{name}{MEASURED_SUFFIX}"] for name in sweep.names}
+        title = f"{chart.title}, compared with {measurements.path}"
+        out.print(comparison_with_measured(title, labels, lines, marks, measured, head=head, width=out.width))
+        out.print(Text(_agreement(columns, measured), "cyan"))
+    for remark in _remarks(sweep, x_is_bytes):
+        out.print(remark)
+    out.print(legend({mark for row in marks.values() for mark in row}))
+    picture = comparison_plot(chart, width=min(out.width, 100)) if options.plot else None
+    if picture is not None:
+        out.print()
+        out.print(picture)
+
+
+def chart_of(sweep: Sweep, x_is_bytes: bool, options: Namespace, measurements: Measurements | None) -> Chart:
+    """Return the curves of a table: modeled times, and the measured times, if a file of them was given.
+
+    Algorithms that the user or the file names are all drawn; of all the algorithms of an operation, a few.
+    """
+    columns = sweep.columns
+    times = {name: [as_float(column.times.get(name)) for column in columns] for name in sweep.names}
+    for name in sweep.names if measurements is not None else ():
+        times[f"{name}{MEASURED_SUFFIX}"] = [_measured(measurements, sweep, name, column) for column in columns]
+    xs = [column.nbytes if x_is_bytes else column.p + column.q for column in columns]
+    size = "size of the message" if sweep.operation in WHOLE else "size of a block"
+    size += " on average" * (sweep.operation in (*UNEVEN, *PAIRED))
+    label = size if x_is_bytes else "number of ranks"
+    bounds = [as_float(column.bound) for column in columns]
+    most = None if options.algorithms or measurements is not None else MOST_CURVES
+    return Chart(_title(sweep, x_is_bytes, options), xs, times, bounds, x_is_bytes, label, most, [DEFAULT.label])
+
+
+def bits_table(operation: str, rows: Sequence[BitsRow], ranks: str) -> Iterator[Text | Table]:
+    """Yield a title, a table of algorithms with the sources of differences in their bits, and a legend."""
+    yield Text(f"{operation}: bits of a floating-point sum", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    equal = any(row.ranks for row in rows)
+    for head in ("algorithm", *(["ranks"] if equal else []), "bits depend on"):
+        table.add_column(head, no_wrap=True)
+    table.add_column(f"order on {ranks} ranks, first element")
+    for row in rows:
+        table.add_row(row.label, *([row.ranks] if equal else []), row.sources, row.order)
+    yield table
+    yield Text(BITS_LEGEND, "dim")
+
+
+def _title(sweep: Sweep, x_is_bytes: bool, options: Namespace) -> str:
+    first = sweep.columns[0]
+    fixed = ranks_text(first) if x_is_bytes else bytes_in_words(first.nbytes)
+    if sweep.operation in UNSIZED:
+        fixed = "two colors, keys reversed" if sweep.operation == "split" else ""
+    blocks = f"{sweep.distribution} blocks" if sweep.distribution else ""
+    if options.counts:
+        fixed, blocks = f"blocks of {sweep.distribution}", f"{bytes_in_words(first.nbytes)} on average"
+    return ", ".join(filter(None, (options.operation, fixed, blocks, options.cost)))
+
+
+def _mark(case_time: CaseTime) -> str:
+    return DIFFER if case_time.differ else {"claimed": CLAIMED, "emulated": EMULATED}.get(case_time.how, " ")
+
+
+def _measured(measurements: Measurements | None, sweep: Sweep, name: str, column: Column) -> float | None:
+    return measurements.seconds.get((name, column.p, column.q, column.nbytes, sweep.distribution)) if measurements else None
+
+
+def _agreement(columns: list[Column], measured: Mapping[str, Sequence[float | None]]) -> str:
+    """Return how far model and measurement agree: the range of their ratio, and how often the same algorithm is fastest."""
+    ratios: list[float] = []
+    winners: list[bool] = []
+    for index, column in enumerate(columns):
+        times = {name: row[index] for name, row in measured.items() if row[index] and column.times.get(name)}
+        ratios += [time / float(column.times[name]) for name, time in times.items() if time]
+        if len(times) > 1:
+            fastest = min(times, key=lambda name: times[name] or 0)
+            winners.append(column.times[fastest] <= min(column.times[name] for name in times) * (1 + 1e-12))
+    if not ratios:
+        return "  no measurement of these cases in the file"
+    ratio = f"  ratio: measured / modeled, from {min(ratios):,.3g} to {max(ratios):,.3g}"
+    same = f"{sum(winners)} of {counted(len(winners), 'column')}"
+    return f"{ratio}\n  model and measurement agree on the fastest algorithm in {same}" if winners else ratio
+
+
+def _remarks(sweep: Sweep, x_is_bytes: bool) -> Iterator[Text]:
+    """Yield the lines below the table: default algorithms, rejected cases, claims that differ from emulated times."""
+    columns = sweep.columns
+    yield from _choices(sweep, x_is_bytes)
+    for name in sweep.names:
+        reasons = list(dict.fromkeys(column.refused[name] for column in columns if name in column.refused))
+        if reasons:
+            yield Text(f"  {name} - {'; '.join(reasons[:MAX_LINES])}{' ...' if len(reasons) > MAX_LINES else ''}", "dim")
+    for name in sweep.names:
+        skipped = [
+            (column.case_times[name].skipped, ranks_text(column)) for column in columns if column.case_times[name].skipped
+        ]
+        if skipped:
+            count, where = max(skipped)
+            why = f"skipped at {where}: there is no formula for this cost model, and it would take long to emulate"
+            yield Text(f"  {name} - {why} at least {count:,} messages; to include it: --algorithms {name}", "dim")
+    for name in sweep.names:
+        differ = [column for column in columns if column.case_times[name].differ]
+        for column in differ[:MAX_LINES]:
+            case_time = column.case_times[name]
+            claimed, emulated = distinct(float(case_time.claimed or 0), float(case_time.emulated or 0))
+            where = bytes_in_words(column.nbytes) if x_is_bytes else ranks_text(column)
+            yield Text(f"  {name} {DIFFER} claimed and emulated time differ at {where}: {claimed} and {emulated}", "red")
+        if (more := len(differ) - MAX_LINES) > 0:
+            yield Text(f"  {name} {DIFFER} they differ in {counted(more, 'more column')}", "red")
+    if {case_time.differ for column in columns for case_time in column.case_times.values()} in ({False}, {False, None}):
+        yield Text("  all claims agree with the emulated times", "dim")
+
+
+def _choices(sweep: Sweep, x_is_bytes: bool) -> Iterator[Text]:
+    """Yield the algorithms that are chosen by default, with their columns if they differ between columns."""
+    for name in sweep.names:
+        places: dict[str, list[str]] = {}
+        for column in sweep.columns:
+            if algorithm := column.case_times[name].chosen:
+                places.setdefault(algorithm, []).append(bytes_in_words(column.nbytes) if x_is_bytes else ranks_of(column))
+        is_same_everywhere = len(places) == 1
+        chosen = [
+            algorithm if is_same_everywhere else f"{algorithm} ({', '.join(where)})" for algorithm, where in places.items()
+        ]
+        if chosen:
+            yield Text(f"  {name}: {', '.join(chosen)}", "cyan")
+    parts = {part for name in sweep.names for column in sweep.columns for part in column.case_times[name].parts}
+    if parts:
+        yield Text(f"  nested collectives ({', '.join(sorted(parts))}) are chosen by the default table", "dim")
+
+
+def ranks_of(case: Column | Case) -> str:
+    """Return `8`, or `6+2` for two groups."""
+    return f"{case.p}+{case.q}" if case.q else str(case.p)
+
+
+def ranks_text(case: Column | Case) -> str:
+    """Return `1 rank`, `8 ranks`, or `6+2 ranks` for two groups."""
+    return f"{ranks_of(case)} ranks" if case.q else counted(case.p, "rank")

@@ -1,0 +1,177 @@
+"""Read times that were measured on a machine, to compare them with modeled times.
+
+`python -m collectives.measure --csv` writes such files. Other files have the columns operation, algorithm, ranks, bytes,
+seconds and, optionally, placement: the number of ranks per node. The output of an OSU or Intel MPI benchmark of a collective
+operation is read as `osu_bcast.txt:algorithm=binomial,ranks=16`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG
+from fakempi.machines.benchmark_texts import read_tables
+from fakempi.machines.csv_files import open_text
+from fakempi.machines.samples import LONGEST, MIXED
+
+Key = tuple[str, int, int, int, str]
+_NUMBERS = ("p", "q", "bytes")
+_KEY = ("algorithm", *_NUMBERS, "distribution")
+_COLUMNS = ("operation", "kind", *_KEY, "seconds")
+
+LIBRARY = "default"
+"""Value of the column `algorithm` in rows for which the MPI library chose the algorithm."""
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Seconds of one operation as measured on a machine.
+
+    Keys are algorithm, ranks of both groups, bytes and distribution, in the order of the file.
+    """
+
+    path: str
+    seconds: Mapping[Key, float]
+    placement: int | None = None
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The measured algorithms, without the library's default."""
+        return list(dict.fromkeys(key[0] for key in self.seconds if key[0] != LIBRARY))
+
+    @property
+    def ranks(self) -> list[tuple[int, int]]:
+        """The measured numbers of ranks, as (p, q)."""
+        return list(dict.fromkeys(key[1:3] for key in self.seconds))
+
+    @property
+    def sizes(self) -> list[int]:
+        """The measured sizes in bytes."""
+        return list(dict.fromkeys(key[3] for key in self.seconds))
+
+    @property
+    def distributions(self) -> list[str]:
+        """The measured distributions of block sizes."""
+        return list(dict.fromkeys(key[4] for key in self.seconds))
+
+    def renamed(self, names: Mapping[str, str]) -> Measurements:
+        """Return a copy with other names for some algorithms."""
+        return replace(self, seconds={(names.get(key[0], key[0]), *key[1:]): time for key, time in self.seconds.items()})
+
+    def placed(self, cost: str) -> str:
+        """Return the text of a cost model with the number of ranks per node of the measurements, if the file has one."""
+        return cost if self.placement is None else f"{cost}{',' if ':' in cost else ':'}ranks_per_node={self.placement}"
+
+
+def read_measurements(path: str, operation: str, kind: str = "intra", placement: int | None = None) -> Measurements:
+    """Return the measurements of one operation in a file; `placement` selects the rows with that number of ranks per node.
+
+    The file may also be a CSV file of `fakempi compare`, or `FILE:algorithm=NAME,ranks=N` for the output of a benchmark.
+    """
+    text, _, parameters = path.rpartition(":")
+    if text and "=" in parameters:
+        return _read_benchmark(text, parameters, operation)
+    with open_text(path) as file:
+        lines = csv.DictReader(file)
+        names = lines.fieldnames or ()
+        _check_columns(path, names)
+        by_placement: dict[Any, dict[Any, float]] = {}
+        other_operations: dict[str, None] = {}
+        for line in lines:
+            if None in line or None in line.values():
+                raise _file_error(f"{path} line {lines.line_num}: the row does not have {len(names)} values.")
+            line_kind = line.get("kind") or "intra"
+            if (line["operation"], line_kind) != (operation, kind):
+                other_operations[line["operation"] if line_kind == "intra" else f"{line_kind}:{line['operation']}"] = None
+            elif line["seconds"]:  # empty if the algorithm rejected the case
+                line_placement, key, seconds = _parse_row(path, lines.line_num, line)
+                if key in by_placement.setdefault(line_placement, {}):
+                    fields = ", ".join(str(field) for field in key if field != "")
+                    raise _file_error(f"{path} line {lines.line_num}: duplicate row: {fields}.")
+                by_placement[line_placement][key] = seconds
+    if not by_placement:
+        raise _file_error(f"{path} has no rows for {kind} {operation}; it has {', '.join(other_operations) or 'no rows'}.")
+    if placement is None and len(by_placement) > 1:
+        known = ", ".join(map(str, by_placement))
+        raise _file_error(f"{path} has the placements {known} (ranks per node): choose one with --placement.")
+    if placement is not None and placement not in by_placement:
+        known = "the placements " + ", ".join(map(str, by_placement)) if None not in by_placement else "rows without one"
+        raise _file_error(f"{path} has no rows with the placement {placement}; it has {known}.")
+    chosen = next(iter(by_placement)) if placement is None else placement
+    if "ranks" in names:  # otherwise a program of this project wrote the file, in seconds
+        _check_units(path, by_placement[chosen])
+    return Measurements(path, by_placement[chosen], chosen)
+
+
+def _check_columns(path: str, names: Collection[str]) -> None:
+    needed = ("operation", "algorithm", "ranks", "bytes", "seconds") if "ranks" in names else _COLUMNS
+    missing = [name for name in needed if name not in names]
+    if missing:
+        expected = "add it" if "ranks" in names else "it is not from python -m collectives.measure --csv"
+        raise _file_error(f"{path} has no column {missing[0]!r}: {expected}.")
+
+
+def _parse_row(path: str, number: int, line: Mapping[str, Any]) -> tuple[int | None, tuple[Any, ...], float]:
+    """Return placement, key and seconds of a row."""
+    row = {"q": "0", "distribution": "", **line}
+    row["p"] = row.get("p") or row.get("ranks")
+    where = f"{path} line {number}"
+
+    def integer(name: str, minimum: int) -> int:
+        text = row[name].strip()
+        if not text.removeprefix("-").isdecimal() or int(text) < minimum:
+            column = "ranks" if name == "p" and "p" not in line else name
+            raise _file_error(f"{where}: {column} is {row[name]!r}, and must be an integer of at least {minimum}.")
+        return int(text)
+
+    numbers = {"p": integer("p", 1), "q": integer("q", 0), "bytes": integer("bytes", 0)}
+    key = tuple(numbers.get(name, row[name]) for name in _KEY)
+    placement = integer("placement", 1) if row.get("placement") else None
+    try:
+        seconds = float(row["seconds"])
+    except ValueError:
+        raise _file_error(f"{where}: seconds is {row['seconds']!r}, and must be a number.") from None
+    if not 0 < seconds < inf:
+        raise _file_error(f"{where}: seconds is {row['seconds']}, and must be positive.")
+    return placement, key, seconds
+
+
+def _check_units(path: str, seconds_by_key: Mapping[Key, float]) -> None:
+    """Raise an error if times of one case differ by so much that they have different units, or none is in seconds."""
+    by_case: dict[tuple[int, int, int, str], list[float]] = {}
+    for (_, p, q, nbytes, distribution), seconds in seconds_by_key.items():
+        by_case.setdefault((p, q, nbytes, distribution), []).append(seconds)
+    for (p, q, nbytes, _), times in by_case.items():
+        case = f"{path}: {p + q} ranks, {nbytes:,} bytes"
+        if max(times) > 0.999 * max(MIXED, 4 * (p + q)) * min(times):  # a linear algorithm on many ranks is that slow
+            raise _file_error(f"{case}: {min(times):g} s and {max(times):g} s have different units; write seconds.")
+        if nbytes <= 64 and min(times) > LONGEST:
+            raise _file_error(f"{case}: {min(times):g} s is too long; write seconds, not microseconds.")
+
+
+def _read_benchmark(path: str, parameters: str, operation: str) -> Measurements:
+    """Return the measurements in the output of a benchmark; `parameters` are algorithm, ranks and placement."""
+    options = {"algorithm": LIBRARY, **dict(part.split("=", 1) for part in parameters.split(",") if "=" in part)}
+    unknown = [name for name in options if name not in ("algorithm", "ranks", "placement")]
+    if unknown or not all(options.get(name, "1").isdecimal() for name in ("ranks", "placement")):
+        raise _file_error(f"{path}:{parameters}: use FILE:algorithm=NAME,ranks=N, and placement=N for the ranks per node.")
+    seconds_by_key: dict[Any, float] = {}
+    for table in read_tables(path):
+        ranks = int(options.get("ranks", 0)) or table.processes
+        if table.name == operation and not ranks:
+            raise _file_error(f"{path} does not contain the number of processes. Add it: {path}:ranks=N")
+        if table.name == operation:
+            algorithm = options["algorithm"]
+            seconds_by_key.update({(algorithm, ranks, 0, nbytes, ""): seconds for nbytes, seconds, _ in table.rows})
+    if not seconds_by_key:
+        raise _file_error(f"{path} has no results of {operation}.")
+    return Measurements(path, seconds_by_key, int(options["placement"]) if "placement" in options else None)
+
+
+def _file_error(sentence: str) -> MPIValueError:
+    return MPIValueError(ERR_ARG, sentence)

@@ -1,0 +1,306 @@
+"""The pytest plugin: a marked test runs on virtual ranks, with a communicator as its `comm`.
+
+    @pytest.mark.mpi(ranks=[1, 3, 1000])
+    def test_sum(comm):
+        assert comm.allreduce(comm.rank) == comm.size * (comm.size - 1) // 2
+
+Before the first marked test runs, the plugin imports only pytest and a few small modules of fakempi, so that test sessions
+without marked tests lose little time. `--mpi-cost` and `--mpi-algorithms` are exceptions: they are checked at the start.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Generator
+from contextlib import suppress
+from inspect import iscoroutinefunction
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
+from fakempi.apps.testing.fixtures import DeferredFixture, defer, defer_if_needed, finish_shared_fixtures, is_private
+from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
+from fakempi.apps.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
+from fakempi.core import collectives_package
+
+BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
+ALIAS = pytest.StashKey[alias.Alias]()
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options for marked tests."""
+    group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
+    group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
+    group.addoption("--mpi-algorithms", metavar="TABLE", help="algorithms: mpich, or allgather=ring,bcast=chain")
+    group.addoption("--mpi-backend", choices=["auto", "greenlets", "threads"], default="auto", help="what runs the ranks")
+    group.addoption(
+        "--mpi-buffering",
+        choices=list(BUFFERING),
+        help="zero: every send waits for its receive, which shows unsafe sends; eager: sends up to 64 KiB are buffered, as "
+        "in most libraries; infinite: every send is buffered",
+    )
+    group.addoption("--mpi-strict", action="store_true", help="report findings as failures instead of warnings")
+    group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, with this seed")
+    help_text = "run each marked test in every schedule that can give a different result, up to N runs"
+    group.addoption("--mpi-explore", type=int, metavar="N", default=0, help=help_text)
+    group.addoption("--mpi-schedule", metavar="TOKEN", help="run marked tests in this schedule, such as z:0.0.2.1")
+    group.addoption("--mpi-timeout", type=float, metavar="SECONDS", help="time limit of each marked test")
+    group.addoption(
+        "--mpi-isolation",
+        choices=ISOLATIONS,
+        default="none",
+        help="module: each rank has private copies of the test module, conftest and the project's modules",
+    )
+    help_text = (
+        "module that `import mpi4py` loads: the emulator, the installed mpi4py, or (auto) the installed mpi4py if its MPI "
+        "library can be loaded, and the emulator otherwise"
+    )
+    group.addoption("--mpi4py", choices=alias.CHOICES, help=help_text)
+    parser.addini("mpi4py", help_text, default="auto")
+    _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
+
+
+def _install_early(parser: pytest.Parser, config: pytest.Config | None) -> None:
+    """Install the mpi4py finder early: plugins loaded later may import mpi4py, and fail without an MPI library."""
+    if config is None or environment.running() is not None:
+        return
+    with suppress(AttributeError, KeyError, ValueError):  # there may be no ini file yet
+        added = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.getini("addopts")]
+        typed = parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py
+        _install(config, typed or config.getini("mpi4py"))
+
+
+def _install(config: pytest.Config, choice: str) -> None:
+    if ALIAS not in config.stash:
+        config.stash[ALIAS] = alias.Alias(choice)
+        config.stash[ALIAS].install()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Decide what `import mpi4py` loads, detect how pytest was started, and register fixtures."""
+    choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
+    if choice not in alias.CHOICES:
+        raise pytest.UsageError(f"mpi4py = {choice} in the ini file: choose from {', '.join(alias.CHOICES)}")
+    if environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
+        if early_config.known_args_namespace.capture == "fd":
+            early_config.known_args_namespace.capture = "sys"  # ranks share file descriptors, but have private streams
+        environment.keep_modules_private()
+    else:
+        _install(early_config, choice)
+    without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].unusable)
+    early_config.stash[environment.ENVIRONMENT] = environment.detect(early_config, bool(without))
+    if not environment.of(early_config).removed_others:
+        _register_fixtures(early_config)
+    return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the mpi4py finder, in case pytest was called by a program."""
+    if ALIAS in config.stash:
+        config.stash[ALIAS].remove()
+
+
+@pytest.hookimpl(trylast=True)  # after the terminal reporter
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers, and reject an invalid `--mpi-cost` or `--mpi-algorithms` before any test runs."""
+    for line in HELP:
+        config.addinivalue_line("markers", line)
+    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
+        _options(config)
+    if environment.of(config).process is not None:
+        from fakempi.apps.testing.session import RankSession
+
+        config.pluginmanager.register(RankSession(config, environment.of(config).process))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Report in the header if marked tests do not run on virtual ranks."""
+    report = environment.of(config).report()
+    return f"fakempi: {report}" if report else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Report if an installed mpi4py was not used."""
+    if ALIAS in config.stash and config.stash[ALIAS].unusable:
+        terminalreporter.write_line(
+            f"fakempi: mpi4py is emulated; the installed mpi4py has no MPI library ({config.stash[ALIAS].unusable})"
+        )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Register fixtures late: pytest also collects those of unregistered plugins, and of equal names the last one counts."""
+    _register_fixtures(session.config)
+
+
+def _register_fixtures(config: pytest.Config) -> None:
+    plugins, owner = config.pluginmanager, environment.of(config).owners.get("mpi")
+    if owner is None and not plugins.is_registered(path_fixtures):
+        plugins.register(path_fixtures)
+    if owner != "pytest-isolate-mpi" and not plugins.is_registered(comm_fixtures):
+        plugins.register(comm_fixtures)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrize a marked test by its numbers of ranks."""
+    mark = marker_of(metafunc.definition)
+    if mark is not None and mark.name not in environment.of(metafunc.config).owners:
+        parametrize(metafunc, mark)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Apply the markers of pytest-mpi to tests on ranks."""
+    where = environment.of(config)
+    for item in items:
+        if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
+            not_on_ranks(item)
+
+
+def _marker(item: pytest.Item) -> pytest.Mark | None:
+    """Return the marker of a test that this plugin runs on ranks."""
+    mark = marker_of(item)
+    return None if mark is None or mark.name in environment.of(item.config).owners else mark
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """If pytest runs on ranks, skip tests for other numbers of ranks; with isolation, tear down shared fixtures."""
+    comm, mark = environment.of(item.config).comm, _marker(item)
+    if comm is not None and mark is not None:
+        skip_unless(item, mark, comm.Get_size())
+    elif mark is not None and _isolated(item, mark):
+        finish_shared_fixtures(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
+    """Defer fixtures that need a communicator until the ranks run; with isolation, all fixtures of the project."""
+    item: Any = getattr(request, "_pyfuncitem", None)
+    mark = None if item is None or environment.of(request.config).comm is not None else _marker(item)
+    if mark is not None and _isolated(item, mark) and is_private(fixturedef, request.config):
+        return defer(fixturedef, request, item)
+    return defer_if_needed(fixturedef, request) if "comm" in request.fixturenames else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Call methods of a TestCase on ranks, and reject tests that use `comm` without a marker."""
+    mark = _marker(item)
+    if mark is None:
+        if any(isinstance(value, DeferredFixture) for value in getattr(item, "funcargs", {}).values()):
+            other = marker_of(item)
+            owner = None if other is None else environment.of(item.config).owners.get(other.name)
+            mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)"
+            run_it = f"comm needs virtual ranks, but {owner} runs this test: pass --mpi4py=emulated"
+            pytest.fail(run_it if owner else mark_it, pytrace=False)
+    elif environment.of(item.config).comm is None and _is_case(item):
+        item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]  # an item of unittest runs on all ranks
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Call a marked test on every rank."""
+    __tracebackhide__ = True
+    mark = _marker(pyfuncitem)
+    if mark is None or environment.of(pyfuncitem.config).comm is not None:
+        return None
+    _call(pyfuncitem, mark, "function")
+    return True
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, Any, Any]:
+    """Record the time limit of pytest-timeout."""
+    item.stash[TIMER] = (settings, monotonic())
+    return (yield)
+
+
+def _is_case(item: pytest.Item) -> bool:
+    """Whether the test is a method of a unittest.TestCase: unittest calls it, not pytest."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and isinstance(getattr(item, "instance", None), unittest.TestCase)
+
+
+def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
+    return isolated(mark, item.config.getoption("--mpi-isolation"))
+
+
+def _call(item: Any, mark: pytest.Mark, how: str) -> None:
+    __tracebackhide__ = True
+    if iscoroutinefunction(item.obj):
+        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
+    with in_place_of_pytest_timeout(item):
+        from fakempi.apps.testing.calls import RankCall
+
+        getattr(RankCall(item, mark, _options(item.config), _isolated(item, mark)), how)()
+
+
+def _options(config: pytest.Config) -> dict[str, Any]:
+    """Return the options for `fakempi.run`."""
+    collectives_package.load_despite_shadowing()  # from here on the project's directory is on the path
+    from fakempi.core.options import algorithms, cost_model
+
+    table, chosen = None, config.getoption("--mpi-algorithms")
+    try:
+        cost = cost_model(config.getoption("--mpi-cost") or "hockney")
+        if chosen:
+            from fakempi.tuning import resolve  # imports all algorithms
+
+            table = resolve(algorithms(chosen, str(config.invocation_params.dir)), cost.linear)
+    except (ValueError, TypeError) as error:
+        raise pytest.UsageError(str(error)) from None
+    if config.getoption("--mpi-buffering"):
+        cost.eager_limit = BUFFERING[config.getoption("--mpi-buffering")]
+    return {
+        "cost": cost,
+        "algorithms": table,
+        "backend": config.getoption("--mpi-backend"),
+        "strict": config.getoption("--mpi-strict"),
+        "check_buffers": True,  # tests look for errors, so check buffers, too
+        "seed": config.getoption("--mpi-seed"),
+        "schedule": config.getoption("--mpi-schedule"),
+    }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add a section with the failed ranks and the command that repeats the test."""
+    report = yield
+    outcome = item.stash.get(OUTCOME, None)
+    if outcome is not None and report.when == "call" and report.failed:
+        sections = dict(report.sections)
+        for stream in ("stdout", "stderr"):
+            title, text = f"Captured {stream} call", outcome.written(stream)
+            if title in sections and text is not None:
+                sections[title] = text
+        if call.excinfo is not None and call.excinfo.value in (outcome.stuck, outcome.findings_error, outcome.warning):
+            report.longrepr = "\n\n".join(filter(None, (outcome.without_traceback, outcome.code(str(item.path)))))
+        report.sections = [*sections.items(), ("MPI", outcome.report(_replay(item, outcome.schedule), alias.warning()))]
+    return report
+
+
+def _replay(item: pytest.Item, schedule: str) -> str:
+    """Return the command that repeats this test with the same options, from any directory."""
+    name = item.nodeid.partition("::")[2]
+    arguments = ["pytest", shlex.quote(f"{item.path}::{name}")]
+    if item.config.getoption("rootdir") is not None:
+        arguments.append(shlex.quote(f"--rootdir={item.config.rootpath}"))
+    if item.config.getoption("inifilename") is not None:
+        arguments += ["-c", shlex.quote(str(item.config.inipath))]
+    defaults = {"backend": "auto", "isolation": "none"}
+    for option in ("cost", "algorithms", "buffering", "seed", "backend", "timeout", "isolation"):
+        value = item.config.getoption(f"--mpi-{option}")
+        if value != defaults.get(option):
+            arguments.append(shlex.quote(f"--mpi-{option}={f'{value:g}' if isinstance(value, float) else value}"))
+    if item.config.getoption("--mpi4py"):
+        arguments.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
+    if schedule:
+        arguments.append(f"--mpi-schedule={schedule}")
+    return " ".join([*arguments, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -1,0 +1,53 @@
+"""Hypothesis strategies for MPI programs: numbers of ranks, pairs of groups, counts per rank, and schedules.
+
+    @given(strategies.sizes(), strategies.schedules(), st.data())
+    def test_allgatherv(p, schedule, data):
+        counts = data.draw(strategies.counts(p))
+        fakempi.run(main, p, counts, schedule=schedule)
+
+Examples shrink to the smallest values.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from collectives.distributions import DISTRIBUTIONS
+from fakempi.modelcheck.steering.token import UNLIMITED, LibraryMode, write
+
+
+def sizes(max_size: int = 32) -> st.SearchStrategy[int]:
+    """Numbers of ranks: all small ones, and the neighbors of powers of two, which are edge cases of many algorithms."""
+    edges = sorted({n for d in range(1, max_size.bit_length() + 1) for n in (2**d - 1, 2**d, 2**d + 1) if n <= max_size})
+    return st.one_of(st.integers(1, min(max_size, 9)), st.sampled_from(edges or [1]), st.integers(1, max_size))
+
+
+def schedules(max_size: int = 12, buffering: str | None = None) -> st.SearchStrategy[str]:
+    """Schedules for `run(..., schedule=...)` that fit every program: "z:0.2.1?". They shrink to the fewest deviations."""
+    limits = {"zero": [-1], "infinite": [UNLIMITED], "size": [0, 8, 64, 1024, 65536]}
+    kept = [limit for kind, known in limits.items() if buffering in (None, kind) for limit in known]
+    if not kept:
+        raise ValueError(f"schedules: buffering {buffering!r} is unknown; choose from {', '.join(limits)}.")
+    modes = st.builds(LibraryMode, st.sampled_from(kept), st.booleans())
+    return st.builds(lambda mode, numbers: f"{write(mode, numbers)}?", modes, st.lists(st.integers(0, 7), max_size=max_size))
+
+
+def group_pairs(max_size: int = 16) -> st.SearchStrategy[tuple[int, int]]:
+    """Sizes (p, q) of the two groups of an intercommunicator; either one may be larger."""
+    return st.tuples(sizes(max_size), sizes(max_size))
+
+
+def counts(size: int, max_count: int = 64) -> st.SearchStrategy[list[int]]:
+    """Element counts of `size` ranks: zeros are common, and sometimes one rank has all elements."""
+    count = st.one_of(st.just(0), st.integers(0, max_count))
+    lonely = st.tuples(st.integers(0, size - 1), st.integers(0, max_count)).map(
+        lambda drawn: [drawn[1] if rank == drawn[0] else 0 for rank in range(size)]
+    )
+    return st.one_of(st.lists(count, min_size=size, max_size=size), lonely)
+
+
+def distributions(size: int, max_total: int = 1024) -> st.SearchStrategy[list[int]]:
+    """A total distributed over `size` ranks by one of the distributions of Träff et al."""
+    return st.tuples(st.sampled_from(list(DISTRIBUTIONS)), st.integers(0, max_total)).map(
+        lambda drawn: list(DISTRIBUTIONS[drawn[0]](drawn[1], size))
+    )

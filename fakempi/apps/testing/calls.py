@@ -1,0 +1,216 @@
+"""Calls of a marked test on every rank: a function, each example of Hypothesis, or a method of a unittest.TestCase."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache, wraps
+from typing import Any
+
+import pytest
+
+from fakempi.apps.testing.fixtures import DeferredFixture, RankFixtures
+from fakempi.apps.testing.limits import OUTCOME, limit_of
+from fakempi.apps.testing.markers import size_of, sizes, strict
+from fakempi.apps.testing.outcome import RanksOutcome, on_every_rank
+from fakempi.apps.testing.private_modules import Copies
+from fakempi.apps.testing.schedules import failing_schedule, schedules
+from fakempi.apps.testing.shared_objects import SharedByTest, shared_by_test
+from fakempi.apps.testing.source_lines import file_and_line
+from fakempi.core.reports.findings import Finding
+from fakempi.core.world import run
+from fakempi.errors import MPIFindingWarning
+from fakempi.mpi.base.current import running_process
+
+SEEN = pytest.StashKey[set[tuple[str, str, int]]]()
+"""Kinds and lines of findings that were reported as warnings in this session."""
+
+MAX_THREADS = 2000
+"""The maximum number of ranks on threads under coverage; more are slow, and the system may run out of threads."""
+
+CONCURRENCY = """coverage does not measure greenlets after the first switch between ranks unless it is configured for them.
+Add to pyproject.toml:
+    [tool.coverage.run]
+    concurrency = ["thread", "greenlet"]"""
+
+
+class RankCall:
+    """The call of one marked test on its ranks."""
+
+    def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
+        self.item, self.mark = item, mark
+        self.options = {**options, "strict": strict(mark, options["strict"])}
+        self.in_processes = bool(mark.kwargs.get("processes"))
+        self.explores = 0 if options["schedule"] else schedules(mark, item.config.getoption("--mpi-explore"))
+        if self.explores or options["schedule"]:  # the schedule decides the order of events, not time
+            self.options["cost"] = options["cost"] if item.config.getoption("--mpi-cost") else None
+        self.copies = Copies(item.config) if isolated else None
+        if limit_of(item, mark) is not None:
+            load_algorithms()
+        self.limit = limit_of(item, mark)
+        self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
+
+    def function(self) -> None:
+        """Call the test function on the requested number of ranks."""
+        __tracebackhide__ = True
+        function, size = self.item.obj, size_of(self.item, self.mark)
+        if self.in_processes:
+            if hasattr(function, "hypothesis"):
+                pytest.fail("processes=True: each process would draw different values from Hypothesis", pytrace=False)
+            self._call_in_processes(size)
+            return
+        shared = shared_by_test(function, self.item.instance, self.arguments)
+        if hasattr(function, "hypothesis"):  # values are drawn once, and are equal on all ranks
+            self._run(_warm_up, (), {}, size, None)  # one-time imports happen before Hypothesis measures times
+            with self._inner_test(function.hypothesis, size, shared):
+                function(**self.arguments)
+        else:
+            self._call(function, (), self.arguments, size, shared)
+
+    def unittest(self) -> None:
+        """Call the method of a TestCase on each number of ranks in turn; every rank sets up its own instance."""
+        __tracebackhide__ = True
+        instance, method = self.item.instance, self.item.originalname or self.item.name
+        for owner in (type(instance), getattr(instance, method)):
+            if getattr(owner, "__unittest_skip__", False):
+                pytest.skip(owner.__unittest_skip_why__)
+            if getattr(owner, "__unittest_expecting_failure__", False):
+                pytest.fail("unittest.expectedFailure is not supported on ranks: use pytest.mark.xfail", pytrace=False)
+        if hasattr(getattr(instance, method), "hypothesis"):
+            pytest.fail("in a TestCase each rank would draw different values: use a plain class", pytrace=False)
+        for size in sizes(self.mark):
+            if self.in_processes:
+                self._call_in_processes(size)
+                continue
+            shared = shared_by_test(getattr(instance, method), instance, {})
+            self._call(_run_case, (instance, method), {}, size, shared)
+
+    @contextmanager
+    def _inner_test(self, hypothesis: Any, size: int, shared: SharedByTest) -> Iterator[None]:
+        """Run each example of Hypothesis on all ranks, while the context is open."""
+        inner = hypothesis.inner_test
+
+        @wraps(inner)
+        def on_all_ranks(*args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            self._call(inner, args, kwargs, size, shared)
+
+        hypothesis.inner_test = on_all_ranks
+        try:
+            yield
+        finally:
+            hypothesis.inner_test = inner
+
+    def _call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest) -> None:
+        __tracebackhide__ = True
+        outcome = self._run(function, args, kwargs, size, shared)
+        self.item.stash[OUTCOME] = outcome
+        if outcome.verdict is not None:
+            raise outcome.verdict
+        self._warn_of_findings(outcome)
+
+    def _call_in_processes(self, size: int) -> None:
+        """Run the test on ranks that are processes."""
+        __tracebackhide__ = True
+        from fakempi.apps.testing.in_processes import run_in_processes  # few tests need it
+
+        timeout = None if self.limit is None else self.limit.remaining
+        findings = run_in_processes(self.item, size, {**self.options, "timeout": timeout, "check_buffers": None})
+        self._warn_of_findings(RanksOutcome(size, findings=findings))
+
+    def _warn_of_findings(self, outcome: RanksOutcome) -> None:
+        """Issue a warning for each finding that is not a note; the report of a test has the first that is an error."""
+        __tracebackhide__ = True
+        for finding in outcome.findings:
+            if not finding.note:  # notes may be intended: no warning, which a project may turn into an error
+                try:
+                    self._warn(finding)
+                except MPIFindingWarning as warning:
+                    outcome.warning, self.item.stash[OUTCOME] = warning, outcome
+                    raise
+
+    def _warn(self, finding: Finding) -> None:
+        """Issue a warning for the source line of the finding, once per kind and line in a session."""
+        __tracebackhide__ = True
+        test = str(self.item.path)
+        place = file_and_line(finding.place, test) or (test, (self.item.location[1] or 0) + 1)
+        seen = self.item.config.stash.setdefault(SEEN, set())
+        repeated = (finding.kind, *place) in seen
+        with warnings.catch_warnings(record=True) if repeated else nullcontext():  # a filter may still make it an error
+            warnings.warn_explicit(MPIFindingWarning(str(finding)), MPIFindingWarning, *place)
+        seen.add((finding.kind, *place))
+
+    def _run(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest | None
+    ) -> RanksOutcome:
+        item, copies = self.item, self.copies
+        deferred = {name: value for name, value in item.funcargs.items() if isinstance(value, DeferredFixture)}
+        autouse = [value for name, value in deferred.items() if name not in kwargs]
+
+        def on_this_rank(comm: Any) -> None:
+            __tracebackhide__ = True
+            with RankFixtures(comm, item.instance, None if copies is None else copies.finder()) as fixtures:
+                if shared is not None:
+                    for value in autouse:  # autouse fixtures
+                        fixtures.value(value)
+                fixtures.call(function, args, kwargs)
+
+        shared_by_ranks = [function, item.instance] if copies is None else []
+        on_this_rank.shares = [*args, *kwargs.values(), *shared_by_ranks]  # type: ignore[attr-defined]  # an attribute of a function
+        limit = self.limit
+        options = {**self.options, "backend": _backend(self.options["backend"], size)}
+        options["timeout"] = None if limit is None else limit.remaining
+        wrapped, why = None if copies is None else copies.program, ""
+        if self.explores and shared is not None:
+            buffering = item.config.getoption("--mpi-buffering")
+            failure = failing_schedule(on_this_rank, size, self.explores, buffering, options, wrapped)
+            if failure is not None:
+                options, why = {**options, "schedule": failure.schedule, "seed": None}, failure.why
+            # Otherwise the test runs once more, in order of time, so that findings become warnings.
+        outcome = on_every_rank(on_this_rank, size, options, wrapped)
+        outcome.schedule, outcome.why = options["schedule"] or "", why
+        outcome.limit = "" if limit is None else f"{limit.seconds:g} s ({limit.origin})"
+        if shared is not None and outcome.verdict is not None and copies is None:
+            outcome.changed = shared.changed(size)
+        return outcome
+
+
+def _warm_up() -> None:
+    """Import modules that are imported on first use."""
+    comm = running_process().comm_world
+    comm.allgather(comm.allreduce(0))
+
+
+@cache
+def load_algorithms() -> None:
+    """Import the algorithms once, outside the time limit of any test."""
+    run(lambda comm: _warm_up(), 2)
+
+
+def _run_case(instance: Any, method: str) -> None:
+    """Run a method of a TestCase with its setup and cleanup, without a result object."""
+    __tracebackhide__ = True
+    case = type(instance)(method)
+    vars(case).update({name: value for name, value in vars(instance).items() if name not in vars(case)})
+    try:
+        case.setUp()
+        try:
+            getattr(case, method)()
+        finally:
+            case.tearDown()
+    finally:
+        if not case.doCleanups():
+            raise AssertionError(f"a cleanup of {type(case).__name__}.{method} failed")
+
+
+def _backend(requested: str, size: int) -> str:
+    """Return the backend: threads if coverage is active and not configured for greenlets, which it would not measure."""
+    coverage = sys.modules.get("coverage")
+    current = None if coverage is None else coverage.Coverage.current()
+    if current is None or requested == "threads" or "greenlet" in (current.get_option("run:concurrency") or ()):
+        return requested
+    if requested == "greenlets" or size > MAX_THREADS:
+        pytest.fail(CONCURRENCY, pytrace=False)
+    return "threads"

@@ -1,0 +1,179 @@
+"""Calls a test on every rank, lets the other ranks continue after a failure, and reports all failures together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+
+from fakempi.apps.testing.output import output_by_rank
+from fakempi.apps.testing.source_lines import code_at
+from fakempi.core.reports.findings import Finding, headline
+from fakempi.core.reports.findings import lines as findings_in_lines
+from fakempi.core.reports.ranks import ranks_text
+from fakempi.core.world import run
+from fakempi.errors import (
+    Aborted,
+    DeadlockError,
+    FindingsError,
+    MPIError,
+    MPIFindingWarning,
+    RankError,
+    RunTimeoutError,
+    ScheduleError,
+)
+from fakempi.errors.plurals import counted
+from fakempi.mpi.base.call_site import is_ours
+from fakempi.mpi.base.current import current_rank, running_process
+from fakempi.mpi.base.environment import Wtime
+
+SKIPS = (pytest.skip.Exception, SkipTest)
+
+
+@dataclass
+class RanksOutcome:
+    """The outcome of a test: the exception of each failed rank, and its modeled time."""
+
+    size: int
+    errors: dict[int, BaseException] = field(default_factory=dict)
+    clocks: dict[int, float] = field(default_factory=dict)
+    stuck: DeadlockError | RunTimeoutError | None = None
+    findings_error: FindingsError | None = None  # the findings, if they are failures
+    warning: MPIFindingWarning | None = None  # the warning about a finding that a filter turned into an error
+    findings: Sequence[Finding] = ()
+    schedule: str = ""  # empty if modeled time determines the order of events
+    why: str = ""  # the choice that causes the failure, if another schedule succeeds
+    limit: str = ""  # the time limit, for messages
+    changed: str = ""  # a report on shared objects that ranks have changed
+    names: dict[int, str] = field(default_factory=dict)  # of spawned processes
+    output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> dict[int, BaseException]:
+        """The failed ranks, without those that only skipped the test, in order of modeled time."""
+        ranks = sorted(self.errors, key=lambda rank: (self.clocks.get(rank, 0), rank))
+        return {rank: self.errors[rank] for rank in ranks if not isinstance(self.errors[rank], SKIPS)}
+
+    @property
+    def verdict(self) -> BaseException | None:
+        """The exception for pytest: the first failure, else the deadlock, else findings, else the skip, else None."""
+        skips = next(iter(self.errors.values()), None)
+        return next(iter(self.failed.values()), None) or self.stuck or self.findings_error or skips
+
+    def report(self, replay: str, warning: str = "") -> str:
+        """Return the lines below the traceback: failed ranks, blocked ranks, and the command that repeats the test."""
+        lines = []
+        if self.failed:
+            first, *others = self.failed
+            all_failed = 1 < self.size == len(self.failed) and not self.names
+            subject = f"all {self.size} ranks" if all_failed else self._ranks_text(self.failed)
+            whose = "its" if first in self.names and not others else f"{self.names.get(first, f'rank {first}')}'s"
+            lines.append(f"{subject} failed; above is {whose} traceback")
+            for error, ranks in _by_error(self.failed, others, _headline(self.failed[first])).items():
+                lines.append(f"  {ranks_text(ranks)}: {error}")
+            if self.stuck:
+                then = "had not finished" if isinstance(self.stuck, RunTimeoutError) else "were deadlocked"
+                lines += [f"the other ranks {then}:", *(f"  {line}" for line in self.why_stuck.splitlines())]
+        if self.schedule:
+            lines.append(f"schedule {self.schedule}{f': {self.why}' * bool(self.why)}")
+        lines += [line for line in (self.changed, warning) if line]
+        if self.findings and self.verdict is not self.findings_error:
+            lines += [f"{headline(self.findings)}:", *(f"  {line}" for line in findings_in_lines(self.findings))]
+        return "\n".join([*lines, f"replay: {replay}"])
+
+    @property
+    def why_stuck(self) -> str:
+        """The report of the deadlock, or of the positions of all ranks at the time limit."""
+        report = str(self.stuck)
+        return report if isinstance(self.stuck, DeadlockError) else f"not done after {self.limit},{report.partition(',')[2]}"
+
+    @property
+    def without_traceback(self) -> str:
+        """The report of a failure whose traceback would lead into the emulator: a deadlock, findings, a warning."""
+        return self.why_stuck if self.stuck else str(self.findings_error or f"MPIFindingWarning: {self.warning}")
+
+    def code(self, test: str) -> str:
+        """Return the code of the lines at which ranks are blocked, or which findings name; `test` is the test's file."""
+        blocked = [one.site for one in getattr(self.stuck, "blocked", ())]
+        return code_at(blocked or [one.place for one in self.findings], test)
+
+    def _ranks_text(self, ranks: Iterable[int]) -> str:
+        """Return `ranks 0-1 of 4`, with spawned processes by their names."""
+        started = [rank for rank in ranks if rank not in self.names]
+        parts = [f"{ranks_text(started)} of {self.size}"] if started else []
+        return " and ".join([*parts, *self.names.values()])
+
+    def written(self, stream: str) -> str | None:
+        """Return the output of the first failing rank, and the number of other ranks with output; None if no rank failed."""
+        if not self.failed:
+            return None
+        first, by_rank = next(iter(self.failed)), self.output[stream]
+        text = "".join(by_rank.get(first, []))
+        others = [rank for rank in by_rank if rank != first]
+        more = f"({counted(len(others), 'other rank')} wrote output: pytest -s shows it)\n" if others else ""
+        name = self.names.get(first, f"rank {first}")
+        return (f"({name})\n{text}{chr(10) * (not text.endswith(chr(10)))}" if text else "") + more
+
+
+def _headline(error: BaseException) -> str:
+    """Return the type of an error and the first line of its message."""
+    line = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def _by_error(failed: dict[int, BaseException], ranks: list[int], first: str, maximum: int = 5) -> dict[str, list[int]]:
+    """Group failing ranks by error, without those that raised the same as the first."""
+    groups: dict[str, list[int]] = {}
+    for rank in ranks:
+        if _headline(failed[rank]) != first:
+            groups.setdefault(_headline(failed[rank]), []).append(rank)
+    rest = [rank for ranks in list(groups.values())[maximum:] for rank in ranks]
+    return {**dict(list(groups.items())[:maximum]), **({"other errors": rest} if rest else {})}
+
+
+def _cut_traceback(error: BaseException) -> BaseException:
+    """Return the error with its traceback cut at the program's call, if it is an MPI error or Abort."""
+    last, step = None, error.__traceback__ if isinstance(error, (MPIError, Aborted)) else None
+    while step is not None:
+        last = last if is_ours(step.tb_frame) else step
+        step = step.tb_next
+    if last is not None:
+        last.tb_next = None
+    return error
+
+
+def on_every_rank(
+    call: Callable[[Any], Any], size: int, options: dict[str, Any], wrapped: Callable[[Any], Any] | None = None
+) -> RanksOutcome:
+    """Call a test with a communicator on every rank. After a rank fails, the others continue as far as they can.
+
+    `wrapped` converts the function that a rank calls into the program that the rank runs.
+    """
+    outcome = RanksOutcome(size)
+
+    def main(comm: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            call(comm)
+        except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+            running_process().explain(error)
+            outcome.errors[comm.Get_rank()] = _cut_traceback(error)
+            outcome.clocks[comm.Get_rank()] = Wtime()
+
+    with output_by_rank(current_rank) as outcome.output:
+        try:
+            outcome.findings = run(main if wrapped is None else wrapped(main), size, **options).findings
+        except (DeadlockError, RunTimeoutError) as error:
+            outcome.stuck, outcome.findings = error, error.findings
+        except FindingsError as error:
+            outcome.findings_error, outcome.findings = error, error.findings
+        except ScheduleError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        except RankError as error:  # Abort, sys.exit: they end all ranks
+            outcome.errors.setdefault(error.rank, _cut_traceback(error.exception))
+            if error.rank >= size:
+                outcome.names[error.rank] = error.name
+    return outcome

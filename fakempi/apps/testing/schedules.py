@@ -1,0 +1,52 @@
+"""A marked test in every schedule that can give a different result: `mpi(explore=200)`, `--mpi-explore=200`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fakempi.apps.testing.output import output_by_rank
+from fakempi.modelcheck.search.exploration import Failure
+from fakempi.modelcheck.search.explore import explore
+from fakempi.mpi.base.current import current_rank
+
+WHY = "a search compares the states of ranks, which must be in one process. Remove one of the two."
+
+
+def schedules(mark: pytest.Mark, otherwise: int) -> int:
+    """Return the maximum number of runs for a test; 0 if it is not explored."""
+    given = mark.kwargs.get("explore", otherwise)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise pytest.UsageError(f"@pytest.mark.{mark.name}: explore is {given!r}; it must be a number of runs")
+    if mark.kwargs.get("processes"):
+        if mark.kwargs.get("explore"):
+            pytest.fail(f"@pytest.mark.{mark.name}: explore={given} does not work with processes=True: {WHY}", pytrace=False)
+        return 0
+    return given
+
+
+def failing_schedule(
+    call: Callable[[Any], Any], size: int, runs: int, buffering: str | None, options: dict[str, Any],
+    wrapped: Callable[[Any], Any] | None,
+) -> Failure | None:  # fmt: skip
+    """Return the simplest schedule in which a test fails; None if none was found. Output is discarded."""
+
+    def main(comm: Any) -> None:
+        try:
+            call(comm)
+        except pytest.skip.Exception:
+            return
+        except pytest.fail.Exception as error:  # not a subclass of Exception: it would end the search
+            raise AssertionError(str(error)) from error
+
+    given = {name: value for name, value in options.items() if name not in ("schedule", "seed")}
+    if buffering in ("zero", "infinite"):
+        given["buffering"] = buffering
+    with output_by_rank(current_rank):
+        program = main if wrapped is None else wrapped(main)
+        if wrapped is None:
+            main.shares = getattr(call, "shares", [call])  # type: ignore[attr-defined]  # an attribute of a function
+        exploration = explore(program, size, runs=runs, seed=options["seed"], stop="first", **given)
+    return exploration.failures[0] if exploration.failures else None

@@ -1,0 +1,32 @@
+"""Parse a page of the tour from its Markdown file."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class Page(NamedTuple):
+    """A title, a text, a program with its file name, and commands."""
+
+    title: str
+    text: str
+    name: str
+    code: str
+    commands: tuple[str, ...]
+
+
+def pages() -> list[Page]:
+    """Return all pages in order."""
+    paths = [file for file in files("fakempi.apps.tour").joinpath("pages").iterdir() if file.name.endswith(".md")]
+    return [read(file.read_text(encoding="utf-8")) for file in sorted(paths, key=lambda file: file.name)]
+
+
+def read(text: str) -> Page:
+    """Return the page in a Markdown text: `# title`, a text, a block `python name.py`, and optionally a block `sh`."""
+    blocks = {kind: (name, body) for kind, name, body in re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", text, re.M | re.S)}
+    title, prose = text.split("```")[0].removeprefix("# ").split("\n", 1)
+    name, code = blocks["python"]
+    _, commands = blocks.get("sh", ("", ""))
+    return Page(title, " ".join(prose.split()), name, code, tuple(commands.splitlines()))

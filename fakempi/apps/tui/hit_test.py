@@ -1,0 +1,121 @@
+"""Find the message, compute interval or wait at a rank and time, and describe it with the program's source line."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fakempi.trace.columns import Columns
+from fakempi.trace.waits import STATES, wait_rows
+from fakempi.view.numbers import seconds
+
+
+class Hit(NamedTuple):
+    """The description in lines; for a message also its row."""
+
+    lines: list[str]
+    message: int = -1
+
+
+class HitTester:
+    """Finds events by rank and time; the rows are sorted by rank once."""
+
+    def __init__(self, trace: Columns) -> None:
+        self.trace = trace
+        rows = trace.transfer_rows
+        self.by_rank = [_grouped(owner, trace.ranks) for owner in (rows["source"], rows["dest"], trace.compute_rows["rank"])]
+        self.waits = wait_rows(trace)
+        self.of_waits = np.searchsorted(self.waits["rank"], np.arange(trace.ranks + 1))
+        self.stuck = {record["rank"]: record for record in (trace.about.get("ended") or {}).get("stuck", [])}
+
+    def at(self, rank: int, start: float, end: float) -> Hit:
+        """Return the longest event of a rank between start and end, the time of one character."""
+        best: tuple[float, int, int] = (0.0, -1, 0)
+        rows, computes = self.trace.transfer_rows, self.trace.compute_rows
+        sides = ((rows, "sent"), (rows, "arrived"), (computes, "end"))
+        for kind, ((table, last), (order, bounds)) in enumerate(zip(sides, self.by_rank, strict=True)):
+            mine = order[bounds[rank] : bounds[rank + 1]]
+            inside = np.minimum(table[last][mine], end) - np.maximum(table["start"][mine], start)
+            if len(mine) and (longest := int(inside.argmax())) >= 0 and inside[longest] > best[0]:
+                best = (float(inside[longest]), kind, int(mine[longest]))
+        _, kind, row = best
+        if kind in (0, 1):
+            return Hit(self.of_message(row), row)
+        if kind == 2:
+            interval = computes[row]
+            start, length = float(interval["start"]), seconds(float(interval["end"] - interval["start"]))
+            return Hit([f"rank {rank} computes for {length}, from {seconds(start, 6)}", *self._place(interval["call"])])
+        stuck = self.stuck.get(rank)
+        if stuck is not None and end > stuck["since"]:
+            awaited = "; ".join(want["words"] for want in stuck["wants"])
+            return Hit([f"rank {rank} is blocked; it waits for {awaited}", f"{stuck['call']} at {stuck['site']}"])
+        return Hit(self._of_wait(rank, (start + end) / 2))
+
+    def next_start(self, rank: int, time: float, step: int) -> float | None:
+        """Return the next (step 1) or previous (step -1) start of a message or compute interval of a rank, or None."""
+        tables = (self.trace.transfer_rows, self.trace.transfer_rows, self.trace.compute_rows)
+        starts = np.concatenate([
+            table["start"][order[bounds[rank] : bounds[rank + 1]]]
+            for table, (order, bounds) in zip(tables, self.by_rank, strict=True)
+        ])
+        found = starts[starts > time] if step > 0 else starts[starts < time]
+        return None if not len(found) else float(found.min() if step > 0 else found.max())
+
+    def of_message(self, row: int) -> list[str]:
+        """Return the description of a message, in up to five lines."""
+        message = self.trace.transfer_rows[row]
+        times = ", ".join(f"{name} {seconds(float(message[name]), 6)}" for name in ("posted", "start", "arrived"))
+        lines = [
+            f"rank {message['source']} to rank {message['dest']}: {message['nbytes']} bytes, tag {message['tag']}",
+            times,
+        ]
+        waited = float(message["start"] - message["posted"])
+        if waited > 0:
+            why = "its receive" if message["posted"] < message["awaited"] <= message["start"] else "a busy port"
+            lines[-1] += f", waited {seconds(waited)} for {why}"
+        lines += self._place(message["call"])
+        if isfinite(message["awaited"]) and message["receive_call"] != message["call"]:
+            lines += [f"received by {self.trace.calls[message['receive_call']]}"]
+        return lines
+
+    def _of_wait(self, rank: int, time: float) -> list[str]:
+        mine = self.waits[self.of_waits[rank] : self.of_waits[rank + 1]]
+        at = int(np.searchsorted(mine["end"], time, side="right"))
+        if at == len(mine) or mine["start"][at] > time:
+            return [f"rank {rank} at {seconds(time, 6)}"]
+        wait = mine[at]
+        length = seconds(float(wait["end"] - wait["start"]))
+        return [f"rank {rank} is idle for {length}: {STATES[wait['state']]}", *self._place(wait["call"])]
+
+    def _place(self, number: int) -> list[str]:
+        """Return the program's call, and its source line if the file can be read."""
+        if not number:
+            return []
+        call = self.trace.calls[number]
+        line = linecache.getline(call.file, call.line).strip()
+        return [str(call), *([f"    {line}"] if line else [])]
+
+    def search(self, text: str) -> Iterator[tuple[int, float]]:
+        """Yield rank and time of the events whose call, file or region name contains a text, by time."""
+        text = text.lower()
+        fits = np.array([bool(call.line) and text in f"{call} {call.file}".lower() for call in self.trace.calls] or [False])
+        named = np.array([bool(name) and text in name.lower() for name in self.trace.names] or [False])
+        rows, computes, regions = self.trace.transfer_rows, self.trace.compute_rows, self.trace.region_rows
+        hits: list[Any] = []
+        for table, rank, chosen in (
+            (rows, "source", fits[rows["call"]]),
+            (rows, "dest", fits[rows["receive_call"]] & ~fits[rows["call"]]),
+            (computes, "rank", fits[computes["call"]]),
+            (regions, "rank", named[regions["name"]] | named[regions["algorithm"]]),
+        ):
+            hits += zip(table["start"][chosen].tolist(), table[rank][chosen].tolist(), strict=True)
+        return ((rank, time) for time, rank in sorted(hits))
+
+
+def _grouped(owner: Any, ranks: int) -> tuple[Any, Any]:
+    order = np.argsort(owner, kind="stable")
+    return order, np.searchsorted(owner[order], np.arange(ranks + 1))

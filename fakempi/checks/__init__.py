@@ -1,1 +1,0 @@
-"""What is wrong with a program: reports for people, made from plain records."""

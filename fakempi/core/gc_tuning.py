@@ -1,0 +1,35 @@
+"""Run the garbage collector less often while many ranks run: nearly all objects that it examines are in use."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+
+class _Threshold:
+    """The number of active runs and the original threshold. Runs that overlap share it, and the last one restores it."""
+
+    lock = Lock()
+    runs = 0
+    before: tuple[int, int, int] = gc.get_threshold()
+
+
+@contextmanager
+def fewer_collections(nprocs: int) -> Iterator[None]:
+    """Raise the threshold of the garbage collector while a run of this size is active."""
+    with _Threshold.lock:
+        if not _Threshold.runs:
+            _Threshold.before = gc.get_threshold()
+        _Threshold.runs += 1
+        first, *others = gc.get_threshold()
+        if first:  # 0 means that the program has disabled the collector
+            gc.set_threshold(max(first, 20 * nprocs), *others)
+    try:
+        yield
+    finally:
+        with _Threshold.lock:
+            _Threshold.runs -= 1
+            if not _Threshold.runs:
+                gc.set_threshold(*_Threshold.before)

@@ -1,0 +1,12 @@
+"""Envelopes between numbered mailboxes: matching, ports, and the times of transfers.
+
+envelope    a message in transit, and the pattern of a posted receive
+matching    a mailbox: patterns and envelopes that have not been matched
+ports       ports and links: one transfer at a time, first come, first served
+delivery    the path of an envelope: ready, output port, input port, arrived
+express     the same in one step for the common case
+files       the file server of a cost model
+cost        the interface of cost models
+models/     one cost model per file
+guard       checks the values that a user-defined cost model returns
+"""

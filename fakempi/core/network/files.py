@@ -1,0 +1,51 @@
+"""A file server in modeled time: an access of n bytes in k contiguous pieces takes k t_s + n t_w."""
+
+from __future__ import annotations
+
+from heapq import heapreplace
+
+from fakempi.core.network.cost import Time, check
+
+
+class FileServer:
+    """The cost of accesses to files: `files=` of a cost model. Without one they take no time.
+
+    Parameters
+    ----------
+    t_s, t_w
+        Seconds for each contiguous piece, and for each byte.
+    ports
+        The number of accesses at a time.
+
+    Examples
+    --------
+    >>> server = FileServer(t_s=1, t_w=0, ports=2).open()
+    >>> [server.serve(0, 8) for _ in range(3)]
+    [1, 1, 2]
+    """
+
+    def __init__(self, t_s: Time = 1e-3, t_w: Time = 1e-9, ports: int = 1) -> None:
+        self.t_s, self.t_w, self.ports = t_s, t_w, ports
+        check("FileServer", t_s=t_s, t_w=t_w)
+        check("FileServer", minimum=1, ports=ports)
+
+    def open(self) -> Queue:
+        """Return the queue for a new run."""
+        return Queue(self)
+
+    def __repr__(self) -> str:
+        return f"FileServer(t_s={self.t_s!r}, t_w={self.t_w!r}, ports={self.ports})"
+
+
+class Queue:
+    """The server's ports, first come, first served."""
+
+    def __init__(self, server: FileServer) -> None:
+        self.server = server
+        self.free_at: list[Time] = [0] * server.ports
+
+    def serve(self, now: Time, nbytes: int, pieces: int = 1) -> Time:
+        """Start an access now; return the time at which it ends."""
+        end = max(now, self.free_at[0]) + (pieces * self.server.t_s + nbytes * self.server.t_w)
+        heapreplace(self.free_at, end)
+        return end

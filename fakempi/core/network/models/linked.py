@@ -1,0 +1,90 @@
+"""Base class of network topologies: nodes that are connected by links, which messages share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from fakempi.core.network.cost import CostModel, Link, Time, check
+from fakempi.core.network.models.hockney import Hockney
+from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG
+
+
+class Linked(CostModel):
+    """Base class of topologies. A subclass defines the links between two nodes (`path`) and, if they differ, each `link`.
+
+    Processes fill the nodes in order, `ranks_per_node` each. `intra` is the cost model within a node. Between nodes,
+    a transfer of n bytes over h links takes t_s + h t_hop + n t_w. It holds the ports of both processes for that time, and
+    each link for gap + n t_w from the time at which it gets the link. Links are taken in the order of the path, first come,
+    first served. A message that waits for a link is in the network, whose buffers are unlimited, and holds no other link.
+    """
+
+    def __init__(
+        self,
+        nodes: int,
+        ranks_per_node: int,
+        *,
+        t_s: Time,
+        t_hop: Time,
+        t_w: Time,
+        gap: Time,
+        width: int,
+        intra: Hockney | None,
+        eager_limit: int,
+        ports: int,
+        compute_per_byte: Time,
+    ) -> None:
+        self.ranks_per_node = ranks_per_node
+        self.t_s, self.t_hop, self.t_w, self.gap, self.width = t_s, t_hop, t_w, gap, width
+        self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
+        self.eager_limit, self.ports, self.compute_per_byte = eager_limit, ports, compute_per_byte
+        self.validate()
+        self.nodes = nodes
+        self.places = nodes * ranks_per_node
+        self.in_order = type(self).transfer is Linked.transfer and self.intra.in_order
+
+    def validate(self) -> None:
+        """Raise an error if a cost is negative, or a node has no processes."""
+        super().validate()
+        name = type(self).__name__
+        check(name, t_s=self.t_s, t_hop=self.t_hop, t_w=self.t_w, gap=self.gap)
+        check(name, minimum=1, ranks_per_node=self.ranks_per_node, width=self.width)
+
+    def path(self, source_node: int, dest_node: int) -> Sequence[Hashable]:
+        """Return the names of the links from one node to another."""
+        raise NotImplementedError(f"{type(self).__name__} does not define the links between two nodes: override path()")
+
+    def hops(self, source_node: int, dest_node: int) -> int:
+        """Return the number of links from one node to another."""
+        return len(self.path(source_node, dest_node))
+
+    def path_t_w(self, source_node: int, dest_node: int) -> Time:
+        """Return the seconds per byte from one node to another: those of the slowest link."""
+        return self.t_w
+
+    def node(self, process: int) -> int:
+        """Return the node of a process: processes fill the nodes in order."""
+        if self.places is not None and process >= self.places:
+            raise MPIValueError(
+                ERR_ARG,
+                f"{type(self).__name__}: the network has {self.places} places, {self.ranks_per_node} on each of "
+                f"{self.nodes} nodes, and none for rank {process}.",
+            )
+        return process // self.ranks_per_node
+
+    def route(self, source: int, dest: int) -> Sequence[Hashable]:
+        """Return the links between the nodes of two processes."""
+        source_node, dest_node = source // self.ranks_per_node, dest // self.ranks_per_node
+        return () if source_node == dest_node else self.path(source_node, dest_node)
+
+    def link(self, name: Hashable) -> Link:
+        """Return the properties of a link; all links are equal."""
+        return Link(self.t_w, self.width, self.gap)
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """Return the time, which depends on the number of links and on the t_w of the slowest link."""
+        source_node, dest_node = source // self.ranks_per_node, dest // self.ranks_per_node
+        if source_node == dest_node:
+            return self.intra.transfer(source, dest, nbytes)
+        seconds = self.t_s + self.hops(source_node, dest_node) * self.t_hop + nbytes * self.path_t_w(source_node, dest_node)
+        return seconds, seconds, seconds

@@ -1,0 +1,72 @@
+"""LogGP: latency, overhead, gap per message and gap per byte.
+
+A. Alexandrov, M. F. Ionescu, K. E. Schauser, C. Scheiman, "LogGP: incorporating long messages into the LogP model",
+SPAA 1995, doi 10.1145/215399.215427.
+"""
+
+from __future__ import annotations
+
+from fakempi.core.network.cost import CostModel, Time, check
+
+
+class LogGP(CostModel):
+    """Latency, overhead and gaps as separate parameters, in seconds.
+
+    A message of n bytes arrives after o + (n-1) G + L + o. Its send ends after o + (n-1) G, and the ports of
+    both sides are free for the next message after max(o, g) + (n-1) G. Latency occupies no port.
+
+    Parameters
+    ----------
+    L
+        Latency.
+    o
+        Overhead of the processor, on each side.
+    g, G
+        Gap between two messages, and gap per byte.
+    eager_limit
+        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
+    duplex
+        Whether a process can send and receive at the same time.
+    ports
+        The number of messages that a process can send at a time, and the number that it can receive at a time.
+    compute_per_byte
+        Modeled seconds to combine one byte in a reduction.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Barrier(), 2, cost=fakempi.LogGP(L=5, o=1, g=2, G=0)).time
+    7
+    """
+
+    def __init__(
+        self,
+        L: Time = 5e-6,
+        o: Time = 1e-6,
+        g: Time = 2e-6,
+        G: Time = 1e-9,
+        *,
+        eager_limit: int = 65536,
+        duplex: bool = True,
+        ports: int = 1,
+        compute_per_byte: Time = 0,
+    ) -> None:
+        self.L, self.o, self.g, self.G = L, o, g, G
+        self.in_order = type(self) is LogGP  # a subclass may override transfer
+        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
+        self.compute_per_byte = compute_per_byte
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise an error if a cost is negative."""
+        super().validate()
+        check("LogGP", L=self.L, o=self.o, g=self.g, G=self.G)
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
+        """Return the times of the ports, the sender and the receiver, which differ."""
+        stream = (nbytes - 1) * self.G if nbytes else 0
+        sent = self.o + stream
+        return max(self.o, self.g) + stream, sent, sent + self.L + self.o
+
+    def __repr__(self) -> str:
+        return f"LogGP(L={self.L!r}, o={self.o!r}, g={self.g!r}, G={self.G!r}, eager_limit={self.eager_limit})"

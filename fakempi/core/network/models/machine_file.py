@@ -1,0 +1,196 @@
+"""Machine files: a `MultiLevel` cost model as TOML, which people can read, edit and share.
+
+    version = 1                              # of this format
+    eager_limit = 65536                      # this and the keys below it, up to [provenance], are optional
+    ranks_per_node = 32
+    [provenance]                             # any keys with texts
+    source = "osu_latency on two nodes"
+    [level.node]                             # cache, socket, node, network: at least one of them
+    time = [[0, 5e-7, 2e-10], [8193, 1.5e-6, 1e-10]]     # from this size on: start-up seconds, seconds per byte
+    [level.network]
+    time = [[0, 2e-6, 1e-9]]
+    gap = [[0, 4e-7, 1e-9]]                  # optional, like overhead, ports, port_t_w, port_gap and errors
+
+Every error names the file, the line and the key.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fakempi.core.network.models.multi_level import LEVELS, ErrorRange, Level, MultiLevel, PiecewiseLinear
+from fakempi.errors import MPIError, MPIValueError
+from fakempi.errors.classes import ERR_ARG
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+VERSION = 1
+"""The version of the format that this module reads and `fakempi calibrate` writes."""
+
+OPTIONS = ("ranks_per_node", "ranks_per_socket", "ranks_per_cache", "eager_limit", "duplex", "ports", "compute_per_byte")
+"""Keys outside of tables that are parameters of the model; `cluster.toml:eager_limit=0` overrides them."""
+
+_COSTS = ("time", "gap", "overhead")
+
+
+def is_machine_file(text: str) -> bool:
+    """Return whether a text that specifies a cost model names a machine file: `cluster.toml`, or with `:key=value,...`."""
+    return re.match(r".*\.toml\s*(:|$)", text.strip(), re.IGNORECASE) is not None
+
+
+def load_machine(path: str, overrides: Mapping[str, Any] | None = None) -> MultiLevel:
+    """Return the cost model of a machine file; `overrides` replace its options."""
+    try:
+        data = Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise MPIValueError(ERR_ARG, f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        return parse_machine(data.decode("utf-8"), path, overrides)
+    except UnicodeDecodeError:
+        raise MPIValueError(ERR_ARG, f"{path} is not a text in UTF-8.") from None
+
+
+def parse_machine(text: str, path: str = "machine file", overrides: Mapping[str, Any] | None = None) -> MultiLevel:
+    """Return the cost model of the text of a machine file."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MPIValueError(ERR_ARG, f"{path} is not valid TOML: {error}.") from None
+    return _Reader(path, text).machine(values, dict(overrides or {}))
+
+
+class _Reader:
+    """Checks the values of one file."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.lines = path, _lines_of_keys(text)
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise an error for a key, with the line of the key or of its table."""
+        line = self.lines.get(key) or self.lines.get(key.rpartition(".")[0])
+        raise MPIValueError(ERR_ARG, f"{self.path}{f' line {line}' if line else ''}: {key}: {problem}")
+
+    def machine(self, values: dict[str, Any], overrides: dict[str, Any]) -> MultiLevel:
+        """Return the model of all values."""
+        if "version" not in values:
+            self.fail("version", f"this key is missing: write version = {VERSION}.")
+        if values["version"] != VERSION:
+            self.fail("version", f"{values['version']!r} is unknown; this release of fakempi reads version {VERSION}.")
+        self.check_known("", values, ("version", *OPTIONS, "provenance", "level"))
+        tables = self.table("level", values.get("level", {}))
+        if not tables:
+            self.fail("level", f"there is no table [level.NAME]; NAME is one of {', '.join(LEVELS)}.")
+        self.check_known("level", tables, LEVELS)
+        provenance = self.table("provenance", values.get("provenance", {}))
+        options = {name: values[name] for name in OPTIONS if name in values}
+        try:
+            tables = {name: self.table(f"level.{name}", value) for name, value in tables.items()}
+            levels = {name: self.level(f"level.{name}", table) for name, table in tables.items()}
+            texts = [(name, str(value)) for name, value in provenance.items()]
+            MultiLevel(levels, **options)
+            return MultiLevel(levels, **{**options, **overrides}, provenance=texts)
+        except MPIError as error:
+            if str(error).startswith(self.path):
+                raise
+            key = next((name for name in options if f"{name}=" in str(error)), "")
+            line = f" line {self.lines[key]}" if key in self.lines and key not in overrides else ""
+            raise MPIValueError(ERR_ARG, f"{self.path}{line}: {str(error).removeprefix('MultiLevel: ')}") from None
+
+    def level(self, key: str, values: dict[str, Any]) -> Level:
+        """Return one level."""
+        self.check_known(key, values, Level._fields)
+        if "time" not in values:
+            self.fail(f"{key}.time", "this key is missing: write rows [from bytes, start-up seconds, seconds per byte].")
+        fields: dict[str, Any] = {name: self.costs(f"{key}.{name}", values[name]) for name in _COSTS if name in values}
+        fields.update({name: values[name] for name in ("ports", "port_t_w", "port_gap") if name in values})
+        for name in ("ports", "port_t_w", "port_gap"):
+            value = fields.get(name, 1)
+            self.check_number(f"{key}.{name}", value)
+            if value < (name == "ports") or (name == "ports" and not isinstance(value, int)):
+                required = "an integer of at least 1" if name == "ports" else "at least 0"
+                self.fail(f"{key}.{name}", f"{value!r} is not {required}.")
+        if "errors" in values:
+            rows = self.rows(f"{key}.errors", values["errors"], 4, "from bytes, to bytes, median error, worst error")
+            fields["errors"] = tuple(ErrorRange(*row) for row in rows)
+        return Level(**fields)
+
+    def costs(self, key: str, value: Any) -> PiecewiseLinear:
+        """Return a piecewise-linear cost."""
+        rows = self.rows(key, value, 3, "from bytes, start-up seconds, seconds per byte")
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row[0], int):
+                self.fail(key, f"row {number} starts at {row[0]!r} bytes, which is not an integer.")
+            for name, cell in (("start-up time", row[1]), ("time per byte", row[2])):
+                if cell < 0:
+                    self.fail(key, f"row {number} has a negative {name}, {cell!r}.")
+            if number == 1 and row[0] != 0:
+                self.fail(key, f"the first row must start at 0 bytes, not at {row[0]}.")
+            if number > 1 and row[0] <= rows[number - 2][0]:
+                before = rows[number - 2][0]
+                self.fail(key, f"row {number} starts at {row[0]} bytes, and the row before it at {before}: sort the rows.")
+        return PiecewiseLinear(rows)
+
+    def rows(self, key: str, value: Any, width: int, meaning: str) -> list[list[Any]]:
+        """Return the rows of an array of arrays of numbers."""
+        if not isinstance(value, list) or not value or not all(isinstance(row, list) for row in value):
+            self.fail(key, f"{value!r} is not a list of rows [{meaning}].")
+        for number, row in enumerate(value, 1):
+            if len(row) != width:
+                self.fail(key, f"row {number} has {len(row)} numbers, not {width}: [{meaning}].")
+            for cell in row:
+                self.check_number(key, cell, f"row {number}: ")
+        return value
+
+    def check_number(self, key: str, value: Any, where: str = "") -> None:
+        """Raise an error unless a value is a finite number."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+            self.fail(key, f"{where}{value!r} is not a finite number.")
+
+    def table(self, key: str, value: Any) -> dict[str, Any]:
+        """Return a table, or raise an error if the value is something else."""
+        if not isinstance(value, dict):
+            self.fail(key, f"{value!r} is not a table: write [{key}].")
+        return value
+
+    def check_known(self, table: str, values: Mapping[str, Any], names: tuple[str, ...]) -> None:
+        """Raise an error for the first key that is unknown."""
+        for name in values:
+            if name not in names:
+                close = get_close_matches(name, names, n=1)
+                hint = f" Did you mean {close[0]}?" if close else ""
+                self.fail(f"{table}.{name}".lstrip("."), f"this key is unknown.{hint} Known: {', '.join(names)}.")
+
+
+def _lines_of_keys(text: str) -> dict[str, int]:
+    """Return the line of each table and key, by the full name of the key. Quoted keys are not found."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.match(r"\s*\[\s*([\w.\- ]+?)\s*\]\s*(#.*)?$", line):
+            table = re.sub(r"\s*\.\s*", ".", match[1])
+            found.setdefault(table, number)
+        elif match := re.match(r"\s*([A-Za-z_][\w.\-]*)\s*=", line):
+            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
+    return found
+
+
+def machine_parameters(text: str, parse: Callable[[str], Any]) -> tuple[str, dict[str, Any]]:
+    """Return path and overrides of `cluster.toml:ranks_per_node=4,eager_limit=0`; `parse` parses a number."""
+    match = re.fullmatch(r"(.*?\.toml)\s*(?::(.*))?", text.strip(), re.IGNORECASE | re.DOTALL)
+    assert match is not None
+    overrides: dict[str, Any] = {}
+    for part in filter(None, (each.strip() for each in (match[2] or "").split(","))):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        if key not in OPTIONS or not equals or not value:
+            names = ", ".join(OPTIONS)
+            raise MPIValueError(ERR_ARG, f"{text}: {part!r} is not a parameter with a value; parameters: {names}.")
+        overrides[key] = None if value.lower() == "none" else parse(value)
+    return match[1], overrides

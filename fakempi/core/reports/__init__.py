@@ -1,0 +1,1 @@
+"""Reports of deadlocks and findings, composed from plain records."""

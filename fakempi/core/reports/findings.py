@@ -1,0 +1,164 @@
+"""Findings: errors in a program that do not stop it.
+
+Checks add findings to the run's `Ledger`: the kind, the process, the call, its line, and a sentence. Ranks
+that make the same error at the same line share a finding, so that the list for 4,096 ranks is as short as that for two.
+`Ledger.findings` returns the records, the worst first, and `lines` a text of at most one screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fakempi.core.reports.ranks import Names
+from fakempi.errors.plurals import counted
+
+LINES = 20
+"""The maximum number of lines in a list of findings, so that the program's last output stays on the screen."""
+
+KINDS = {
+    # Data is wrong, or may be.
+    "datatype-mismatch": "the types of a message and its receive differ",
+    "pickle-met-buffer": "an object was received as a buffer, or the reverse",
+    "buffer-in-use": "a buffer was changed during an operation on it",
+    "buffer-overlap": "two buffers overlap that must not",
+    "window-race": "two accesses to a window conflict",
+    "file-race": "two accesses to a file conflict",
+    "epoch": "a window was accessed outside an epoch",
+    # An operation never completed, or could block with another MPI.
+    "message-lost": "a message was never received",
+    "receive-unmatched": "no message arrived for a receive",
+    "collective-unfinished": "some ranks never made a collective call",
+    "unsafe-send": "a send would not complete without buffering",
+    "missing-wait": "no rank waited for an operation",
+    "missing-start": "a persistent operation was never started",
+    "after-finalize": "MPI was called after Finalize",
+    "missing-finalize": "the program called Init but not Finalize",
+    "attached-buffer": "a buffer was attached and never detached",
+    # May be intended.
+    "wildcard-race": "a wildcard receive could have matched another message",
+    "request-freed": "a request was freed before its operation completed",
+    # Objects that were created and never freed.
+    "window-leak": "a window was never freed",
+    "file-leak": "a file was never closed",
+    "request-leak": "a persistent request was never freed",
+    "port-leak": "a port was never closed",
+    "communicator-leak": "a communicator was never freed",
+    "datatype-leak": "a datatype was never freed",
+    "group-leak": "a group was never freed",
+    "op-leak": "an operation was never freed",
+    "info-leak": "an info object was never freed",
+    "keyval-leak": "an attribute key was never freed",
+    "errhandler-leak": "an error handler was never freed",
+}
+"""Kind -> its meaning, the worst first."""
+
+NOTES = {"wildcard-race", "request-freed"}
+"""Kinds that may be intended: they are shown, and never cause a failure."""
+
+STRICT_ONLY = {kind for kind in KINDS if kind.endswith("-leak")} - {"window-leak", "file-leak"}
+"""Objects that mpi4py programs usually leave to the garbage collector: checked in strict runs only."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An error in a program that did not stop the run.
+
+    Attributes
+    ----------
+    kind
+        The name of the kind; `fakempi explain KIND` explains it.
+    ranks
+        The ranks that made the error.
+    call, place
+        The call, and its line: "work.py:17".
+    note
+        Whether it may be intended, or reports that a check was incomplete, so that it never causes a failure.
+    sentence
+        The description of the problem.
+    rank_names
+        The ranks as text.
+    times
+        The number of occurrences.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> [finding] = fakempi.run(lambda comm: comm.send(1, 1) if comm.rank == 0 else None, 2).findings
+    >>> finding.kind, finding.ranks
+    ('message-lost', (0,))
+    """
+
+    kind: str
+    ranks: tuple[int, ...]
+    call: str
+    place: str
+    note: bool
+    sentence: str
+    rank_names: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        often = f" ({self.times:,} times)" if self.times > len(self.ranks) else ""
+        return f"{self.kind}: {self.rank_names}: {self.call} at {self.place}: {self.sentence}{often}"
+
+    def as_record(self) -> dict[str, object]:
+        """Return the finding as plain values, for JSON."""
+        return {
+            "kind": self.kind, "ranks": list(self.ranks), "call": self.call, "place": self.place, "note": self.note,
+            "sentence": self.sentence, "times": self.times,
+        }  # fmt: skip
+
+
+class Ledger:
+    """The findings of a run so far. Equal ones are merged at once, so a million of them need no more memory than one."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.entries: dict[tuple[str, str, str, str], tuple[set[int], set[int], list[int]]] = {}
+        self.unchecked: set[str] = set()  # sentences that say what a check did not cover, which are notes
+
+    def add(
+        self, kind: str, rank: int, call: str, place: str, sentence: str, others: Iterable[int] = (), times: int = 1,
+        unchecked: bool = False,
+    ) -> None:  # fmt: skip
+        """Add a finding. `{others}` in the sentence is replaced by the names of `others`, which are merged like ranks.
+
+        `unchecked`: the sentence reports no error, but where the check for errors of this kind is incomplete.
+        """
+        assert kind in KINDS, kind
+        if unchecked:
+            self.unchecked.add(sentence)
+        ranks, peers, seen = self.entries.setdefault((kind, call, place, sentence), (set(), set(), [0]))
+        ranks.add(rank)
+        peers.update(others)
+        seen[0] += times
+
+    def findings(self) -> list[Finding]:
+        """Return all findings, the worst kinds first; those of one kind in the order in which they were found."""
+        order = list(KINDS)
+        return [self._finding(key) for key in sorted(self.entries, key=lambda key: order.index(key[0]))]
+
+    def _finding(self, key: tuple[str, str, str, str]) -> Finding:
+        (kind, call, place, sentence), (ranks, others, times) = key, self.entries[key]
+        note = kind in NOTES or sentence in self.unchecked
+        if others:
+            sentence = sentence.replace("{others}", self.names.text(others, 6))
+        return Finding(kind, tuple(sorted(ranks)), call, place, note, sentence, self.names.text(ranks), times[0])
+
+
+def lines(findings: Sequence[Finding], maximum: int = LINES) -> list[str]:
+    """Return one line per finding, up to a maximum; the last line counts the others by kind."""
+    if len(findings) <= maximum:
+        return [str(finding) for finding in findings]
+    shown, rest = findings[: maximum - 1], findings[maximum - 1 :]
+    kinds = {finding.kind: sum(other.kind == finding.kind for other in rest) for finding in rest}
+    more = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return [*(str(finding) for finding in shown), f"... and {len(rest)} more: {more}"]
+
+
+def headline(findings: Sequence[Finding]) -> str:
+    """Return the number of findings: `2 findings`, `1 finding and 3 notes`."""
+    notes = sum(finding.note for finding in findings)
+    parts = [(len(findings) - notes, "finding"), (notes, "note")]
+    return " and ".join(counted(count, word) for count, word in parts if count)

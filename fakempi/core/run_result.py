@@ -1,0 +1,92 @@
+"""The result of a run: `Run`."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+from fakempi.core.arguments import T
+from fakempi.errors import MPIValueError, RunError
+from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.plurals import counted
+from fakempi.mpi.base.process import Universe
+from fakempi.mpi.collective.fused_case import FusedCalls
+from fakempi.trace.record import Trace
+from fakempi.trace.recorder import TraceRecorder
+from fakempi.trace.rounds import rounds
+from fakempi.view.loading import metadata, shown
+
+
+class Run(Generic[T]):
+    """The result of `run`.
+
+    Attributes
+    ----------
+    returns
+        The return values of `main`, by rank. Return values of spawned processes are not kept.
+    clocks
+        The virtual clock of each rank when it ended, in seconds, followed by the clocks of spawned processes in the order in
+        which they were spawned.
+    time
+        The largest of the clocks: the modeled makespan.
+    cpu_scale
+        The factor by which measured CPU time was added to the clocks, which then differ from run to run; otherwise 0.
+    messages, bytes
+        The number of messages that were transferred, and of their bytes.
+    sent, received
+        (messages, bytes) of each rank, in the order of `clocks`.
+    trace
+        A `Trace` if the run was started with `trace=True`, else None.
+    findings
+        A list of `Finding`: errors in the program that did not stop it, the worst first.
+    fused_calls
+        Collective calls by operation: how many were `fused`, and how many were `emulated`, by reason.
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.bcast("work"), 4, cost=fakempi.Hockney(t_s=1, t_w=0))
+    <Run: 4 ranks, time 4 s, 6 messages, 81 bytes>
+    """
+
+    def __init__(self, universe: Universe, returns: list[T], recorder: TraceRecorder | None) -> None:
+        out, into = universe.network.out, universe.network.into
+        self.returns = returns
+        self.clocks = [process.task.clock for process in universe.processes]
+        self.time = max(self.clocks)
+        self.sent = [(port.sent, port.bytes_sent) for port in out]
+        self.received = [(port.received, port.bytes_received) for port in into]
+        self.cpu_scale = universe.cpu_scale
+        self.messages = sum(port.sent for port in out)
+        self.bytes = sum(port.bytes_sent for port in out)
+        self.trace = recorded_trace(universe, recorder)
+        self.findings = universe.ledger.findings()
+        self.fused_calls: dict[str, FusedCalls] = {} if universe.fused is None else universe.fused.calls.by_operation()
+
+    @property
+    def rounds(self) -> int:
+        """The number of transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
+        if self.trace is None:
+            raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
+        return rounds(self.trace)
+
+    def _repr_html_(self) -> str | None:
+        """Return the trace as an HTML page, for notebooks; None without a trace."""
+        return None if self.trace is None else self.trace._repr_html_()
+
+    def __repr__(self) -> str:
+        time = float(self.time)  # a Fraction has no .6g before Python 3.12
+        spawned = len(self.clocks) - len(self.returns)
+        ranks = f"{counted(len(self.returns), 'rank')}{f' and {spawned} spawned' if spawned else ''}"
+        measured = f" with measured CPU time times {self.cpu_scale:g}" if self.cpu_scale else ""
+        transferred = f"{counted(self.messages, 'message')}, {counted(self.bytes, 'byte')}"
+        return f"<Run: {ranks}, time {time:.6g} s{measured}, {transferred}>"
+
+
+def recorded_trace(universe: Universe, recorder: TraceRecorder | None, error: RunError | None = None) -> Trace | None:
+    """Return the trace of all processes, including spawned ones, with the way in which the run ended; None without one."""
+    if recorder is None:
+        return None
+    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    places = (universe.cost.location(process.number) for process in universe.processes)
+    trace.about = metadata(universe.cost, universe.ledger.findings(), error, places)
+    return trace

@@ -1,0 +1,382 @@
+"""The composition root: `run` builds a universe from its parts, starts the ranks, and returns a `Run`.
+
+Features that few runs use are imported when a run uses them. Together they would take a quarter of the import time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from random import Random
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can create topologies in every program
+from fakempi.core import arguments
+from fakempi.core.arguments import COROUTINES, T, could_not_start_thread, no_more_threads, not_started, resource_error
+from fakempi.core.gc_tuning import fewer_collections
+from fakempi.core.kernel.loop import Backend, Ended, Loop
+from fakempi.core.network.cost import CostModel
+from fakempi.core.network.delivery import Delivery
+from fakempi.core.network.express import Express
+from fakempi.core.network.guard import Guard, trusted
+from fakempi.core.network.models.zero_cost import ZeroCost
+from fakempi.core.run_result import Run, recorded_trace
+from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
+from fakempi.errors.classes import ERR_ARG
+from fakempi.extensions.threads.changes import threads_as_tasks
+from fakempi.extensions.threads.ending import finish, wake_any_task
+from fakempi.extensions.threads.granting import chosen_grants
+from fakempi.extensions.threads.measuring import needs_threads
+from fakempi.mpi.base.call_site import is_ours
+from fakempi.mpi.base.current import current_process, os_thread
+from fakempi.mpi.base.frames import current_frames
+from fakempi.mpi.base.process import Algorithms, Process, Universe
+from fakempi.mpi.collective.selection import Selection
+from fakempi.mpi.comms.disconnect import forget_process
+from fakempi.mpi.comms.process_creation import new_world
+from fakempi.mpi.diagnostics.ending import conclude
+from fakempi.mpi.diagnostics.polling import IdlePolling
+from fakempi.mpi.failures.kill import schedule_kills
+from fakempi.mpi.failures.parking import unpark
+from fakempi.mpi.failures.state import DETECTION_DELAY
+from fakempi.mpi.point.arrival import matched
+from fakempi.trace.recorder import TraceRecorder
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from fakempi.core.arguments import BackendName, Fused, Progress, Ts
+    from fakempi.modelcheck.steering.choices import Choices
+    from fakempi.mpi.comms.intracomm import Intracomm
+
+
+def run(
+    main: Callable[[Intracomm, Unpack[Ts]], T],
+    nprocs: int,
+    *args: Unpack[Ts],
+    cost: CostModel | str | None = None,
+    backend: BackendName = "auto",
+    trace: bool = False,
+    seed: int | None = None,
+    algorithms: Algorithms = None,
+    strict: bool = False,
+    progress: Progress = False,
+    timeout: float | None = None,
+    cpu_scale: float = 0.0,
+    kill: Mapping[int, float] | None = None,
+    detection_delay: float = DETECTION_DELAY,
+    check_buffers: bool | None = None,
+    poll_cost: float = 1e-6,
+    schedule: str | Choices | None = None,
+    fused: Fused = "auto",
+) -> Run[T]:
+    """Call `main(comm, *args)` on each of `nprocs` virtual ranks, and return the results.
+
+    Parameters
+    ----------
+    main
+        The function that every rank calls. Its first argument is the rank's communicator.
+    nprocs
+        The number of ranks.
+    *args
+        Further arguments of `main`.
+    cost
+        The cost model, or its text as on the command line: "hockney:t_s=1e-6", "./tree.py:Tree(arity=4)". The default is
+        Hockney with 1 microsecond and 1 GB/s.
+    backend
+        "greenlets" (fast; needs the package greenlet), "threads" (always available), or "auto": greenlets if installed,
+        except while coverage.py measures without `concurrency = greenlet`.
+    trace
+        Whether to record messages, computing and collective calls, each with its line in the program.
+    seed
+        Break ties between ranks with equal clocks at random, in the same way for the same seed, to see other schedules.
+        None: in the order in which the ranks were scheduled.
+    algorithms
+        The collective algorithms: "plain" (the default), "mpich", "openmpi", or a mapping such as {"allgather":
+        "ring", "bcast": ("chain", {"segment_bytes": 4096})}. An algorithm that does not support a call raises an error. A
+        value may be a name, an `Algorithm`, or the path of a file that defines ALGORITHM. For intercommunicators:
+        {"inter:allgather": ("full_duplex", {"allgatherv": ("blocked_ring", {"block_bytes": 4096})})}. {"split": "bitonic"}
+        makes Split, Split_type and Create take the time of that algorithm; "create_group", "create_intercomm" and "merge"
+        do the same for these calls. Otherwise they take no time.
+    strict
+        Whether findings are failures: FindingsError at the end of the run, or at once if wrong data would be used. Arrays in
+        use are read-only, so that a program that writes to one stops at that line. More is checked: objects that mpi4py
+        programs leave to the garbage collector, ready-mode sends without a posted receive, and ends of a distributed graph
+        that do not match.
+    progress
+        Whether to show the progress on a terminal; "always" also writes a line periodically if there is no terminal.
+    timeout
+        Seconds of real time after which the run is ended.
+    cpu_scale
+        Add the CPU time between two MPI calls of a rank, times this factor, to the rank's clock. It is measured, so clocks
+        differ from run to run. 0, the default: only `fakempi.compute` adds computing time.
+    kill
+        Ranks that die, and the modeled time at which each does: {3: 2.5e-3}. Calls that involve them fail with
+        ERR_PROC_FAILED.
+    detection_delay
+        Modeled seconds from the death of a rank until other ranks detect it.
+    check_buffers
+        Whether to check that the program does not write to memory that a pending operation uses. Each request then takes a
+        few microseconds more, and memory for a copy of its buffer. None, the default: in strict runs.
+    poll_cost
+        Modeled seconds of an unsuccessful test or probe when no other rank can run, so that loops with a time-out end.
+        While other ranks can run, polls take no time.
+    schedule
+        A schedule token that `fakempi.explore` or `fakempi check` has printed, such as "z:0.0.2.1". It determines the
+        choices that MPI leaves open; time does not. Messages take no time unless `cost` is given.
+    fused
+        "auto", the default: simulate a collective call from the schedule of its algorithm, without running the algorithm's
+        code, if results, clocks and counters are exactly the same. "never": emulate all calls. "always": raise an error if
+        a call cannot be fused.
+
+    Returns
+    -------
+    Run
+        The return values, the modeled time, the numbers of messages and bytes, the findings, and the trace if requested.
+
+    Raises
+    ------
+    RunError
+        Subclasses: RankError (a rank raised an exception), DeadlockError and LivelockError (no rank can make progress),
+        RunTimeoutError, FindingsError (in a strict run), ScheduleError (the schedule does not fit the program).
+
+    Examples
+    --------
+    >>> import fakempi
+    >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
+    [0, 1, 4, 9]
+    """
+    choices = None
+    if schedule is not None:
+        from fakempi.modelcheck.steering import replay
+
+        choices = replay.steering(schedule, seed, cpu_scale)
+    model = arguments.checked_cost(main, nprocs, cost if choices is None else cost or ZeroCost())
+    if choices is not None:
+        model = choices.buffered(model)
+    monitored = progress is not False or timeout is not None
+    if monitored:
+        arguments.check_monitoring(progress, timeout)
+    loop = _make_loop(backend, choices)
+    recorder = TraceRecorder(loop, _is_not_of_program) if trace else None
+    universe = Universe(loop, make_network(loop, model, recorder, choices), model, algorithms, strict, choices)
+    if algorithms is not None:
+        universe.state(Selection).load_table()
+    if choices is not None:
+        choices.steer(universe)
+    if not trusted(model):
+        _guard(universe)
+    universe.recorder, universe.program_of_command = recorder, _script
+    universe.cpu_scale = arguments.checked_factor("cpu_scale", cpu_scale)
+    if arguments.may_fuse(fused):
+        from fakempi.extensions.fused.rendezvous import FusedService
+
+        universe.fused = FusedService(universe, fused == "always", _emulated)
+    if strict if check_buffers is None else check_buffers:
+        from fakempi.extensions.buffer_checks import MemoryChecks
+
+        universe.buffer_checks = checks = MemoryChecks(universe)
+        universe.network.subscribe(checks)
+    loop.next_poll = IdlePolling(universe, arguments.checked_seconds("poll_cost", poll_cost))
+    returns: list[Any] = [None] * nprocs
+    universe.launch = partial(_launch, returns)
+
+    # without arguments, `main` itself: one frame less on every stack
+    program = (lambda comm: main(comm, *args)) if args else main
+    with fewer_collections(nprocs):
+        try:
+            for process in new_world(universe, nprocs):
+                universe.launch(process, program)
+        except MemoryError as error:
+            raise resource_error(error, nprocs) from None
+        schedule_kills(universe, kill, detection_delay, partial(forget_process, universe))
+        if seed is not None:
+            loop.shuffle = Random(seed).shuffle
+            loop.shuffle(loop.due)
+        outer = current_process()
+        before, os_thread.loop = os_thread.loop, loop
+        try:
+            if outer is not None:
+                outer.universe.inner = universe
+            grants = nullcontext() if choices is None else chosen_grants(loop)
+            monitor = _monitor(universe, progress, timeout) if monitored else nullcontext()
+            with threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
+                _drive(universe)
+        except RunError as error:
+            error.trace, error.findings = recorded_trace(universe, recorder, error), universe.ledger.findings()
+            raise
+        except (MemoryError, RuntimeError) as error:  # while no rank was running
+            raise resource_error(error, nprocs) from error
+        finally:
+            if universe.buffer_checks is not None:
+                universe.buffer_checks.end()
+            os_thread.loop = before
+            if outer is not None:
+                outer.universe.inner = None
+        return Run(universe, returns, recorder)
+
+
+def _cpu_time(universe: Universe) -> AbstractContextManager[None]:
+    """Return a context in which CPU time is measured, if the run has `cpu_scale`."""
+    if not universe.cpu_scale:
+        return nullcontext()
+    from fakempi.extensions.cpu_time import metered
+
+    return metered(universe)
+
+
+def _monitor(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
+    """Return a context that shows progress and ends the run after the time limit."""
+    from fakempi.extensions.monitoring.monitor import Monitor
+
+    return Monitor(universe, timeout, progress)
+
+
+def _script(command: Sequence[str]) -> Callable[[Any], Any]:
+    """Return the function that runs a script on a rank; `command` is what follows `python` on a command line."""
+    from fakempi.isolation.program import program
+
+    return program(command)
+
+
+def _is_not_of_program(frame: FrameType) -> bool:
+    """Return whether a frame is of fakempi, or the first frame of a thread, which a greenlet does not have."""
+    return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
+
+
+def _guard(universe: Universe) -> None:
+    """Check the values that a user-defined cost model returns. An invalid value ends the run; it is not a rank's failure."""
+
+    def reject(sentence: str, error: BaseException | None) -> NoReturn:
+        verdict = RunError(sentence)
+        verdict.__cause__ = error
+        universe.end(verdict)
+        raise Ended
+
+    universe.network.use_guard(Guard(universe.cost, reject))
+
+
+def _make_loop(backend: str, choices: Choices | None) -> Loop:
+    """Return the loop; if the run follows a schedule, a loop that requests a choice when no task can run."""
+    if choices is None:
+        return Loop(make_backend(backend))
+    from fakempi.modelcheck.steering.network import OpenLoop
+
+    return OpenLoop(make_backend(backend), choices)
+
+
+def make_backend(name: str) -> Backend:
+    """Return the backend of that name."""
+    if name not in ("auto", "greenlets", "threads"):
+        raise MPIValueError(ERR_ARG, f"run: backend must be 'auto', 'greenlets' or 'threads', not {name!r}.")
+    if name == "greenlets" or (name == "auto" and not needs_threads()):
+        try:
+            from fakempi.core.kernel.greenlets import Greenlets
+
+            return Greenlets()
+        except ImportError as error:
+            if name == "greenlets":
+                raise MPIValueError(
+                    ERR_ARG,
+                    "run: backend 'greenlets' needs the package greenlet, which is not installed: "
+                    "pip install 'fakempi[fast]', or use backend='threads'.",
+                ) from error
+    arguments.check_threads("backend='threads'" if name == "threads" else "running without the package greenlet")
+    from fakempi.core.kernel.threads import Threads
+
+    return Threads(_enter, current_frames)
+
+
+def make_network(loop: Loop, cost: CostModel, recorder: TraceRecorder | None, choices: Choices | None = None) -> Delivery:
+    """Return the network: `Express` if the cost model permits it, else `Delivery`; observed by the recorder, if any."""
+    kind = (Express if Express.serves(cost) else Delivery) if choices is None else choices.delivery
+    network: Delivery = kind(loop, cost, matched)
+    if recorder is not None:
+        recorder.watch(network)
+    return network
+
+
+def _enter(loop: Loop) -> None:
+    os_thread.loop = loop  # the first step of each thread of a run
+
+
+def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) -> None:
+    """Start a process, which calls `main` with its world; an exception ends the run.
+
+    The return value is kept if the process was not spawned: the numbers of these processes are their ranks.
+    """
+    universe = process.universe
+    if universe.cpu_scale:
+        from fakempi.extensions.cpu_time import measured
+
+        main = measured(process, main)
+
+    def program() -> None:
+        try:
+            result = main(process.comm_world)
+            if process.number < len(returns):
+                returns[process.number] = result
+                if isinstance(result, COROUTINES) and (message := not_started(process.name, result)):
+                    universe.end(MPITypeError(ERR_ARG, message))
+                    raise Ended
+            if process.threads:
+                finish(process)
+        except Ended:
+            raise
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                universe.fail(process, error)
+            elif process.threads:
+                finish(process)
+        except BaseException as error:
+            if all(error is not failure for _, failure in universe.failures):
+                universe.fail(process, error)
+        forget_process(universe, process.number)
+
+    process.start(program)
+
+
+def _emulated(main: Callable[..., Any], p: int) -> list[Any]:
+    """Return the results of `main` on p ranks, in a run without fused calls and without cost."""
+    return run(main, p, cost=ZeroCost(), fused="never").returns
+
+
+def _drive(universe: Universe) -> None:
+    """Run all ranks to their end. If they do not reach it, end the remaining tasks and raise the reason."""
+    loop = universe.loop
+    try:
+        loop.backend.drive(loop)
+        while loop.tasks and ((universe.fused and universe.fused.undo_pending()) or wake_any_task(loop)):
+            loop.backend.drive(loop)
+        if not universe.failures and universe.verdict is None:
+            universe.verdict = conclude(universe)
+    except Ended as ended:  # while no rank was running
+        universe.decide(ended)
+    finally:
+        universe.close()
+        unpark(universe)
+        _unwind(loop)
+        universe.finish()
+    if universe.verdict is not None:
+        raise universe.verdict
+    if universe.failures:
+        (process, error), *others = universe.failures
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        if could_not_start_thread(error):
+            started = sum(failed.task.handle is not None for failed in universe.processes)
+            raise RunError(no_more_threads(len(universe.processes), started)) from error
+        names = {failed.number: failed.name for failed, _ in universe.failures}
+        raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
+
+
+def _unwind(loop: Loop) -> None:
+    """End all tasks that are left. Repeat it if the time limit interrupts it with `Ended`."""
+    while True:
+        try:
+            loop.unwind()
+            return loop.backend.close()
+        except Ended:
+            continue

@@ -1,0 +1,1 @@
+"""Features that observe or change a run through `fakempi.core.hooks`."""

@@ -1,0 +1,185 @@
+"""Programs: the schedule of an algorithm for one call, as arrays by round and as a list of steps for each rank.
+
+A step is the part of a rank in one round: it posts its receive, then its send, waits for both and combines the data that
+it has received. In a `Served` phase it posts all its receives and sends at once; in `Streams` it sends in one order and
+receives in another. If a rank knows only the sizes of its own blocks, the schedule is that of blocks of one byte;
+`sized_steps` replaces these sizes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fakempi.mpi.collective.block_sizes import BlockSizes, SizedMessages
+from fakempi.mpi.collective.fused_case import SYNCHRONIZING, FusedCase
+
+Ints = npt.NDArray[np.int64]
+
+FEWEST_MESSAGES = 16  # on average in a round: a round in arrays takes as long as 16 messages one by one (Bcast, 128 ranks)
+MOST_STORED = 1 << 21  # upper limit of the transfers of a stored schedule; a longer one is generated again for each call
+
+
+class Round(NamedTuple):
+    """Arrays by rank: source and destination (or -1), bytes sent, bytes of one combination, number of combinations."""
+
+    source: Ints
+    dest: Ints
+    nbytes: int | Ints  # an int if it is the same for all ranks
+    combined: int | Ints
+    times: int | Ints
+    active: Ints | slice  # the ranks that take part; a slice if all do
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all ranks do the same, so that ranks in step stay in step."""
+        return type(self.nbytes) is int and type(self.combined) is int and type(self.times) is int
+
+
+class RoundStep(NamedTuple):
+    """The part of a rank in one round: its entries of a `Round`."""
+
+    source: int
+    dest: int
+    nbytes: int
+    combined: int
+    times: int
+
+
+class ConcurrentStep(NamedTuple):
+    """The part of a rank in a `Served` phase, `Posted` round or `Streams`: several receives and several sends."""
+
+    sources: tuple[int, ...]
+    sends: tuple[tuple[int, int], ...]  # destination and bytes
+    synchronous: bool = False  # whether sends of any size wait for their receives
+    in_streams: bool = False  # whether the rank posts one after the other, in two independent orders, or all at once
+    combined: int = 0
+    times: int = 0
+
+
+Steps = Sequence[RoundStep | ConcurrentStep]
+
+
+class SchedulePhase(NamedTuple):
+    """A phase of a schedule: its transfers, an array with a row for each field; if all are one round, also the `Round`."""
+
+    transfers: Ints
+    round: Any
+    synchronous: bool
+    received: Sequence[tuple[int, int]]  # of `Streams`: source and destination, in the order of receives
+
+
+class ScheduleArrays:
+    """The schedule of an algorithm. `generate()` returns its phases, like `Choice.phases` of `fakempi.tuning`."""
+
+    def __init__(self, p: int, generate: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
+        self.p, self.generate = p, generate
+        self.why_not = ""  # why it cannot be used
+        self._steps: list[list[Any]] = []  # by rank, once they are known
+        stored, total = [], 0
+        try:
+            for phase in self._arrays():
+                stored.append(phase)
+                total += phase.transfers.shape[1]
+                if total > MOST_STORED:
+                    break
+        except ValueError as error:  # an UnsupportedCaseError
+            self.why_not, total = str(error), MOST_STORED + 1  # so that `phases` raises the error again
+        self._stored = stored if total <= MOST_STORED else None
+        self.messages_per_phase = total / max(len(stored), 1)
+        self.has_rounds_only = bool(stored) and all(each.round is not None for each in stored)
+
+    def phases(self) -> Iterator[SchedulePhase]:
+        """The phases of the schedule that have transfers."""
+        return self._arrays() if self._stored is None else iter(self._stored)
+
+    def _arrays(self) -> Iterator[SchedulePhase]:
+        for transfers, is_round, *how in self.generate():
+            if transfers.size:
+                yield SchedulePhase(transfers, self._round(transfers) if is_round else None, *how)
+
+    def _round(self, transfers: Ints) -> Round:
+        source, dest, nbytes, _, _, per_combination, times = transfers
+        columns = ((dest, source, -1), (source, dest, -1), (source, nbytes, 0), (dest, per_combination, 0), (dest, times, 0))
+        fields, all_send = list[Any](), len(source) == self.p
+        for ranks, values, default in columns:
+            column = np.full(self.p, default)
+            column[ranks] = values
+            is_equal = default == 0 and all_send and values.min() == values.max()
+            fields.append(int(values[0]) if is_equal else column)
+        # `np.union1d` would import numpy.ma during the run
+        return Round._make((*fields, slice(None) if all_send else np.flatnonzero((fields[0] >= 0) | (fields[1] >= 0))))
+
+    def steps(self, rank: int) -> Steps:
+        """The steps of a rank."""
+        if not self._steps:
+            self._steps = [[] for _ in range(self.p)]
+            for phase in self.phases():
+                round_arrays = phase.round
+                if round_arrays is None:
+                    self._add_concurrent_steps(*phase)
+                    continue
+                numbers = np.arange(self.p)[round_arrays.active].tolist()
+                columns = [np.broadcast_to(column, self.p)[round_arrays.active].tolist() for column in round_arrays[:5]]
+                for number, step in zip(numbers, map(RoundStep, *columns), strict=True):
+                    self._steps[number].append(step)
+        return self._steps[rank]
+
+    def _add_concurrent_steps(self, transfers: Ints, _: None, synchronous: bool, received: Sequence[Any]) -> None:
+        by_rank: dict[int, Any] = defaultdict(lambda: ([], [], [0, 0]))  # by rank: sources, sends, bytes and times combined
+        for source, dest, nbytes, *_, per_combination, times in transfers.T.tolist():
+            by_rank[source][1].append((dest, nbytes))
+            by_rank[dest][2][:] = per_combination, times  # in a round that combines, a rank receives once
+        for source, dest in received or transfers[:2].T.tolist():
+            by_rank[dest][0].append(source)
+        for rank, (sources, sends, charges) in by_rank.items():
+            step = ConcurrentStep(tuple(sources), tuple(sends), synchronous, bool(received), *charges)
+            self._steps[rank].append(_as_step(step))
+
+
+class FusedProgram(ScheduleArrays):
+    """The schedule of a fused call, and results of earlier calls that the next one can use."""
+
+    def __init__(self, case: FusedCase) -> None:
+        super().__init__(case.p + case.q, (lambda: ()) if case.why_not else case.schedule)
+        self.case = case
+        self.messages = SizedMessages(case)
+        too_long = "its schedule is too long" if case.q and self._stored is None else ""  # and may have unsupported phases
+        self.why_not = case.why_not or self.why_not or self.messages.why_not or too_long  # why calls are emulated
+        self.orders: dict[bytes, Ints] = {}  # order in which ranks continue, by the order in which they called
+        self.reduction: Any = None  # the order of combining (`reductions.Reduction`), once it is known
+        self.synchronizing = case.operation in SYNCHRONIZING and min(case.sizes or (1,)) > 0
+        self.transfers_data = case.sized or any((case.sizes or (case.nbytes, case.nbytes_b)) + (case.sizes_b or ()))
+        self.undetermined = 0  # calls in a row whose outcome the arrays did not determine
+        self.in_arrays = self.has_rounds_only and not case.sized  # whether calls are computed in arrays if possible
+        self.in_arrays &= self.synchronizing or self.messages_per_phase >= FEWEST_MESSAGES
+
+    def sized_steps(self, rank: int, sizes: BlockSizes) -> Steps:
+        """Return the steps of a rank with blocks of these sizes; empty blocks are not sent."""
+        steps, first = self.steps(rank), self.messages.with_sizes[rank]
+        if not self.case.sized:
+            return steps
+        found, (sends, receives) = [*steps[:first]], sizes.of(rank)
+        for step in steps[first:]:
+            if isinstance(step, ConcurrentStep):
+                sources = tuple(source for source in step.sources if receives[source])
+                posted = tuple((dest, sends[dest]) for dest, _ in step.sends if sends[dest])
+                if sources or posted:
+                    found.append(_as_step(step._replace(sources=sources, sends=posted)))
+                continue
+            source = step.source if step.source >= 0 and receives[step.source] else -1
+            nbytes = sends[step.dest] if step.dest >= 0 else 0
+            if source >= 0 or nbytes:
+                found.append(RoundStep(source, step.dest if nbytes else -1, nbytes, 0, 0))
+        return found
+
+
+def _as_step(step: ConcurrentStep) -> RoundStep | ConcurrentStep:
+    """Return a phase with a single message as a `RoundStep`, which is equivalent and takes less time to simulate."""
+    if len(step.sources) + len(step.sends) > 1 or (step.synchronous and step.sends):
+        return step
+    return RoundStep(step.sources[0], -1, 0, *step[4:]) if step.sources else RoundStep(-1, *step.sends[0], 0, 0)

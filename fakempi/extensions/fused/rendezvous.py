@@ -1,0 +1,264 @@
+"""Fused calls of a run: ranks wait until all have called, or each rank's steps are executed by a `RankSimulator`.
+
+If nothing else is in progress when the first rank calls, the ranks wait until all have called. The last one computes the
+times at which all ranks leave the call, in arrays (`array_clocks`), and books their tasks for these times. If something
+happens in the meantime that messages of the waiting ranks could affect, the agenda is reset to the moment of the first call,
+before any rank had sent a message (`undoing`). The same happens if the arrays do not determine the outcome, or if a rank
+never calls. In these cases, and for all other calls, a `RankSimulator` executes the steps of each rank on the network. A
+call without a schedule, or whose result would not be exact, is emulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from fakempi.core.hooks import Layer
+from fakempi.core.kernel.agenda import Time
+from fakempi.core.kernel.loop import Loop
+from fakempi.core.network.express import Express
+from fakempi.errors.classes import ERR_OTHER
+from fakempi.extensions.fused.array_clocks import Costs, Outcome, Undetermined, outcome_of
+from fakempi.extensions.fused.programs import FusedProgram
+from fakempi.extensions.fused.reductions import Reduction, Unsupported
+from fakempi.extensions.fused.results import Results
+from fakempi.extensions.fused.step_simulator import RankSimulator, SimulatorBetweenGroups
+from fakempi.extensions.fused.undoing import Snapshot, Watch
+from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.rendezvous import Rendezvous
+from fakempi.mpi.base.waiting import Completion
+from fakempi.mpi.collective.block_sizes import BlockSizes
+from fakempi.mpi.collective.fused_case import REDUCING, CallCounts, FusedCase, why_not_combined
+from fakempi.mpi.failures.state import FailureState
+
+MOST_UNDETERMINED = 8  # after more calls in a row whose outcome the arrays do not determine, ranks no longer wait
+FEWEST = 4  # ranks of the smallest fused call; on fewer ranks emulation takes less CPU time
+NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
+"""Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
+
+
+class FusedCall(Rendezvous):
+    """One call: the ranks that have called, with their times, their order and their data."""
+
+    __slots__ = ("arrived", "complete", "program", "reason", "results", "side", "sizes", "snapshot")
+
+    def __init__(self, side: Any, program: FusedProgram, results: Results) -> None:
+        self.side, self.program, self.results = side, program, results
+        self.snapshot: Snapshot | None = None  # while ranks wait until all have called
+        self.arrived: list[tuple[int, Time, Any]] = []  # rank, clock and task, in the order of calling
+        self.reason = Completion(self)  # of the ranks that wait, for reports
+        self.complete = False  # whether all have called, and have been booked for their ends
+        self.sizes = BlockSizes(program.case, program.messages)
+
+    def missing(self) -> list[int]:
+        """The numbers of the processes that have not called, for reports."""
+        arrived = {each[0] for each in self.arrived}
+        return [number for rank, number in enumerate(self.side.members) if rank not in arrived]
+
+
+class FusedService:
+    """The fused calls of a run; ranks wait for at most one call at a time."""
+
+    def __init__(self, universe: Any, always: bool, emulate: Callable[..., list[Any]]) -> None:
+        self.emulate = emulate  # runs a function on each of p ranks, without cost; returns its results
+        self.universe, self.loop, self.network, self.always = universe, universe.loop, universe.network, always
+        self.pending: FusedCall | None = None
+        self.why_never: str | None = None  # why no call of this run is fused; None before the first call
+        self.waits = False  # whether ranks may wait until all have called
+        self.programs: dict[Any, FusedProgram] = {}
+        self.ports: Any = (None, [], [])  # of the last call: its side, output ports and input ports
+        self.watch = Watch(self)
+        self.calls = CallCounts()
+
+    def program(self, case: FusedCase) -> FusedProgram:
+        """Return the program of a call."""
+        found = self.programs.get(case.key)
+        if found is None:
+            if len(self.programs) >= 64:
+                self.programs.clear()
+            found = self.programs[case.key] = FusedProgram(case)
+        return found
+
+    def count_emulated(self, entry: Any, why: str) -> None:
+        """Count a call that is emulated, for its first rank; raise an error if all calls have to be fused."""
+        if entry is not None and entry.fused is None:
+            entry.fused = why
+            self.calls.add(entry.call.lower(), why)
+        if self.always:
+            raise mpi_error(ERR_OTHER, f"all collective calls must be fused (fused='always'), but {why}.")
+
+    def enter(self, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]) -> bool:
+        """Make a call, on the communicators of collective contexts; returns False if its messages have to be sent."""
+        call, comm, case = entry.fused, comms[0], program.case
+        if call is None and self.pending is not None and program.p > 1:
+            self.undo_pending()  # the pending call does not include this rank; waiting ranks may make this call, too
+            call = entry.fused
+        if call is None:
+            call = entry.fused = self._new_call(comm, program, op, arrays)
+        if call.__class__ is str:
+            self.count_emulated(entry, call)
+            return False
+        rank, results = comm._rank + case.p * (comm._side is not comm._context.sides[case.leads]), call.results
+        if arrays:
+            results.store(rank, arrays)
+        if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
+            call.program = results.program = self.program(full)
+            self._why_not(call.program, op, arrays)  # determines the order of combining
+        if call.snapshot is not None:
+            task = self.loop.running
+            task.reason, task.since = call.reason, self.loop.now
+            call.arrived.append((rank, task.since, task))
+            if len(call.arrived) < program.p:
+                self._wait()
+            else:
+                self._complete(call)
+        if not call.complete:
+            (SimulatorBetweenGroups if case.q else RankSimulator)(comms, tag, call, rank).execute()
+        if arrays:
+            results.write(rank)
+        return True
+
+    def undo_pending(self) -> bool:
+        """If ranks wait, reset the agenda to the first call; the running rank's turn is repeated."""
+        call = self.pending
+        if call is None or self.loop.ending or self.universe.verdict is not None:
+            return False
+        self._close()
+        running, snapshot, call.snapshot = self.loop.running, call.snapshot, None
+        assert snapshot is not None
+        snapshot.restore()
+        if running is not None:
+            self._wait()
+        return True
+
+    def _new_call(self, comm: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> FusedCall | str:
+        """Return a new call, for its first rank, or why it is emulated."""
+        why = self._why_not(program, op, arrays)
+        self.calls.add(program.case.operation, why)
+        if why:
+            return why
+        call = FusedCall(comm._side, program, Results(program, op, self.emulate))
+        call.snapshot = self._snapshot(program, comm)
+        if call.snapshot is not None:
+            self.pending = call
+            self.loop.subscribe(self.watch)
+            self.network.subscribe(self.watch)
+        return call
+
+    def _why_not(self, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> str:
+        """Return why a call is emulated; empty if it is not."""
+        if self.why_never is None:
+            self.why_never = self._why_never()
+        if program.why_not or self.why_never:
+            return program.why_not or self.why_never
+        if not self.always and program.p < FEWEST:
+            return f"it has fewer than {FEWEST} ranks"
+        state = self.universe.state(FailureState)
+        if state.dead or state.checks_peers:
+            return "ranks have died, or a communicator was revoked"
+        if op is not None and program.case.operation in REDUCING:
+            operand = arrays[1] if arrays[0] is None else arrays[0]
+            if type(operand) is not np.ndarray:  # a phantom
+                if not self.universe.cost.compute_per_byte:
+                    return ""
+            elif why := why_not_combined(op, operand.dtype):
+                return why
+            try:
+                if program.transfers_data and program.reduction is None:
+                    case = program.case
+                    groups = case.groups if case.root is None or not case.q else case.groups[1:]
+                    program.reduction = Reduction(program, case.operation, case.itemsize, operand.size, groups)
+            except Unsupported as error:
+                program.why_not = str(error)
+                return program.why_not
+        return ""
+
+    def _why_never(self) -> str:
+        """Return why no call of this run is fused; empty if calls can be."""
+        universe, cost = self.universe, self.universe.cost
+        linear = type(self.network) is Express and all(type(one) is float for one in cost.linear) and cost.linear[0] > 0
+        floats = type(cost.compute_per_byte) in (int, float)
+        self.waits = linear and floats and self.loop.shuffle is None and universe.recorder is None
+        never = {
+            "buffers in use are checked": universe.buffer_checks is not None,
+            "the run follows a schedule": universe.choices is not None,
+            "CPU time is measured": bool(universe.cpu_scale),
+        }
+        return next((why for why, holds in never.items() if holds), "")
+
+    def _snapshot(self, program: FusedProgram, comm: Any) -> Snapshot | None:
+        """Return a snapshot of the agenda if ranks wait until all have called: nothing else is in progress."""
+        loop = self.loop
+        if not self.waits or not program.in_arrays or not (program.synchronizing or loop.wait_tracker is None):
+            return None
+        if loop.running is not comm._process.task or program.case.q:
+            return None  # the call is nonblocking, or between two groups
+        if not program.p == len(self.universe.processes) == len(loop.tasks):
+            return None
+        if any(each.layer not in NEUTRAL for each in (*loop.subscribers, *self.network.subscribers)):
+            return None
+        found = Snapshot(loop)
+        return found if found.has_all_other_tasks() and (program.synchronizing or not found.due_later) else None
+
+    def _close(self) -> None:
+        """End the pending call: no rank waits for it any longer."""
+        if self.pending is not None:
+            self.pending.reason.end = self.loop.now
+        self.pending = None
+        self.loop.unsubscribe(self.watch)
+        self.network.unsubscribe(self.watch)
+
+    def _wait(self) -> None:
+        """Stop the running task, below the subscriptions of this module."""
+        if all(each is self.watch for each in self.loop.subscribers):
+            Loop.wait(self.loop)
+        else:
+            self.loop.beneath(Layer.FUSED, "wait")()
+
+    def _complete(self, call: FusedCall) -> None:
+        """All ranks have called: compute their ends, and book them."""
+        loop, network, side = self.loop, self.network, call.side
+        if self.ports[0] is not side:
+            self.ports = side, [network.out[one] for one in side.members], [network.into[one] for one in side.members]
+        ports = self.ports[1:]
+        try:
+            outcome = self._outcome(call, ports)
+        except Undetermined:
+            call.program.undetermined += 1  # the arrays will probably not determine the next call, either
+            call.program.in_arrays = call.program.synchronizing and call.program.undetermined <= MOST_UNDETERMINED
+            self.undo_pending()
+            return
+        call.complete, call.program.undetermined = True, 0
+        self._close()
+        tasks, found = [each[2] for each in sorted(call.arrived, key=itemgetter(0))], (*outcome[:3], *outcome.counts)
+        ends, *columns = (each.tolist() if isinstance(each, np.ndarray) else [each] * len(tasks) for each in found)
+        for out, into, out_free, into_free, sent, bytes_sent, received, bytes_received in zip(*ports, *columns, strict=True):
+            out.free_at, into.free_at = out_free, into_free
+            out.sent += sent
+            out.bytes_sent += bytes_sent
+            into.received += received
+            into.bytes_received += bytes_received
+        for rank in outcome.order.tolist():
+            loop.run_at(ends[rank], tasks[rank])
+        call.arrived = []
+        call.results.compute()
+        if loop.wait_tracker is not None:
+            loop.wait_tracker.synchronized(tasks)
+        self._wait()
+
+    def _outcome(self, call: FusedCall, ports: tuple[list[Any], list[Any]]) -> Outcome:
+        out_free, into_free = (np.array([port.free_at for port in each], float) for each in ports)
+        in_order, clocks, _ = zip(*call.arrived, strict=True)
+        ranks = np.array(in_order)
+        if not set(map(type, clocks)) <= {int, float}:
+            raise Undetermined("clocks are no floats")
+        starts, places = np.empty(len(ranks)), np.empty(len(ranks), np.int64)
+        starts[ranks], places[ranks] = clocks, np.arange(len(ranks))
+        if any([port.queue for each in ports for port in each]) or (out_free > starts).any():
+            raise Undetermined("messages wait for ports, or a rank calls while it sends")
+        cost, program = self.universe.cost, call.program
+        costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
+        return outcome_of((each.round for each in program.phases()), starts, places, into_free, costs, program.orders)

@@ -1,0 +1,58 @@
+"""Runs an unmodified mpi4py script or module on every rank, as if each rank were a process.
+
+    >>> from fakempi import run
+    >>> from fakempi.isolation import program
+    >>> run(program(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
+    >>> run(program(["-m", "package.module", "a"]), 4)          # doctest: +SKIP
+
+program    running a command on a rank: find the code, execute it, exit
+namespace    installs the state of a rank while that rank runs
+rank_state    the interpreter state of one rank
+process_state    working directory and environment variables of each rank
+imports    private and shared modules, and the finder that imports them
+finders    the order of finders on `sys.meta_path`
+dependency_scan    finds packages that each rank needs a copy of, from their sources
+mpi4py_bindings    detects whether a source stores an object of mpi4py
+shared_package_checks    reports shared packages that store values of one rank
+loaders    loaders that share work between ranks
+shadowed_modules    files next to the script that shadow modules of the emulator
+mpi4py_modules    the modules that `import mpi4py` finds
+mpi4py/    the emulated mpi4py package, apart from `mpi4py.MPI`
+output    output of ranks in whole lines; standard input for rank 0
+clocks    clocks of the standard library in modeled time
+coroutines    asyncio on every rank, in modeled time
+sockets    sockets that let other ranks run while they wait
+debugging    pdb on any rank
+pickling    pickling for process pools, with the modules of the right rank
+os_exit    `os._exit` on one rank
+patches    replacements for functions of the standard library and of numpy
+
+How it works:
+
+* The state of a rank (`RankState`) is installed in the interpreter while that rank runs: `sys.argv`, `sys.path`, the
+  standard streams, the root logger, and its modules in `sys.modules`, including `__main__`. Unlike with proxy objects, C
+  code and pickle find this state as well. To exchange the states of two ranks takes about a tenth of the time of a message
+  in a ring (benchmarks/scripts.py).
+* Private modules are those that are not installed, and installed packages that store objects of mpi4py. They are found,
+  read and compiled once, and executed on each rank, which takes 0.1 ms per module. Import locks of private modules are
+  per rank, so that a module may communicate while it is imported. Shared modules have one import lock, held by a task.
+* A package is private if importing it executes a module that imports mpi4py or a private package, or if one of its
+  functions imports mpi4py and changes its module. The imports of the program are scanned first, including those in
+  functions, so that a package is private from the start. A package that was loaded before the run is hidden from ranks,
+  which load copies.
+* All other packages are shared, and so are packages with extension modules, which cannot be loaded twice. `--private` and
+  `--share` override this. A shared module that binds `MPI.COMM_WORLD` gets a handle that resolves to the running rank's
+  communicator. A shared module that queries its rank while it is imported is rejected.
+* The standard library keeps some state per OS thread, and ranks on greenlets share a thread. The running event loop,
+  values of `threading.local` and the debugger of a rank are removed while it waits (extensions/threads).
+* `mpi4py.rc` has separate values on each rank, which apply when that rank imports `MPI`.
+* At the end of the run, `Loop.unwind` restores the interpreter.
+
+Shared by all ranks: warning filters, signal handlers, numpy's print options, open files, `threading.local` objects of
+installed packages on greenlets (unless the program uses one itself), random generators bound before the run, and loggers
+of packages.
+"""
+
+from fakempi.isolation.program import Program, program
+
+__all__ = ["Program", "program"]

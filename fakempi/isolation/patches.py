@@ -1,0 +1,164 @@
+"""Replacements for functions of the standard library and of numpy while a script runs.
+
+Each patch replaces attributes of a module. Code outside ranks still gets the original behavior. A module that bound the
+original function before the run (`from random import random`) keeps using that function.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fakempi.isolation.clocks import LikeBuiltin, patch_clocks
+from fakempi.isolation.rank_state import RankState
+from fakempi.mpi.base.call_site import frame_at
+from fakempi.mpi.base.current import current_process
+from fakempi.mpi.base.environment import compute
+
+RunningState = Callable[[], "RankState | None"]
+"""Returns the state of the running rank; None if no rank is running."""
+
+
+class Patches:
+    """Replaced attributes and their original values."""
+
+    def __init__(self) -> None:
+        self.before: list[tuple[Any, str, Any]] = []
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        """Replace an attribute."""
+        previous = vars(owner).get(name) if isinstance(owner, type) else None  # the function, not a bound method
+        self.before.append((owner, name, getattr(owner, name) if previous is None else previous))
+        setattr(owner, name, value)
+
+    def undo(self) -> None:
+        """Restore all original values, in reverse order of replacement."""
+        while self.before:
+            owner, name, value = self.before.pop()
+            setattr(owner, name, value)
+
+
+def patch(patches: Patches, running_state: RunningState, seed: int) -> None:
+    """Apply all patches of this module."""
+    patches.set(logging.Logger, "manager", _RankLoggers(logging.Logger.manager))
+    _patch_sleep(patches)
+    patch_clocks(patches.set)
+    _patch_atexit(patches, running_state)
+
+    def python_generator(number: int) -> random.Random:
+        return random.Random(f"{seed}:{number}")
+
+    def numpy_generator(number: int) -> np.random.RandomState:
+        return np.random.RandomState([seed % 2**32, number])
+
+    _patch_random_functions(patches, running_state, random, random._inst, "random", python_generator)
+    shared = np.random.mtrand._rand
+    for module in (np.random, np.random.mtrand):
+        _patch_random_functions(patches, running_state, module, shared, "numpy", numpy_generator)
+
+
+def new_root() -> logging.RootLogger:
+    """Return a root logger for a rank, with its own manager."""
+    root = logging.RootLogger(logging.WARNING)
+    vars(root).update(root=root, manager=logging.Manager(root))  # instance attributes override those of the class
+    return root
+
+
+class _RankLoggers(logging.Manager):
+    """A manager that passes each request to the manager of `logging.root`, the root logger of the running rank."""
+
+    __slots__ = ("before",)  # a slot, because `__dict__` is shared with the original manager
+
+    def __init__(self, before: logging.Manager) -> None:
+        self.__dict__ = vars(before)
+        self.before = before
+
+    def getLogger(self, name: str) -> logging.Logger:
+        """Return the running rank's logger of that name."""
+        manager = logging.root.manager
+        return (self.before if manager is self else manager).getLogger(name)
+
+
+def _patch_sleep(patches: Patches) -> None:
+    """Make `time.sleep` advance the modeled clock of the rank."""
+    original = time.sleep
+
+    def sleep(seconds: float, /) -> None:
+        if current_process() is None:
+            original(seconds)
+        elif seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        else:
+            compute(seconds)
+
+    patches.set(time, "sleep", LikeBuiltin(sleep, original))
+
+
+def _patch_atexit(patches: Patches, running_state: RunningState) -> None:
+    """Call exit functions at the exit of a rank if a private module registers or defines them.
+
+    All other functions, which shared packages register, are called when Python exits: they may close resources that other
+    ranks still use.
+    """
+    register: Any = atexit.register
+    unregister = atexit.unregister
+
+    @functools.wraps(register)
+    def register_for_rank(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        state = running_state()
+        if state is None or not (state.owns(frame_at(1).f_globals) or _module_of(func) in state.private):
+            register(func, *args, **kwargs)
+            return func
+        state.exit_functions.append((func, args, kwargs))
+        return func
+
+    @functools.wraps(unregister)
+    def unregister_for_rank(func: Callable[..., Any], /) -> None:
+        state = running_state()
+        if state is not None:
+            state.exit_functions[:] = [entry for entry in state.exit_functions if entry[0] != func]
+        if state is None or not state.owns(frame_at(1).f_globals):
+            unregister(func)
+
+    patches.set(atexit, "register", register_for_rank)
+    patches.set(atexit, "unregister", unregister_for_rank)
+
+
+def _module_of(function: Any) -> Any:
+    """Return the name of the module that defines a function."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__module__", None)
+
+
+def _patch_random_functions(
+    patches: Patches, running_state: RunningState, module: Any, shared: Any, kind: str, make: Callable[[int], Any]
+) -> None:
+    """Make the functions of a module-level generator use the generator of the running rank."""
+    names = [name for name, value in vars(module).items() if getattr(value, "__self__", None) is shared]
+    if module is not random and "seed" not in names:
+        names.append("seed")  # a plain function since numpy 1.24
+    for name in names:
+        patches.set(module, name, _with_rank_generator(getattr(module, name), name, running_state, kind, make))
+
+
+def _with_rank_generator(
+    original: Any, name: str, running_state: RunningState, kind: str, make: Callable[[int], Any]
+) -> Callable[..., Any]:
+    def call_of_rank(*args: Any, **kwargs: Any) -> Any:
+        state = running_state()
+        if state is None:
+            return original(*args, **kwargs)
+        generator = state.generators.get(kind)
+        if generator is None:
+            generator = state.generators[kind] = make(state.number)
+        return getattr(generator, name)(*args, **kwargs)
+
+    return LikeBuiltin(call_of_rank, original)

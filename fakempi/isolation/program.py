@@ -1,0 +1,227 @@
+"""Running a command on a rank: find the code, execute it as `__main__`, and exit."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from types import CodeType, ModuleType
+from typing import Any
+
+from fakempi.core.kernel.loop import Ended
+from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG
+from fakempi.extensions.threads.changes import follow_code
+from fakempi.extensions.threads.ending import finish
+from fakempi.isolation.imports import choices
+from fakempi.isolation.namespace import NAMESPACES
+from fakempi.isolation.patches import new_root
+from fakempi.isolation.rank_state import RankState
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.comms.intracomm import Intracomm
+
+Main = tuple[ModuleType, Any, Any]
+"""A module `__main__`, and COMM_WORLD and COMM_SELF of the run in which it was executed."""
+
+
+def program(
+    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+) -> Program:
+    """Return a program for `fakempi.run`: a script or module with its arguments, as on the command line after `python`.
+
+    Parameters
+    ----------
+    command : `["work.py", "a", "b"]`, `["-m", "module", "a"]` or `["-c", "code", "a"]`
+    label : prefix of each line of output; `{rank}` in it is replaced by the rank
+    seed : seed of each rank's random generators, unless the program seeds them
+    share : packages and modules that all ranks share, although they import mpi4py or belong to the script
+    private : installed packages that every rank gets a copy of, although their sources do not require it
+    """
+    return Program(command, label, seed, share, private)
+
+
+class Program:
+    """A command that every rank executes. Calling it on a rank returns the exit code of the rank.
+
+    Attributes
+    ----------
+    command : the command, as a list of strings
+    codes : exit codes of the processes that have ended, by process number; spawned processes have the highest numbers
+    mains : None, or process number -> module `__main__` of an earlier run, with its communicators; this run continues it
+    universe : the universe of the run, once a rank has started
+    """
+
+    def __init__(
+        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+    ) -> None:
+        self.command, self.label, self.seed = [str(part) for part in command], label, seed
+        self.share, self.private = share, private
+        self.codes: dict[int, int] = {}
+        self.mains: dict[int, Main] | None = None
+        self.universe: Any = None
+        first, *rest = _without_mpi4py(self.command) or [""]
+        if first in ("-m", "-c") and not rest:
+            needed = "a module name" if first == "-m" else "code"
+            raise MPIValueError(ERR_ARG, f"program: {first} must be followed by {needed}.")
+        self.module = rest.pop(0) if first == "-m" else ""
+        self.text = rest.pop(0) if first == "-c" else None
+        self.file = "" if first in ("-m", "-c") else first
+        self.directory = os.path.dirname(os.path.abspath(self.file)) if self.file else os.getcwd()
+        self.argv = [first, *rest]
+        self.chosen = choices(share, private, self.directory)
+        self.source = b""
+        self.code: CodeType | None = None if self.module else self._compiled()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the command; another process reads the file again."""
+        return Program, (self.command, self.label, self.seed, list(self.share), list(self.private))
+
+    def _compiled(self) -> CodeType:
+        if self.text is not None:
+            self.source = self.text.encode(errors="replace")
+            return compile(self.text, "<string>", "exec")
+        if not os.path.isfile(self.file):
+            raise MPIValueError(ERR_ARG, f"program: no such file: {self.file!r}.")
+        with open(self.file, "rb") as file:
+            text = file.read()
+        if b"\0" in text:  # Python 3.10 and some releases of 3.11 raise ValueError
+            raise SyntaxError("source code cannot contain null bytes", (self.file, 1, None, None))
+        self.source = text
+        return compile(text, self.file, "exec", dont_inherit=True)
+
+    def __call__(self, comm: Intracomm) -> int:
+        """Execute the command on the calling rank and return its exit code."""
+        process = running_process()
+        self.universe = process.universe
+        self.universe.program_of_command = self.for_spawn
+        NAMESPACES.open(process.loop, self.seed)
+        NAMESPACES.finder.chosen.update(self.chosen)
+        NAMESPACES.enter(process, self._new_state(process), self.directory, self.source)
+        try:
+            code = self.codes[process.number] = self._run(process)
+            return code
+        finally:
+            NAMESPACES.leave(process)
+
+    def for_spawn(self, command: Sequence[str]) -> Program:
+        """Return a program for a command that a rank spawns, with the same options and the same dictionary of exit codes."""
+        spawned = Program(command, self.label, self.seed, self.share, self.private)
+        spawned.codes = self.codes
+        return spawned
+
+    def _new_state(self, process: Any) -> RankState:
+        """Return the initial state of a rank."""
+        path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
+        values = (list(self.argv), path, NAMESPACES.input, NAMESPACES.out, NAMESPACES.err, sys.__excepthook__)
+        state = RankState(process.number, self.label.format(rank=process.universe.names.short(process.number)), values)
+        state.root, state.codes = new_root(), self.codes
+        state.private.add("__main__")
+        state.modules["__main__"] = ModuleType("__main__") if self.mains is None else _continued(self.mains, process)
+        if b"sys.modules" in self.source and b"mpi4py.rc" in self.source:  # the script may delete this module
+            state.private.add("mpi4py.rc")
+            state.modules["mpi4py.rc"] = NAMESPACES.modules["mpi4py.rc"]
+        return state
+
+    def _run(self, process: Any) -> int:
+        try:
+            try:
+                self._execute()
+                code = 0
+            except SystemExit as error:
+                code = _exit_code(error)
+            if process.threads:
+                finish(process)
+            _run_exit_functions()
+            return code
+        except Ended:
+            raise
+        except BaseException as error:
+            if all(error is not failure for _, failure in process.universe.failures):
+                _call_excepthook(error)
+                process.universe.fail(process, error)
+            with suppress(BaseException):  # communication raises, because the run has failed
+                _run_exit_functions()
+            raise
+
+    def _execute(self) -> None:
+        main: Any = sys.modules["__main__"]
+        code = self.code
+        if self.module:
+            spec = _module_to_run(self.module)
+            code = spec.loader.get_code(spec.name)
+            sys.argv[0] = spec.origin
+            vars(main).update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
+        elif self.file:
+            vars(main).update(__file__=self.file, __cached__=None)
+        assert code is not None
+        vars(main)["__builtins__"] = builtins
+        follow_code(code)
+        exec(code, vars(main))
+
+
+def _continued(mains: dict[int, Main], process: Any) -> ModuleType:
+    """Return the module of a rank's earlier run, with the predefined communicators of this run, or a new module."""
+    main, *old = mains.get(process.number) or (ModuleType("__main__"), None, None)
+    new = process.comm_world, process.comm_self
+    for before, now in zip(old, new, strict=True):
+        vars(main).update({name: now for name, value in vars(main).items() if before is not None and value is before})
+    mains[process.number] = main, *new
+    return main
+
+
+def _without_mpi4py(command: list[str]) -> list[str]:
+    """Return `work.py` for `-m mpi4py work.py`: mpi4py only makes a failing rank end the run, as fakempi does.
+
+    A command with options of mpi4py (`--rc threads=False`) is returned unchanged.
+    """
+    if command[:1] != ["-m"] or command[1:2] not in (["mpi4py"], ["mpi4py.run"]):
+        return command
+    rest = command[2:]
+    return rest if rest and (rest[0] in ("-m", "-c") or not rest[0].startswith("-")) else command
+
+
+def _module_to_run(name: str) -> Any:
+    """Return the spec of the module that `-m name` executes: the module or its `__main__`. Imports parent packages."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):  # an import of the package failed
+            raise
+        spec = None
+    if spec is None or not hasattr(spec.loader, "get_code"):
+        raise ModuleNotFoundError(f"No module named {name!r} that can be executed with -m", name=name)
+    return spec
+
+
+def _exit_code(error: SystemExit) -> int:
+    """Return the exit code as Python does: None is 0, an int is itself, any other object is printed and gives 1."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def _run_exit_functions() -> None:
+    """Call the exit functions of the rank, the last registered first; exceptions are printed and ignored."""
+    state = NAMESPACES.running_state()
+    while state is not None and state.exit_functions:
+        function, args, kwargs = state.exit_functions.pop()
+        try:
+            function(*args, **kwargs)
+        except (Exception, SystemExit):
+            sys.stderr.write(f"Exception ignored in atexit callback {function!r}:\n{traceback.format_exc()}")
+
+
+def _call_excepthook(error: BaseException) -> None:
+    """Call `sys.excepthook` if the program has set it; programs do so to call Abort."""
+    if sys.excepthook is not sys.__excepthook__:
+        with suppress(BaseException):
+            sys.excepthook(type(error), error, error.__traceback__)

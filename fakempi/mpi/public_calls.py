@@ -1,0 +1,86 @@
+"""The public calls of communicators, requests, messages, windows and files as one hook point.
+
+After `PUBLIC_CALLS.subscribe(subscriber)`, each call of their public methods calls `subscriber.enter`, in all runs of this
+Python process. Groups, datatypes and other objects that do not communicate are not included.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
+from types import FunctionType
+from typing import Any
+
+from fakempi.core.hooks import HookedCalls, OnCall
+from fakempi.mpi.comms.intercomm import Intercomm
+from fakempi.mpi.comms.topocomm import Cartcomm, Distgraphcomm, Graphcomm
+from fakempi.mpi.files.file import File
+from fakempi.mpi.point.grequest import Grequest
+from fakempi.mpi.point.persistent import Prequest
+from fakempi.mpi.point.probes import Message
+from fakempi.mpi.windows.win import Win
+
+
+class PublicCalls:
+    """The public methods of classes as one hook point (`OnCall`).
+
+    While there are subscribers, functions that call them replace these methods in the classes, the latest subscriber first.
+    All runs of the Python process share the classes, so a subscriber has to check which run a call belongs to. Subclasses
+    for the runs with subscribers are not sufficient: programs call class methods of the public classes
+    (`MPI.Request.Waitall`). Without subscribers the classes have their original methods, so calls become no slower.
+    """
+
+    def __init__(self, *kinds: type[HookedCalls]) -> None:
+        """Take the classes; only the methods that each of them defines are included, not inherited ones."""
+        self.kinds = kinds
+        self.subscribers: tuple[OnCall, ...] = ()
+        self._methods: dict[type[HookedCalls], dict[str, Any]] = {}  # as they are without subscribers
+        self._lock = threading.Lock()  # runs in several threads may subscribe
+
+    def subscribe(self, subscriber: OnCall) -> None:
+        """Call `subscriber.enter` at every public call."""
+        with self._lock:
+            self._install((subscriber, *self.subscribers))
+
+    def unsubscribe(self, subscriber: OnCall) -> None:
+        """Undo `subscribe`."""
+        with self._lock:
+            self._install(tuple(other for other in self.subscribers if other is not subscriber))
+
+    def _install(self, subscribers: tuple[OnCall, ...]) -> None:
+        if not self.subscribers:
+            self._methods = {kind: kind._own_calls() for kind in self.kinds}
+        self.subscribers = subscribers
+        for kind, methods in self._methods.items():
+            kind._set_calls({name: _hooked(method, subscribers) for name, method in methods.items()})
+
+
+def _hooked(method: Any, subscribers: tuple[OnCall, ...]) -> Any:
+    """Return a method that calls the subscribers first; the method itself if there are none."""
+    if subscribers and not isinstance(method, FunctionType):
+        return type(method)(_hooked(method.__func__, subscribers))
+    for subscriber in reversed(subscribers):
+        method = _around(method, subscriber.enter)
+    return method
+
+
+def _around(function: Callable[..., Any], enter: Callable[[], AbstractContextManager[object] | None]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: object, **kwargs: object) -> Any:
+        surroundings = enter()
+        if surroundings is None:
+            return function(*args, **kwargs)
+        with surroundings:
+            return function(*args, **kwargs)
+
+    return call
+
+
+_KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win, File)
+
+PUBLIC_CALLS = PublicCalls(
+    *dict.fromkeys(base for kind in _KINDS for base in kind.__mro__ if issubclass(base, HookedCalls))
+)
+"""The hook point of these classes and of fakempi's classes from which they inherit."""

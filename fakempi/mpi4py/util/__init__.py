@@ -1,1 +1,0 @@
-"""`mpi4py.util`: dtlib, pkl5, pool."""

@@ -1,0 +1,21 @@
+"""The code that runs in the process of a rank. It imports the standard library and few modules of fakempi, to start quickly.
+
+bootstrap    the file that a child executes
+template    imports the modules of children, and forks the children
+main    prepares the interpreter, executes the program, reports its end
+channel    the connection to the parent: calls and callbacks
+compact    messages of frequent calls, without pickles
+prepared    repeated calls from the same line, without a description of their arguments
+segments    memory that large arrays are copied to, shared with the parent
+encoding    pickled values, and placeholders of objects that stay in one process
+memory    memory that calls use
+shared    shared memory of windows
+package    the modules `mpi4py` and `mpi4py.MPI`
+process    the rank, for modules of fakempi that expect an emulator
+extension_modules    rejects compiled modules that call an MPI library
+clocks    `time.sleep` and clocks in modeled time
+numpy_seed    the import of numpy: its random generator is seeded
+sockets    a rank that waits for a socket lets others run
+threads    determines the main thread
+failures    descriptions of exceptions
+"""

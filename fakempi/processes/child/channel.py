@@ -1,0 +1,401 @@
+"""The connection of a child to the parent: makes calls, and carries out the callbacks that arrive meanwhile."""
+
+from __future__ import annotations
+
+import builtins
+import marshal
+import operator
+import os
+import sys
+import threading
+import traceback
+import warnings
+import weakref
+from types import FrameType
+from typing import Any
+
+from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_OTHER
+from fakempi.processes.child.compact import Compact
+from fakempi.processes.child.encoding import Encoder, OpaquePickle, Proxy, Reference
+from fakempi.processes.child.memory import Memory
+from fakempi.processes.child.prepared import PreparedCalls
+from fakempi.processes.child.segments import Segments
+from fakempi.processes.protocol import (
+    CALL,
+    CALLBACK,
+    CALLBACK_RESULT,
+    CONSTANT,
+    ENDED,
+    ERROR,
+    EXTENDED,
+    HANDLE,
+    OPERATORS,
+    PICKLE,
+    PICKLE_MARK,
+    PREPARED_MARK,
+    REFER,
+    RESULT,
+    WARNED,
+    Closed,
+    read,
+    write,
+    write_framed,
+)
+
+OURS = ("fakempi", "collectives")
+PROGRAMS = "fakempi.isolation.mpi4py.futures"
+UTILITIES = "mpi4py.util"
+
+
+class RunEnded(BaseException):
+    """The run has ended: raised by calls, so that `finally` blocks are executed."""
+
+
+class Channel:
+    """Makes calls of this process.
+
+    Attributes
+    ----------
+    clock : the modeled time of the rank after its last call
+    clock_reads : how often the program has read a clock since its last call
+    """
+
+    def __init__(self, source: int, target: int, arena: int = -1) -> None:
+        self.source, self.target, self.forked = source, target, False
+        os.register_at_fork(after_in_child=self._mark_forked)
+        self.lock = threading.RLock()
+        self.encoder = Encoder(self._proxy, self._loads, self.call)
+        self.compact = Compact(self.encoder, Segments(arena))
+        self.prepared = PreparedCalls(self.encoder)
+        self.encoder.describe_class = self._class
+        self.clock, self.clock_reads = 0.0, 0
+        self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
+        self.sites: dict[tuple[int, int], tuple[int, Any]] = {}
+        self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
+        self.constants: dict[str, Proxy] = {}
+        self.classes: list[type] = []
+        self.released: list[int] = []
+        self.windows: dict[int, Any] = {}  # memory of windows, exchanged at each call -> its contents at the last call
+        self.requests: dict[int, list[int]] = {}  # request -> its memory
+        self.ended = self.interrupted = False  # interrupted: SIGINT has arrived during a call
+        self.raises_interrupts = True  # False once KeyboardInterrupt has ended the program
+        self.set_options: Any = None  # functions of the parent, like the next
+        self.pickle_object: Any = None
+        self.starts: frozenset[int] = frozenset()  # calls that start persistent requests
+        self.frees: frozenset[int] = frozenset()  # calls that free objects
+        self.blocking: frozenset[int] = frozenset()  # frequent calls that can be prepared
+        self.starting: Any = ()  # the requests that the current call starts
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def call(
+        self, number: int, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, reads: int = -1
+    ) -> Any:
+        """Make a call in the parent and return its result; `reads` is explained in `child.compact`."""
+        __tracebackhide__ = True
+        if self.forked:
+            raise MPIError(ERR_OTHER, "a process that a rank has forked called MPI: only the rank itself may call MPI.")
+        frame: Any = sys._getframe(2)
+        with self.lock:
+            known = self.sites.get((id(frame.f_code), frame.f_lasti))
+            site: Any = known[0] if known is not None else self._site(frame)
+            kind: Any = None  # of calls to be prepared
+            if number in self.blocking and known is not None and not (self.windows or self.released or self.clock_reads):
+                prepared = self.prepared.message(number, site, target, args, reads) if self.cpu is None else None
+                if prepared is not None:
+                    message, writes = prepared
+                    if type(message) is bytes:
+                        return self._exchange_prepared(message, writes, args)
+                    kind = message
+            if number in self.frees:
+                self._forget_results(target)
+            if number in self.starts:
+                self.starting = (target,) if isinstance(target, Proxy) else args[0]
+            notes = None
+            if self.released or self.clock_reads or self.windows or self.starting or self.cpu is not None:
+                notes = self._notes()
+            if kwargs is None and type(site) is int and (notes is None or notes[1] is None):
+                compact = self.compact
+                memory: dict[int, Any] = {}
+                before = len(compact.borrowed)
+                data = compact.call(number, site, target, args, notes, reads, memory, -1 if kind is None else kind.number)
+                if data is not None:
+                    try:
+                        value = self._exchange(data, memory, args)
+                        if kind is not None:
+                            self.prepared.add(kind)
+                        return value
+                    finally:
+                        if len(compact.borrowed) > before:
+                            compact.finish(before)
+            try:
+                data, memory = self._encode((CALL, number, target, args, kwargs, site, notes))
+            # the parent has not received the line and the released objects: send them with a later call
+            except BaseException:
+                if type(site) is tuple:
+                    del self.sites[site[-1]]
+                if notes is not None:
+                    self.released += notes[0]
+                    self.clock_reads += notes[2]
+                raise
+            return self._exchange(data, memory, args)
+
+    def request(self, message: tuple[Any, ...]) -> Any:
+        """Send a message as a pickle and return the parent's answer."""
+        __tracebackhide__ = True
+        return self._exchange(*self._encode(message), ())
+
+    def _encode(self, message: tuple[Any, ...]) -> tuple[bytes, dict[int, Any]]:
+        """Return a message as a pickle, and the memory in it by number."""
+        __tracebackhide__ = True
+        encoder = self.encoder
+        before, encoder.sent = encoder.sent, {}
+        try:
+            return encoder.dumps(message), {one.number: one for one in encoder.sent.values()}
+        finally:
+            encoder.sent = before
+
+    def _exchange_prepared(self, message: bytes, writes: list[Any], args: tuple[Any, ...]) -> Any:
+        __tracebackhide__ = True
+        try:
+            write_framed(self.target, message)
+            reply = read(self.source)
+        except (Closed, BrokenPipeError):
+            os._exit(1)  # the parent is gone
+        if reply[0] == PREPARED_MARK:
+            self.clock = self.prepared.finish(reply, writes)
+            return self._raise_interrupt() if self.interrupted else None
+        return self._finish(reply, self.prepared.memory(writes), args)
+
+    def _exchange(self, data: bytes, memory: dict[int, Any], args: tuple[Any, ...]) -> Any:
+        __tracebackhide__ = True
+        try:
+            write(self.target, data)
+            reply = read(self.source)
+            if reply[0] != PICKLE_MARK:  # in most cases
+                value, writes, kept, clock = marshal.loads(reply)
+                known = all([each[0] in memory for each in writes] if writes else ())
+                if known and not (kept or self.windows or self.interrupted):
+                    self.clock = clock
+                    for number, parts, _ in writes:
+                        memory[number].write(parts)
+                    for each in memory.values():
+                        if each.segment is not None:
+                            self.compact.release(each)
+                    return self.compact.value(value) if type(value) is tuple else value
+        except (Closed, BrokenPipeError):
+            os._exit(1)  # the parent is gone
+        return self._finish(reply, memory, args)
+
+    def _finish(self, reply: Any, memory: dict[int, Any], args: tuple[Any, ...]) -> Any:
+        """Carry out callbacks until the answer to a call arrives, write to memory, and return the result."""
+        __tracebackhide__ = True
+        encoder = self.encoder
+        encoder.memory.update(memory)
+        try:
+            while True:
+                if reply[0] != PICKLE_MARK:
+                    value, writes, kept, self.clock = marshal.loads(reply)
+                    kind = RESULT
+                    if type(value) is tuple:
+                        value = self.compact.value(value)
+                    break
+                answer = encoder.read(reply)
+                if answer[0] != CALLBACK:
+                    kind, value, writes, kept, self.clock = answer
+                    break
+                self._callback(*answer[1:])
+                reply = read(self.source)
+        except (Closed, BrokenPipeError):
+            os._exit(1)  # the parent is gone
+        if writes:
+            self._write(writes, args)
+        for number in memory:
+            if not kept or number not in kept:
+                self.compact.release(encoder.memory.pop(number, None))
+            elif kept[number]:
+                self.windows[number] = encoder.memory[number].contents()
+        if kind == RESULT:
+            if self.interrupted:
+                self._raise_interrupt()
+            if kept and isinstance(value, self.module.Prequest):
+                self.requests[value._key[1]] = list(kept)
+            return value
+        if kind == ENDED:
+            self.ended = True
+            raise RunEnded
+        assert kind == ERROR
+        raise value
+
+    def _raise_interrupt(self) -> None:
+        self.interrupted = False
+        raise KeyboardInterrupt
+
+    def _mark_forked(self) -> None:
+        self.forked = True
+
+    def _forget_results(self, target: Any) -> None:
+        """Forget results that are constant only while an object exists; all of them if MPI is finalized."""
+        for proxy in (target,) if target is not None else (*self.constants.values(), *self.proxies.values()):
+            for name in [name for name in vars(proxy) if name.endswith("()")]:
+                del vars(proxy)[name]
+
+    def _write(self, writes: list[tuple[int, Any, bool]], args: tuple[Any, ...]) -> None:
+        for number, parts, done in writes:
+            if number == EXTENDED:
+                args[parts[0]][:] = parts[1]
+                continue
+            if number == WARNED:
+                warnings.warn(parts[1], getattr(builtins, parts[0]), stacklevel=5)
+                continue
+            memory = self.encoder.memory.get(number)
+            if memory is not None:
+                memory.write(parts)
+                if number in self.windows:
+                    self.windows[number] = memory.contents()
+                if done:
+                    self.compact.release(self.encoder.memory.pop(number))
+                    self.windows.pop(number, None)
+
+    def _notes(self) -> Any:
+        """Return the information that the parent needs before a call: released objects, contents, clock readings."""
+        refreshed = self._refreshed() if self.windows or self.starting else None
+        if not (self.released or self.clock_reads or refreshed or self.cpu is not None):
+            return None
+        notes = self.released[:], refreshed, self.clock_reads, None if self.cpu is None else self.cpu()
+        del self.released[: len(notes[0])]
+        for one in notes[0]:
+            self.requests.pop(one, None)
+        self.clock_reads = 0
+        return notes
+
+    def _refreshed(self) -> list[tuple[int, Any]]:
+        """Return the contents of windows that the program has changed, and of requests that it starts."""
+        contents = []
+        for number, before in self.windows.items():
+            now = self.encoder.memory[number].contents()
+            if now != before:
+                self.windows[number] = now
+                contents.append((number, now))
+        for request in self.starting:
+            numbers = self.requests.get(request._key[1], ()) if isinstance(request, Proxy) else ()
+            contents += [(number, self.encoder.memory[number].contents()) for number in numbers]
+        self.starting = ()
+        return contents
+
+    # -- callbacks ----------------------------------------------------------------------------------------------------
+
+    def _callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> None:
+        encoder = self.encoder
+        copies, encoder.copies = encoder.copies, {}
+        failed, result, answer = False, None, None  # type: bool, Any, Any
+        try:
+            result = self._function(number)(*args, **kwargs)
+            if result_use == PICKLE:
+                result = OpaquePickle(self.dumps(result))
+            elif result_use == REFER:
+                result = Reference(result)
+        except BaseException as error:
+            failed, result = True, error
+        written = [(one, bytes(memory)) for one, memory in copies.items()]
+        if failed:
+            from fakempi.processes.child.failures import record
+
+            answer = CALLBACK_RESULT, True, (encoder.reference(result, 0)[1], record(result)), written
+        else:
+            answer = CALLBACK_RESULT, False, result, written
+        before, encoder.sent = encoder.sent, {}
+        try:
+            data = encoder.dumps(answer)
+        finally:
+            encoder.sent = before
+        write(self.target, data)
+
+    def _function(self, number: int) -> Any:
+        if number > 0:
+            return self.encoder.kept[number]
+        name = OPERATORS[-number - 1] if number else ""
+        others = {"": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at}
+        return others.get(name) or getattr(operator, name)
+
+    def _memory_at(self, address: int, nbytes: int) -> tuple[int, bytes]:
+        """Return the number and the contents of memory that a call specifies by its address."""
+        self.encoder.count += 1
+        memory = Memory(None, (), None, True, None, (address, nbytes))
+        memory.number = self.encoder.count
+        self.encoder.memory[memory.number] = memory
+        return memory.number, memory.contents()
+
+    # -- objects ------------------------------------------------------------------------------------------------------
+
+    def dumps(self, obj: Any) -> bytes:
+        """Return the pickle of an object by MPI.pickle."""
+        settings = sys.modules.get("fakempi.mpi.buffers.pickling")
+        if settings is None:
+            from pickle import HIGHEST_PROTOCOL, dumps
+
+            return dumps(obj, HIGHEST_PROTOCOL)
+        return bytes(settings.pickle.dumps(obj))
+
+    def _loads(self, data: Any) -> Any:
+        settings = sys.modules.get("fakempi.mpi.buffers.pickling")
+        if settings is None:
+            from pickle import loads
+
+            return loads(data)
+        return settings.pickle.loads(data)
+
+    def _proxy(self, kind: int, key: Any, number: int = 0) -> Any:
+        """Return the proxy of an object in the parent."""
+        if kind == CONSTANT:
+            constant = self.constants.get(key)
+            return getattr(self.module, key) if constant is None else constant
+        known = self.proxies.get(key)
+        if known is not None:
+            return known
+        if key in self.released:
+            self.released.remove(key)
+        proxy: Any = object.__new__(self.classes[number])
+        proxy._key = (HANDLE, key)
+        self.proxies[key] = proxy
+        weakref.finalize(proxy, self.released.append, key).atexit = False
+        return proxy
+
+    module: Any
+
+    def _class(self, kind: Any) -> Any:
+        """Return the number of a class of MPI objects; with a description of it if the program has derived it."""
+        if "_number" not in vars(kind):
+            bases = tuple(self._class(base) for base in kind.__bases__ if issubclass(base, Proxy) and base is not Proxy)
+            kind._number = len(self.classes)
+            kind._described = kind._number, kind.__name__, bases
+            self.classes.append(kind)
+        return vars(kind).get("_described", kind._number)
+
+    # -- where calls are made -----------------------------------------------------------------------------------------
+
+    def _site(self, frame: FrameType | None) -> Any:
+        """Return a number for the line of the program that makes a call, and a description if it is new."""
+        while frame is not None and _is_ours(frame):
+            frame = frame.f_back
+        if frame is None:
+            return 0
+        key = id(frame.f_code), frame.f_lasti
+        known = self.sites.get(key)
+        if known is not None:
+            return known[0]
+        number = len(self.sites) + 1
+        self.sites[key] = number, frame.f_code
+        code = frame.f_code
+        return number, code.co_filename, frame.f_lineno, code.co_name, frame.f_globals.get("__name__", ""), key
+
+
+def _is_ours(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__", "")
+    return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)
+
+
+def pickle_value(value: Any) -> Any:
+    """Return the argument. This is the callback with number 0, which only pickles."""
+    return value

@@ -1,0 +1,222 @@
+"""The main function of a child process: prepare the interpreter, execute the program as `__main__`, report how it ended."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import contextlib
+import fcntl
+import importlib.util
+import marshal
+import os
+import random
+import resource
+import signal
+import sys
+import threading
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from fakempi.processes.child.channel import Channel, RunEnded
+from fakempi.processes.child.extension_modules import reject_mpi_libraries
+from fakempi.processes.child.failures import record
+from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
+from fakempi.processes.child.package import install
+from fakempi.processes.protocol import EXIT, FAILED, Closed, read
+
+PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+"""The directory of the code that runs in children and is not part of the program."""
+
+
+def start_child(
+    source: int, target: int, lifeline: int, arena: int, code: CodeType | None = None, stash: dict[str, Any] | None = None
+) -> None:
+    """Execute the program of a rank, which the first message describes.
+
+    Parameters
+    ----------
+    source, target, lifeline, arena : file descriptors
+    code : the proxy module, if it is known already
+    stash : modules that were imported in advance
+    """
+    _die_with_parent(lifeline)
+    try:
+        start = marshal.loads(read(source))
+    except Closed:
+        os._exit(1)
+    if code is not None:
+        start["code"] = code
+    main(source, target, (lifeline, arena), start, stash or {})
+
+
+def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any], stash: dict[str, Any]) -> None:
+    """Execute the program of a rank.
+
+    `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `file`, `module`, `text`, `number`, `seed`,
+    `debug`, `debug_port`, `cpu_scale`, `directory`, `share`, `open_files`.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (start["open_files"], hard))  # the parent may have raised it for itself
+    for fd in (source, target, *others):
+        os.set_inheritable(fd, False)
+    if os.getcwd() != start["directory"]:
+        os.chdir(start["directory"])
+    channel = Channel(source, target, others[1])
+    sys.path[:] = start["path"]
+    sys.argv[:] = start["argv"]
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
+    install(channel, start)
+    reject_mpi_libraries(start["share"])
+    _seed(start["seed"], start["number"], stash)
+    if start["cpu_scale"]:
+        _measure_cpu(channel, start["cpu_scale"])
+    code = _run(channel, start)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    sys.exit(code)
+
+
+def _run(channel: Channel, start: dict[str, Any]) -> int:
+    try:
+        try:
+            _handle_interrupts(channel)
+            _execute(start)
+            code = 0
+        except SystemExit as error:
+            code = _exit_code(error)
+        threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as at the end of Python
+        atexit._run_exitfuncs()
+        _report(channel, EXIT, code)
+        return code
+    except RunEnded:  # functions registered with atexit are not called, as in ranks of one process
+        atexit._clear()
+        return 1
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):  # Ctrl-C, of which the parent knows, or the end of the run
+            channel.raises_interrupts = False
+        if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
+            if sys.excepthook is not sys.__excepthook__:
+                with contextlib.suppress(BaseException):
+                    sys.excepthook(type(error), error, error.__traceback__)
+            with contextlib.suppress(RunEnded, KeyboardInterrupt):  # Ctrl-C during a call is raised after its answer
+                _report(channel, FAILED, record(error))
+    with contextlib.suppress(BaseException):
+        atexit._run_exitfuncs()
+    return 1
+
+
+def _handle_interrupts(channel: Channel) -> None:
+    """Raise KeyboardInterrupt in the program only: within a call, after the answer has arrived.
+
+    Ctrl-C in a terminal interrupts all processes. The parent then ends the run, and answers the calls of its children so.
+    """
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename.startswith((PROCESSES, "<fakempi")):
+            channel.interrupted = True
+        elif channel.raises_interrupts:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupted)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _report(channel: Channel, kind: int, what: Any) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    channel.request((kind, what))
+
+
+def _execute(start: dict[str, Any]) -> None:
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    names: Any = vars(module)
+    names["__builtins__"] = builtins
+    if start["module"]:
+        spec: Any = _module_to_run(start["module"])
+        code = spec.loader.get_code(spec.name)
+        sys.argv[0] = spec.origin
+        names.update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
+    elif start["text"] is not None:
+        code = compile(start["text"], "<string>", "exec")
+    else:
+        with open(start["file"], "rb") as file:
+            code = compile(file.read(), start["file"], "exec", dont_inherit=True)
+        names.update(__file__=start["file"], __cached__=None)
+    if start["debug"] and not start["debug_port"]:
+        import pdb
+
+        pdb.Pdb(skip=["fakempi.*", "mpi4py.*"]).run(code, names)
+        return
+    if start["debug"]:
+        _wait_for_debugger(start["number"], start["debug_port"])
+    exec(code, names)
+
+
+def _wait_for_debugger(rank: int, port: int) -> None:
+    """Wait until an editor is connected to this process."""
+    # Otherwise pydevd prints four lines about frozen modules of the standard library; breakpoints in programs work anyway.
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    import debugpy  # optional
+
+    debugpy.listen(("127.0.0.1", port))
+    sys.stderr.write(f"fakempi: rank {rank} waits for a debugger on port {port}\n")
+    debugpy.wait_for_client()
+
+
+def _module_to_run(name: str) -> Any:
+    """Return the spec of the module that `-m name` executes: the module or its `__main__`."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):  # an import of the package failed
+            raise
+        spec = None
+    if spec is None or not hasattr(spec.loader, "get_code"):
+        raise ModuleNotFoundError(f"No module named {name!r} that can be executed with -m", name=name)
+    return spec
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def _die_with_parent(lifeline: int) -> None:
+    """Have the kernel send SIGIO, which ends a process, when the parent's end of the pipe is closed."""
+    if os.getppid() == 1:
+        os._exit(1)
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _seed(seed: int, number: int, stash: dict[str, Any]) -> None:
+    """Seed the random generators of the standard library, and those of numpy once it is imported."""
+    random.seed(f"{seed}:{number}")
+    seeds = [seed % 2**32, number]
+    sys.meta_path.insert(0, SeedNumpy(seeds))
+    if "numpy" in stash:
+        sys.meta_path.insert(0, ImportedNumpy(stash, seeds))
+
+
+def _measure_cpu(channel: Channel, scale: float) -> None:
+    from time import process_time
+
+    last = process_time()
+
+    def used() -> float:
+        nonlocal last
+        now = process_time()
+        seconds, last = now - last, now
+        return seconds * scale
+
+    channel.cpu = used

@@ -1,0 +1,226 @@
+"""Creates the modules `mpi4py` and `mpi4py.MPI` of a child, and modules of fakempi that other parts of mpi4py import."""
+
+from __future__ import annotations
+
+import functools
+import marshal
+import os
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+from fakempi.processes.child.channel import Channel
+from fakempi.processes.child.encoding import Default, OpaquePickle, Proxy, Reference
+from fakempi.processes.child.shared import Shared
+from fakempi.processes.child.sockets import join_by_addresses, let_others_run_first
+from fakempi.processes.protocol import CONSTANT
+
+VERSION = "4.1.2"
+"""The emulated version of mpi4py."""
+
+
+def install(channel: Channel, start: dict[str, Any]) -> None:
+    """Put the modules into `sys.modules`."""
+    from fakempi.processes.child import process
+
+    process.install(channel)
+    api = _proxies(channel, start)
+    channel.module = api
+    package_names = vars(sys.modules[__name__.partition(".")[0]])
+    package_names["MPI"] = api
+    for name in ("compute", "die"):
+        package_names[name] = vars(api).pop(name)
+    channel.set_options, channel.pickle_object = vars(api).pop("set_options"), vars(api).pop("pickle_object")
+    vars(api)["_unpickle_object"] = vars(api).pop("unpickle_object")
+    sys.modules["fakempi.MPI"] = api
+    dtlib: Any = ModuleType("mpi4py.util.dtlib", "Conversion of numpy and MPI datatypes, in the parent.")
+    dtlib.from_numpy_dtype, dtlib.to_numpy_dtype = vars(api).pop("from_numpy_dtype"), vars(api).pop("to_numpy_dtype")
+    sys.modules["mpi4py.util.dtlib"] = sys.modules["fakempi.isolation.mpi4py.util.dtlib"] = dtlib
+    package = ChildPackage(api)
+    sys.modules.update({"mpi4py": package, "mpi4py.MPI": api, "mpi4py.rc": package.__dict__["_rc"]})
+    # imported here, because it imports modules that were replaced above
+    from fakempi.processes.child.clocks import patch_time
+
+    patch_time(package_names["compute"])
+    let_others_run_first(vars(api).pop("let_others_run"))
+    join_by_addresses(api.Comm, vars(api).pop("join_at"))
+
+
+class ChildPackage(ModuleType):
+    """The module `mpi4py`. Options apply when the program imports `MPI`."""
+
+    def __init__(self, api: Any) -> None:
+        super().__init__("mpi4py", "The emulator, under mpi4py's name.")
+        from fakempi.isolation.mpi4py.options import Rc
+
+        directory = os.path.join(sys.modules["fakempi.isolation"].__path__[0], "mpi4py")
+        self.__dict__.update(_api=api, _rc=Rc(), __path__=[directory], __file__=os.path.join(directory, "__init__.py"))
+        self.__spec__ = ModuleSpec("mpi4py", None, origin=self.__file__, is_package=True)
+        self.__spec__.submodule_search_locations = [directory]
+        self.__package__, self.__version__, self.__all__ = "mpi4py", VERSION, ["MPI"]
+        self.Rc, self.rc = Rc, self.__dict__["_rc"]
+        self.get_config, self.get_include, self.profile = dict, _not_supported, _not_supported
+
+    @property
+    def MPI(self) -> Any:
+        """The proxy module. Accessing it applies the options."""
+        from fakempi.isolation.mpi4py.options import APPLIED, apply_options
+        from fakempi.mpi.base.current import running_process
+
+        rank: Any = running_process()
+        if not rank.options or APPLIED not in rank.options:
+            apply_options(rank)
+            if len(rank.options) > 1:
+                rank.channel.set_options(rank.options, rank.initialized, rank.thread_level)
+        return self.__dict__["_api"]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), "MPI"} - {"_api", "_rc"})
+
+
+def _not_supported(*args: Any, **kwargs: Any) -> NoReturn:
+    raise NotImplementedError("there is no MPI library: no header files, and nothing to profile.")
+
+
+def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
+    api: Any = ModuleType("mpi4py.MPI", "Proxies: calls are made by the emulator in the parent process.")
+    api.__package__, api.__file__ = "mpi4py", os.path.join(os.path.dirname(__file__), "package.py")
+    api.__spec__ = ModuleSpec("mpi4py.MPI", None)
+    call, local = channel.call, start["local"]
+
+    class _Proxy(Proxy):
+        __slots__ = ()
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            proxy = call(cls._new, cls, args, kwargs)  # the frame of the program is two frames up
+            return proxy
+
+        def __reduce__(self) -> Any:
+            if self._key[0] == CONSTANT:
+                return self._key[1]
+            kind: Any = type(self)
+            if "_definition" in self.__dict__:  # a user-defined operation, whose function is in this process
+                return kind.Create, self.__dict__["_definition"]
+            data = channel.pickle_object(self)
+            return unpickle_object, (data,) if kind.__module__ == "fakempi.MPI" else (data, kind)
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_n_peers":  # for mpi4py.util.pkl5: the number of ranks that messages can be sent to
+                return self.Get_remote_size() if self.Is_inter() else self.Get_size()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def constant(kind: Any, name: str) -> Any:
+        proxy: Any = object.__new__(kind)
+        proxy._key = (CONSTANT, name)
+        channel.constants[name] = proxy
+        return proxy
+
+    def path(name: Any) -> Any:
+        text = os.fspath(name) if isinstance(name, (str, bytes, os.PathLike)) else name
+        moved = os.getcwd() != start["directory"]
+        return os.path.abspath(text) if moved and isinstance(text, (str, bytes)) else text
+
+    def objects(values: Any) -> Any:
+        return values if values is None else [OpaquePickle(channel.dumps(value)) for value in values]
+
+    def cached(number: int, name: str, doc: str) -> Any:
+        key = f"{name}()"
+
+        def get(self: Any) -> Any:
+            attributes = self.__dict__
+            if key not in attributes:
+                attributes[key] = call(number, self, ())
+            return attributes[key]
+
+        get.__name__, get.__qualname__, get.__doc__ = name, name, doc
+        return get
+
+    names = vars(api)
+    helpers = {
+        "_Proxy": _Proxy, "_Default": Default, "_constant": constant, "_call": call,
+        "_object": lambda value: OpaquePickle(channel.dumps(value)), "_objects": objects, "_reference": Reference,
+        "_path": path, "_cached": cached,
+        "_reader": lambda number: lambda self: call(number, self, ()),
+        "_writer": lambda number: lambda self, value: call(number, self, (value,)),
+        "_deleter": lambda number: lambda self: call(number, self, ()),
+        "__builtins__": __builtins__,
+    }  # fmt: skip
+    names.update(helpers)
+    code = start["code"]
+    exec(marshal.loads(code) if isinstance(code, bytes) else code, names)
+    for value in list(names.values()):
+        if isinstance(value, type) and issubclass(value, Proxy) and value is not _Proxy:
+            value.__module__ = "fakempi.MPI"
+            channel.classes.append(value)
+    channel.classes.sort(key=lambda kind: kind._number)  # type: ignore[attr-defined]  # set on every generated class
+
+    _use_own_addresses(api)
+    _show_integers(api.Status)
+    _remember_functions(api)
+
+    def lazy(name: str) -> Any:
+        if name in start["private"]:
+            names.update(import_module("fakempi.isolation.mpi4py.private_names").NAMES)
+            return names[name]
+        if name not in local:
+            raise AttributeError(f"module 'mpi4py.MPI' has no attribute {name!r}")
+        module, _, attribute = local[name].partition(":")
+        value = names[name] = getattr(import_module(module), attribute or name)
+        if module.endswith(".address_constants") and not name.isupper():
+            channel.encoder.constants[value] = next(each for each in local if each.isupper() and type(lazy(each)) is value)
+        return value
+
+    names["__getattr__"] = lazy
+    names["__all__"] = start["all"]
+    channel.encoder.shared = Shared().find
+    channel.starts, channel.frees = frozenset(start["starts"]), frozenset(start["frees"])
+    channel.blocking = frozenset(start["blocking"])
+    from fakempi.mpi.buffers import address_constants
+
+    for name in ("BOTTOM", "IN_PLACE", "BUFFER_AUTOMATIC"):
+        channel.encoder.constants[type(getattr(address_constants, name))] = name
+    return api
+
+
+def _use_own_addresses(api: Any) -> None:
+    """Let attributes of windows that are addresses return addresses in this process."""
+    win, get, attributes = api.Win, api.Win.Get_attr, api.Win.attrs
+
+    def Get_attr(self: Any, keyval: int) -> Any:
+        found = get(self, keyval)
+        return self.tomemory().address if keyval == api.WIN_BASE and found else found
+
+    win.Get_attr = Get_attr
+    win.attrs = property(lambda self: (Get_attr(self, api.WIN_BASE), *attributes.fget(self)[1:]))
+
+
+def _show_integers(status: Any) -> None:
+    """Make `Status.tomemory` return a sequence of integers; the memory of a status is shared with the parent."""
+    bytes_of = status.tomemory
+
+    @functools.wraps(bytes_of)
+    def tomemory(self: Any) -> memoryview:
+        return memoryview(bytes_of(self)).cast("i")
+
+    status.tomemory = tomemory
+
+
+def _remember_functions(api: Any) -> None:
+    """Store the functions of user-defined operations, which pickles need."""
+    create = api.Op.Create.__func__
+
+    @functools.wraps(create)
+    def Create(cls: Any, function: Any, commute: bool = False) -> Any:
+        op = create(cls, function, commute)
+        op.__dict__["_definition"] = function, commute
+        return op
+
+    api.Op.Create = classmethod(Create)
+
+
+def unpickle_object(data: bytes, kind: Any = None) -> Any:
+    """Return the MPI object that another child has pickled; `kind` is its class if the program has defined it."""
+    obj = sys.modules["fakempi.MPI"]._unpickle_object(data)
+    return obj if kind is None else kind(obj)

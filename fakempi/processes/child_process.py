@@ -1,0 +1,221 @@
+"""The operating-system process of a rank: start, messages, output, end."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import pickle
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from fakempi.processes.protocol import ENDED, HEADER, Closed, read, write_framed
+from fakempi.processes.template import ForkedProcess, interrupts_blocked, python
+
+GRACE = 1.0
+"""Seconds that a child has for its `finally` blocks once it has to end; then it is killed."""
+
+POLL_MS = 200
+"""The longest wait for a child: a signal that arrives just before a wait does not interrupt it, and is handled after it.
+
+Where there are no pidfds, it is also checked after each wait whether the child has ended.
+"""
+
+PIPE_SIZE = 1 << 20
+"""Bytes that a pipe holds: large messages then take fewer switches between processes."""
+
+Fork = Callable[[list[int]], ForkedProcess | None]
+"""Forks a child with given file descriptors; None if that is not possible."""
+
+Output = Callable[[int, bytes], None]
+"""Called with the output of the child to its standard output (1) and standard error (2); with no bytes at the end."""
+
+
+def _arena() -> int:
+    """Return a file without a name, which the child and the parent map for large arrays."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("fakempi")
+    fd, path = tempfile.mkstemp()
+    os.unlink(path)
+    return fd
+
+
+class ChildProcess:
+    """A child and the pipes to it."""
+
+    def __init__(self, output: Output, stdin: Any, fork: Fork | None = None, terminal: bool = False) -> None:
+        self.output = output
+        source, child_target = os.pipe()
+        child_source, target = os.pipe()
+        lifeline, self.lifeline = os.pipe()  # the child is informed when the parent's end is closed
+        self.source, self.target = source, target
+        self.arena = _arena()
+        for fd in (source, target):
+            with suppress(AttributeError, OSError):  # not Linux, or too many pipes of this user
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        self.streams: dict[int, int] = {}
+        child_ends = []
+        for number in () if terminal else (1, 2):
+            read_end, write_end = os.pipe()
+            os.set_blocking(read_end, False)
+            self.streams[read_end] = number
+            child_ends.append(write_end)
+        fds = (child_source, child_target, lifeline)
+        forked = None if fork is None or terminal else fork([stdin, *child_ends, *fds, self.arena])
+        self.process: Any = forked
+        self.is_forked = forked is not None
+        if forked is None:
+            command = python(*map(str, (*fds, self.arena)))
+            out, err = child_ends or (None, None)
+            with interrupts_blocked():
+                self.process = subprocess.Popen(
+                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=(*fds, self.arena), close_fds=True
+                )
+        for fd in (*fds, *child_ends):
+            os.close(fd)
+        self.poll = select.poll()
+        self.poll.register(source, select.POLLIN)  # registered first, so that output that precedes a message is read with it
+        for fd in self.streams:
+            self.poll.register(fd, select.POLLIN)
+        self.pidfd = -1 if forked is None else forked.status
+        if forked is not None:
+            self.poll.register(self.pidfd, select.POLLIN)
+        elif hasattr(os, "pidfd_open"):
+            with suppress(OSError):
+                self.pidfd = os.pidfd_open(self.process.pid)
+                self.poll.register(self.pidfd, select.POLLIN)
+        self.gone = False
+
+    def send(self, data: bytes) -> None:
+        """Send a message; if the child is gone, `receive` reports it."""
+        self.send_framed(HEADER.pack(len(data)) + data)
+
+    def send_framed(self, message: bytes) -> None:
+        """Send a message that begins with its length."""
+        try:
+            write_framed(self.target, message)
+        except BrokenPipeError:
+            self.gone = True
+
+    def receive(self) -> Any:
+        """Wait for a message; None if the child has ended."""
+        self.waiting_since = time.monotonic()
+        while True:
+            ready = False
+            for fd, _ in self.poll.poll(POLL_MS):
+                if fd == self.source:
+                    ready = True
+                elif fd == self.pidfd:
+                    self.gone = True
+                else:
+                    self._relay(fd)
+            if ready:
+                self.waiting_since = 0.0
+                try:
+                    return read(self.source)
+                except Closed:
+                    return None
+            if self.gone or (self.pidfd < 0 and self.process.poll() is not None):
+                return None
+
+    def _relay(self, fd: int) -> bool:
+        """Pass output to the parent's streams; return whether there was any."""
+        try:
+            data = os.read(fd, 1 << 16)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EINTR):
+                return False
+            data = b""
+        if data:
+            self.output(self.streams[fd], data)
+            return True
+        self.poll.unregister(fd)
+        os.close(fd)
+        del self.streams[fd]
+        return False
+
+    def seconds_outside(self) -> float:
+        """Return the seconds for which the parent has been waiting for the next call."""
+        return time.monotonic() - self.waiting_since if self.waiting_since else 0.0
+
+    def is_asleep(self) -> bool:
+        """Return whether the child waits in a system call; False where that is not known."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[0] in (b"S", b"D")
+        except OSError:
+            return False
+
+    def wait(self) -> int:
+        """Wait until the child has exited; returns its status, negative for a signal."""
+        try:
+            deadline = None
+            while self.process.poll() is None:
+                for fd, _ in self.poll.poll(50):
+                    if fd in self.streams:
+                        self._relay(fd)
+                    elif fd == self.source:
+                        with suppress(Closed, OSError):
+                            read(fd)  # a call of a finalizer: not answered
+                        self.poll.unregister(fd)
+                        deadline = time.monotonic() + GRACE
+                if deadline is not None and time.monotonic() > deadline:
+                    self.process.kill()
+            for fd in list(self.streams):
+                while fd in self.streams and self._relay(fd):
+                    pass
+        except BaseException:
+            self.process.kill()
+            raise
+        finally:
+            code: int = self.process.wait()
+            self.close()
+        return code
+
+    def end(self) -> None:
+        """End a child that computes: by SIGINT, so that its `finally` blocks are executed, and at last by SIGKILL."""
+        if self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        while self.process.poll() is None and time.monotonic() < deadline:
+            for fd, _ in self.poll.poll(20):
+                if fd in self.streams:
+                    self._relay(fd)
+                elif fd == self.source:
+                    self._reject_call(fd)
+        self.kill()
+
+    def _reject_call(self, fd: int) -> None:
+        """Answer a call of the child: the run has ended."""
+        try:
+            read(fd)
+        except (Closed, OSError):
+            self.poll.unregister(fd)
+            return
+        self.send(pickle.dumps((ENDED, None, [], {}, 0.0)))
+
+    def kill(self) -> None:
+        """Kill the child if it still runs, and free everything."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for fd in list(self.streams):
+            while fd in self.streams and self._relay(fd):
+                pass
+        self.close()
+
+    def close(self) -> None:
+        """Close the pipes."""
+        for fd in (self.source, self.target, self.lifeline, self.pidfd, self.arena, *self.streams):
+            if fd >= 0:
+                with suppress(OSError):
+                    os.close(fd)
+        self.source = self.target = self.lifeline = self.pidfd = self.arena = -1
+        self.streams = {}

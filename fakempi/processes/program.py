@@ -1,0 +1,188 @@
+"""A command that every rank executes in a separate process."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from fakempi import MPI
+from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
+from fakempi.isolation.mpi4py import private_names
+from fakempi.isolation.program import Program
+from fakempi.mpi.base.current import running_process
+from fakempi.mpi.base.process import Process
+from fakempi.mpi.comms.intracomm import Intracomm
+from fakempi.mpi.point.persistent import Prequest
+from fakempi.processes.child_process import ChildProcess
+from fakempi.processes.generate import BLOCKING, LOCAL, interface
+from fakempi.processes.open_files import raise_limit, restore_limit
+from fakempi.processes.protocol import write
+from fakempi.processes.relay import Relay
+from fakempi.processes.server import RankServer
+from fakempi.processes.template import Template
+
+FREES = ("Free", "free", "Disconnect", "Finalize")
+"""Calls that free an object. After them, a child discards the results of earlier calls that it has cached."""
+
+READ_BY_NUMPY = ("_NUM_THREADS", "OPENBLAS_", "NPY_", "MKL_")
+"""Parts of names of environment variables that numpy and its libraries read when they are imported."""
+
+STARTS = ("Start", "Startall", "Pready", "Pready_range", "Pready_list")
+"""Calls that start persistent requests or partitions of them: the child sends the contents of their buffers again."""
+
+
+def program_in_processes(
+    command: Sequence[str],
+    *,
+    label: str = "",
+    seed: int = 0,
+    debug: Sequence[int] = (),
+    debug_port: int = 0,
+    share: Sequence[str] = (),
+) -> ProcessProgram:
+    """Return a program for `fakempi.run` that executes a command on every rank in a separate process.
+
+    Parameters
+    ----------
+    command : `["work.py", "a", "b"]`, `["-m", "module", "a"]` or `["-c", "code", "a"]`
+    label : prefix of each line of output; `{rank}` in it is replaced by the rank
+    seed : seed of each rank's random generators, unless the program seeds them
+    debug : ranks that run under pdb, on the terminal
+    debug_port : if not 0, these ranks wait for a debugger (debugpy) on this port and the following ones instead
+    share : packages that may load compiled modules which call an MPI library
+    """
+    return ProcessProgram(command, label, seed, debug=debug, debug_port=debug_port, allowed=share)
+
+
+def wants_processes() -> bool:
+    """Return whether the environment requests processes: `FAKEMPI_PROCESSES` is set, and not to 0 or an empty text."""
+    return os.environ.get("FAKEMPI_PROCESSES", "0") not in ("", "0")
+
+
+class ProcessProgram(Program):
+    """A command that every rank executes in a child process. Calling it on a rank returns the exit code of the child."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        label: str = "",
+        seed: int = 0,
+        *,
+        debug: Sequence[int] = (),
+        debug_port: int = 0,
+        allowed: Sequence[str] = (),
+    ) -> None:
+        if not hasattr(os, "fork"):
+            raise MPIError(ERR_UNSUPPORTED_OPERATION, "ranks as processes need a POSIX system.")
+        super().__init__(command, label, seed)
+        self.debug, self.debug_port, self.allowed = debug, debug_port, allowed
+        self.open_files = 0
+        self.children: dict[int, tuple[ChildProcess, Relay]] = {}
+
+    def for_spawn(self, command: Sequence[str]) -> ProcessProgram:
+        """Return a program for a command that a rank spawns, with the same options, but without a debugger."""
+        spawned = ProcessProgram(command, self.label, self.seed, allowed=self.allowed)
+        spawned.codes, spawned.open_files = self.codes, self.open_files
+        return spawned
+
+    def __call__(self, comm: Intracomm) -> int:
+        """Execute the command in a child process, serve its calls, and return its exit code."""
+        process = running_process()
+        if self.universe is None:
+            self.universe = process.universe
+            self.universe.program_of_command, self.universe.can_spawn_functions = self.for_spawn, False
+            self.universe.at_end.append(self.end)
+            others = self.universe.processes if process.number < self.universe.started else []
+            before = raise_limit(len(others) or comm.size)
+            self.open_files = self.open_files or before
+            for other in others:
+                self._start(other)
+        if process.number not in self.children:
+            self._start(process)
+        child, relay = self.children[process.number]
+        try:
+            code = self.codes[process.number] = RankServer(process, child).serve()
+            return code
+        finally:
+            child.kill()
+            relay.finish()
+            del self.children[process.number]
+
+    def end(self) -> None:
+        """Kill the children of ranks that have not started, and restore the limit of open files."""
+        for child, _ in self.children.values():
+            child.kill()
+        self.children.clear()
+        restore_limit(self.open_files)
+
+    def _start(self, process: Process) -> None:
+        """Start the child of a rank. It initializes and runs until its first MPI call, while other ranks run."""
+        debug, reads = process.number in self.debug, process.number == 0 and sys.stdin is not None
+        label = self.label.format(rank=process.universe.names.short(process.number))
+        relay = Relay(label, reads and sys.stdin.isatty())
+        template = process.universe.state(Template) if Template.is_possible() else None
+        fork = None if template is None else partial(template.fork, preload=self._may_preload())
+        port = self.debug_port + list(self.debug).index(process.number) if debug and self.debug_port else 0
+        on_terminal = debug and not port
+        with _standard_input(process.number == 0 or on_terminal) as stdin:
+            child = ChildProcess(relay.write, stdin, fork, terminal=on_terminal)
+        self.children[process.number] = child, relay
+        found = interface()
+        calls = list(enumerate(found.calls))
+        path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
+        start = {
+            "code": None if child.is_forked else found.code, "local": LOCAL, "all": list(MPI.__all__),
+            "argv": list(self.argv), "path": path,
+            "file": self.file, "module": self.module, "text": self.text, "number": process.number, "seed": self.seed,
+            "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,
+            "cpu_scale": process.universe.cpu_scale, "directory": os.getcwd(),
+            "private": list(private_names.NAMES),
+            "blocking": [number for number, call in calls if call.owner is MPI.Comm and call.name in BLOCKING],
+            "frees": [number for number, call in calls if call.name in FREES],
+            "starts": [number for number, call in calls if call.owner is Prequest and call.name in STARTS],
+        }  # fmt: skip
+        with suppress(BrokenPipeError):
+            write(child.target, marshal.dumps(start))
+
+    def _may_preload(self) -> bool:
+        """Return whether numpy can be imported before the program: its text must not set variables that numpy reads."""
+        text = self.text or ""
+        if self.file:
+            with suppress(OSError), open(self.file, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        return not any(name in text for name in READ_BY_NUMPY)
+
+
+class _standard_input:
+    """The standard input of a child: that of the parent if `inherited` (rank 0 and pdb), otherwise an empty file."""
+
+    def __init__(self, inherited: bool) -> None:
+        self.inherited = inherited
+        self.file: Any = None
+
+    def __enter__(self) -> int:
+        text = ""
+        if self.inherited and sys.stdin is not None:
+            try:
+                return sys.stdin.fileno()
+            except (OSError, ValueError, AttributeError):
+                pass
+            with suppress(OSError, ValueError):  # pytest captures it
+                text = sys.stdin.read()
+        self.file = tempfile.TemporaryFile() if text else open(os.devnull, "rb")
+        if text:
+            self.file.write(text.encode())
+            self.file.seek(0)
+        number: int = self.file.fileno()
+        return number
+
+    def __exit__(self, *error: object) -> None:
+        if self.file is not None:
+            self.file.close()

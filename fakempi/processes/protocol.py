@@ -1,0 +1,108 @@
+"""Messages between parent and child: framing, message kinds, and placeholders of objects.
+
+Both sides import this module, so it needs nothing but the standard library. A message is its length in 8 bytes, followed by
+a pickle. Frequent calls with simple arguments are marshaled tuples instead, which take a third of the time; a call like an
+earlier one has only its numbers and arrays. A child writes a call and reads until it gets the result of that call. In the
+meantime the parent may call functions of the child, which may make further calls: requests nest like a stack, so no message
+needs a number.
+"""
+
+from __future__ import annotations
+
+import os
+from struct import Struct
+
+CALL, CALLBACK_RESULT, FAILED, EXIT = range(4)
+"""Kinds of messages from a child: a call; the result of a callback; its program has failed; it is about to exit."""
+
+RESULT, ERROR, CALLBACK, ENDED = range(4)
+"""Kinds of messages from the parent: the result of a call; its exception; a callback; the run has ended."""
+
+HANDLE, CONSTANT, CLASS, BUFFER, SAME_BUFFER, FUNCTION, OBJECT, PICKLED, SHARED, COPY, ERROR_OF_CHILD, PART = range(12)
+"""Kinds of placeholders, for values that are not pickled: an MPI object by number; one by name; a class; memory of the
+child; the same memory again; a function of the child; another object of the child; an object that MPI.pickle has pickled;
+shared memory; a copy of memory of the parent; an exception that the child has raised in a callback; a part of memory of
+the child."""
+
+READ_ONLY, LIST, TUPLE = range(12, 15)
+"""More kinds of values, in compact messages: memory that the call only reads; a list; a tuple."""
+
+SIMPLE = frozenset((int, float, bool, str, bytes, type(None)))
+"""Types of values that compact messages contain as they are."""
+
+DTYPES = "?bBhHiIlLqQefdgFDG"
+"""Characters of the dtypes of arrays in compact messages: numbers."""
+
+PICKLE_MARK = 0x80
+"""The first byte of a pickle; a compact message, which is marshaled, begins with another one."""
+
+PREPARED_MARK = 0x01
+"""The first byte of a prepared call and of its answer."""
+
+PREPARED_KINDS = 1 << 12
+"""Number of kinds of prepared calls that the parent knows of a child."""
+
+SMALLEST_SEGMENT = 1 << 15
+"""Arrays of at least this number of bytes are passed through a file that child and parent map, not through the pipe: for
+these, two copies take less time than a write and a read."""
+
+METHOD, CLASS_METHOD, GET, SET, DELETE, NEW, PLAIN = range(7)
+"""Kinds of calls: a method, a class method, a property that is read, set or deleted, a constructor, a function."""
+
+HEADER = Struct("<Q")
+PREPARED_CALL = Struct("<B3xIq")
+"""The beginning of a prepared call: the mark, its kind, the number of its first array. Integers and arrays follow."""
+PREPARED_ANSWER = Struct("<B7xd")
+"""The beginning of its answer: the mark and the modeled time. The contents of arrays that may have changed follow."""
+CHUNK = 1 << 12
+"""Bytes that are read at first: enough for most messages, and allocated without a system call."""
+
+
+class Closed(Exception):
+    """The other side has closed its end."""
+
+
+def write(fd: int, data: bytes) -> None:
+    """Write a message."""
+    write_framed(fd, HEADER.pack(len(data)) + data)
+
+
+def write_framed(fd: int, message: bytes) -> None:
+    """Write a message that begins with its length."""
+    done = os.write(fd, message)
+    if done < len(message):
+        rest = memoryview(message)[done:]
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+
+
+def read(fd: int) -> bytes | bytearray:
+    """Read a message."""
+    first = os.read(fd, CHUNK)
+    while len(first) < HEADER.size:
+        more = os.read(fd, HEADER.size - len(first)) if first else b""
+        if not more:
+            raise Closed
+        first += more
+    (size,) = HEADER.unpack_from(first)
+    if len(first) == HEADER.size + size:
+        return first[HEADER.size :]
+    data = bytearray(size)
+    view, at = memoryview(data), len(first) - HEADER.size
+    data[:at] = first[HEADER.size :]
+    while at < size:
+        count = os.readv(fd, [view[at:]])
+        if not count:
+            raise Closed
+        at += count
+    return data
+
+
+OPERATORS = ("add", "mul", "and_", "or_", "xor", "lt", "gt", "truth", "len", "getitem", "print_error", "memory_at")
+"""Operations of children on pickled objects: a callback with number -1 is the first. Number 0 only pickles its argument."""
+
+PLAINLY, PICKLE, REFER = range(3)
+"""Uses of the result of a callback: send it, pickle it by MPI.pickle, or keep it and send a number."""
+
+EXTENDED, WARNED = -1, -2
+"""In place of the number of memory that is written: a list in the arguments has changed; a call has issued a warning."""

@@ -1,0 +1,203 @@
+"""Load traces, collect their metadata, and connect them to the views.
+
+`run.trace.show()` prints to the terminal from here; callers of all other views print them themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fakempi.errors import FindingsError
+from fakempi.errors.plurals import counted
+from fakempi.trace.levels import encoded
+from fakempi.trace.measures import Measures
+from fakempi.trace.record import Trace
+from fakempi.trace.record import load as load_record
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """Return the trace in a `.json` or `.npz` file that `Trace.save` wrote; it can be shown, measured and saved again.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Trace
+        Equal to the one that was saved.
+
+    Examples
+    --------
+    >>> import fakempi, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace.save(f"{directory}/t.npz")
+    ...     fakempi.load(f"{directory}/t.npz")
+    <Trace: 4 ranks, 8 transfers>
+    """
+    return shown(load_record(path))
+
+
+def shown(trace: Trace) -> Trace:
+    """Attach the renderers of this package to a trace; returns the trace."""
+    trace.set_renderers(show, page, tables)
+    return trace
+
+
+MAXIMUM = 100_000
+"""Messages up to which a notebook embeds the page: more would make the notebook's file large."""
+
+
+def page(trace: Trace, *, other: Trace | None = None, framed: bool = False) -> str:
+    """Return a self-contained interactive HTML page, or the same in a frame for a notebook.
+
+    A second trace is shown on the same time scale.
+    """
+    from fakempi.view.page.assemble import frame
+    from fakempi.view.page.assemble import page as assembled
+
+    if framed and len(trace) > MAXIMUM:
+        ranks = counted(trace.ranks, "rank", ",")
+        return f"<p>{ranks}, {len(trace):,} messages: use <code>trace.save('page.html')</code> to create a page.</p>"
+    traces = [trace] if other is None else [trace, other]
+    text = assembled(*traces, titles=list(map(_title, traces)), compact=framed)
+    return frame(text, trace.ranks) if framed else text
+
+
+def _title(trace: Trace) -> str:
+    """Return the schedule if it was recorded, otherwise the command."""
+    schedule = trace.about.get("schedule")
+    if schedule is None:
+        return str(trace.about.get("command", ""))
+    return f"schedule {schedule['token']} {'fails' if schedule['fails'] else 'passes'}"
+
+
+def tables(measures: Measures) -> str:
+    """Return measures as an HTML table for a notebook."""
+    from fakempi.view.page.assemble import facts_table
+
+    return facts_table(measures)
+
+
+AWAITED = 8
+"""Maximum number of awaited ranks that are recorded per blocked rank: at a barrier, all would list the same ranks."""
+
+
+def metadata(
+    cost: object,
+    findings: Iterable[Any] = (),
+    error: BaseException | None = None,
+    places: Iterable[Mapping[str, Hashable]] = (),
+) -> dict[str, Any]:
+    """Return the metadata of a run as JSON values: see `Columns.about`. `places` are the locations of ranks 0, 1, ..."""
+    about: dict[str, Any] = {
+        "command": _command(),
+        "cost": _model(cost),
+        "date": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
+        "versions": {"fakempi": _version(), "Python": platform.python_version()},
+        "findings": [{**one.as_record(), "text": str(one)} for one in findings],
+    }
+    if levels := encoded(places):
+        about["levels"] = levels
+    if error is not None and not isinstance(
+        error, FindingsError
+    ):  # a FindingsError has no more information than its findings
+        about["ended"] = _ended(error)
+    return about
+
+
+def _model(cost: object) -> str:
+    """Return a cost model as text; `str` may fail for a user-defined model."""
+    try:
+        return str(cost)
+    except Exception:
+        return type(cost).__name__
+
+
+def _ended(error: Any) -> dict[str, Any]:
+    """Return the failure of a run as JSON values; for a deadlock, with the blocked ranks and the ranks they wait for."""
+    text = str(error)
+    headline = text.partition(":")[0].partition("\n")[0]
+    ended: dict[str, Any] = {"kind": type(error).__name__, "text": text, "headline": headline}
+    if hasattr(error, "blocked"):
+        ended |= {"time": float(error.time), "cycle": list(error.cycle), "stuck": [_stuck(one) for one in error.blocked]}
+        ended["misses"] = [
+            {"rank": miss.rank, "sender": miss.sender, "tag": miss.tag, "but": miss.difference}
+            for miss in error.misses[:100]
+        ]
+    return ended
+
+
+def _stuck(record: Any) -> dict[str, Any]:
+    wants = [{"words": _in_words(want), "awaits": list(want.awaits[:AWAITED])} for want in record.events[:AWAITED]]
+    return {
+        "rank": record.rank,
+        "call": record.call,
+        "site": record.site,
+        "since": float(record.since),
+        "polls": record.polls,
+        "wants": wants,
+    }
+
+
+def _in_words(want: Any) -> str:
+    tag = "any tag" if want.tag is None else f"tag {want.tag}"
+    if want.kind == "receive":
+        return f"a message from {'any rank' if want.peer is None else f'rank {want.peer}'} with {tag}{want.where}"
+    if want.kind == "send":
+        return f"rank {want.peer} to receive {want.nbytes} bytes with {tag}{want.where}"
+    if want.kind == "collective":
+        ranks = ", ".join(map(str, want.awaits[:AWAITED])) + (", …" if len(want.awaits) > AWAITED else "")
+        return f"rank{'s' if len(want.awaits) > 1 else ''} {ranks} to call it{want.where}"
+    return str(want.where)
+
+
+def _command() -> str:
+    """Return the command line, or an empty text in a notebook, whose command line is not the program's."""
+    directory, first = os.path.split(sys.argv[0] if sys.argv else "")
+    if first == "__main__.py":  # python -m fakempi
+        first = os.path.basename(directory) or first
+    return "" if not first or first.startswith(("ipykernel", "colab")) else shlex.join([first, *sys.argv[1:]])
+
+
+@cache
+def _version() -> str:
+    from importlib import metadata  # 20 ms, which only traces need
+
+    try:
+        return metadata.version("fakempi")
+    except metadata.PackageNotFoundError:  # run from a copy that is not installed
+        return "?"
+
+
+def show(
+    trace: Trace,
+    what: Sequence[str],
+    *,
+    width: int | None = None,
+    ranks: Sequence[int] | None = None,
+    window: tuple[float, float] | None = None,
+    console: Console | None = None,
+) -> None:
+    """Print views with an empty line between them, by default as wide as the terminal."""
+    from rich.console import Console  # imported late: the import takes longer than most runs
+
+    from fakempi.view.gallery import pictures
+
+    console = console or Console()
+    width = width or max(min(console.width, 160), 40)
+    for index, picture in enumerate(pictures(trace, what, width=width, ranks=ranks, window=window)):
+        if index:
+            console.print()
+        console.print(picture)

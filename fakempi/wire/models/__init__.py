@@ -1,1 +1,0 @@
-"""Cost models, one a file."""

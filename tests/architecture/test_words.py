@@ -1,0 +1,30 @@
+"""The words that the project does not use."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture import words
+
+
+def test_no_file_has_a_banned_word() -> None:
+    """CONTRIBUTING.md has the rules; `python tests/architecture/words.py PATH` lists the places."""
+    found = words.report()
+    assert found == [], f"{len(found)} places"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("This mends it", "mends"),  # words: ok
+        ("as he Told us", "Told"),  # words: ok
+        ("it ends. Who waits is stopped.", "Who"),  # words: ok
+        ("What is a rank?", None),
+        ("a menders' guild, retold", None),
+        ("mend  # words: ok", None),
+    ],
+)
+def test_the_check_finds_banned_words(text: str, expected: str | None) -> None:
+    """In any case, as whole words; questions may start with a pronoun."""
+    found = [word for _, word, _ in words.found_in(text)]
+    assert found == ([] if expected is None else [expected])

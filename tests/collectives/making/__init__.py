@@ -1,1 +1,0 @@
-"""Tests of what makers of communicators tell each other."""

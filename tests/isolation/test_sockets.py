@@ -1,0 +1,60 @@
+"""Sockets between ranks: a rank that waits for a socket does not block other ranks."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+from tests.isolation.harness import play
+
+
+def test_a_rank_that_accepts_or_receives_lets_the_other_rank_run(tmp_path: Path, backend: Any) -> None:
+    """In either order, with work and messages in between; `accept` once blocked the whole process."""
+    script = """
+    import socket, time
+    for here, there in (0, 1), (1, 0):
+        if comm.rank == here:
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                comm.send(server.getsockname(), there)
+                with server.accept()[0] as line:
+                    assert line.recv(5) == b"hello"
+                    line.sendall(b"you")
+        elif comm.rank == there:
+            address = comm.recv(source=here)
+            time.sleep(1)
+            comm.sendrecv(0, 2, source=2)
+            with socket.create_connection(address) as line:
+                time.sleep(1)
+                comm.sendrecv(0, 2, source=2)
+                line.sendall(b"hello")
+                assert line.recv_into(bytearray(3)) == 3
+        else:
+            for _ in range(2):
+                time.sleep(2)
+                comm.sendrecv(0, there, source=there)
+    """
+    assert play(tmp_path, script, 3, backend).returns == [0, 0, 0]
+    assert "fakempi" not in str(vars(socket.socket)["accept"].__code__.co_filename)
+
+
+def test_a_rank_waits_for_an_outside_peer(tmp_path: Path, backend: Any) -> None:
+    """When the other ranks can only wait for it."""
+    script = """
+    import socket, sys
+    if comm.rank == 0:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+            assert line.recv(5) == b"hello"
+    comm.barrier()
+    """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with server.accept()[0] as line:
+                line.sendall(b"hello")
+
+        outside = threading.Thread(target=answer)
+        outside.start()
+        assert play(tmp_path, script, 2, backend, str(server.getsockname()[1])).returns == [0, 0]
+        outside.join()

@@ -1,0 +1,105 @@
+"""A rank that waits for another in a loop without MPI calls is reported, once, with its line."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fakempi
+from fakempi import MPI
+from fakempi.extensions.monitoring import busy_waiting, monitor
+from tests.isolation.harness import Capture
+
+
+@pytest.fixture(autouse=True)
+def _low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((busy_waiting, "LIMIT", 0.3), (busy_waiting, "LOOKS", 5), (monitor, "PAUSE", 0.01)):
+        monkeypatch.setattr(module, name, value)
+
+
+def polls(comm: Any, view: Callable[[Any], Any]) -> None:
+    """Rank 1 waits for a flag that rank 0 sets, but rank 0 never runs."""
+    win = MPI.Win.Allocate_shared(8, 1, comm=comm)
+    flag = view(win.Shared_query(0)[0])
+    comm.Barrier()
+    if comm.rank == 0:
+        comm.recv(source=1)
+        flag[0] = 1
+    else:
+        comm.send(None, 0)
+        while flag[0] == 0:
+            pass
+
+
+@pytest.mark.parametrize("view", [lambda memory: memory, lambda memory: np.frombuffer(memory, "i8")], ids=["bytes", "array"])
+def test_a_rank_that_polls_memory_is_reported_with_its_line(
+    backend: Any, capsys: Capture, view: Callable[[Any], Any]
+) -> None:
+    """It continues until the time limit ends the run. Reading an array is no call, so all observations are at one jump."""
+    fakempi.run(lambda comm: comm.Barrier(), 2)  # it imports its dependencies
+    with pytest.raises(fakempi.RunTimeoutError):
+        fakempi.run(polls, 2, view, backend=backend, timeout=1.5)
+    error = capsys.readouterr().err
+    words = r"rank 1 has run for \d s without a call that lets other ranks run, at test_busy_waiting.py:(\d+)\."
+    (line,) = re.findall(words, error)
+    assert int(line) - polls.__code__.co_firstlineno in (10, 11), error
+
+
+def computes(comm: Any) -> None:
+    """Many lines of several functions."""
+    end = time.monotonic() + 0.6
+    while time.monotonic() < end:
+        for function in (some_work, more_work):
+            function()
+    comm.Barrier()
+
+
+def some_work() -> int:
+    """Some work."""
+    total = 0
+    for i in range(2000):
+        total += i
+    return total
+
+
+def more_work() -> list[int]:
+    """Other work."""
+    numbers = []
+    for i in range(2000):
+        numbers.append(i % 7)
+    return sorted(numbers)
+
+
+def sleeps(comm: Any) -> None:
+    """One long call."""
+    time.sleep(0.6)
+    comm.Barrier()
+
+
+def counts(comm: Any) -> None:
+    """One line, without calls, that ends."""
+    total = 0
+    for i in range(20_000_000): total += i  # noqa: E701
+    comm.Barrier()
+
+
+def single_rank(comm: Any) -> None:
+    """There is no other rank."""
+    end = time.monotonic() + 0.6
+    while time.monotonic() < end:
+        pass
+
+
+@pytest.mark.parametrize(("function", "ranks"), [(computes, 2), (sleeps, 2), (counts, 2), (single_rank, 1)])
+def test_ranks_that_compute_or_are_alone_are_not_reported(
+    function: Callable[[Any], None], ranks: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a report would be wrong."""
+    monkeypatch.setattr(busy_waiting, "LOOKS", 25)  # five looks on a busy machine may find the same function by chance
+    fakempi.run(function, ranks, timeout=60)
+    assert "has run for" not in capsys.readouterr().err

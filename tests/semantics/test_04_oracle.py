@@ -1,0 +1,337 @@
+"""Rule rule compared with an oracle: any messages, posted at any times, travel as in an independent simulator of the model.
+
+The simulator has fifty lines: messages with a route (names of ports and links), a time at which they are ready, and a
+duration. They take the ports of their route one after the other, queue first come, first served, and hold all of them,
+except links: each link has its own time for a message, from when the message reaches it. The drawn times avoid simultaneous
+events, so there are no ties to break.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from heapq import heappop, heappush
+from itertools import accumulate, count
+from typing import Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fakempi
+from fakempi import MPI, CostModel, Hockney, Link, Torus, TwoLevel, compute, phantom
+
+
+class Drawn(NamedTuple):
+    """A message as drawn: coarse times and sizes."""
+
+    source: int
+    dest: int
+    size: int
+    sent: int
+    awaited: int
+
+
+class Planned(NamedTuple):
+    """The same with times and sizes whose sums are all different."""
+
+    source: int
+    dest: int
+    nbytes: int
+    sent: int
+    awaited: int
+
+
+RANKS = 4
+DRAWN = st.lists(
+    st.builds(
+        Drawn, st.integers(0, RANKS - 1), st.integers(0, RANKS - 1), st.integers(0, 3), st.integers(0, 4),
+        st.integers(0, 4),
+    ),
+    min_size=1,
+    max_size=9,
+)  # fmt: skip
+
+
+def coarse(drawn: list[Drawn]) -> int:
+    """Larger than the added bits that distinguish messages."""
+    return 1 << (5 * len(drawn))
+
+
+def plan(drawn: list[Drawn]) -> list[Planned]:
+    """Give every number a distinct low-order bit, and sizes three bits, because several slow links may add them."""
+    unit = coarse(drawn)
+    return [
+        Planned(
+            one.source, one.dest, one.size * unit + (1 << 5 * i), one.sent * unit + (8 << 5 * i),
+            one.awaited * unit + (16 << 5 * i),
+        )
+        for i, one in enumerate(drawn)
+    ]  # fmt: skip
+
+
+def simulated(
+    ready: list[int],
+    durations: list[int],
+    routes: list[tuple[Any, ...]],
+    width: dict[Any, int],
+    passage: Callable[[int, Any], int | None] = lambda message, port: None,
+) -> list[tuple[int, int]]:
+    """(start, end) of each message; `passage` is the time for which it holds a link, and None for a port."""
+    free = {port: width.get(port, 1) for route in routes for port in route}
+    queues: dict[Any, deque[int]] = {port: deque() for port in free}
+    stage, spans = [0] * len(ready), [(0, 0)] * len(ready)
+    agenda: list[tuple[int, int, Any, int]] = []
+    serial = count()
+
+    def begin(message: int, now: int) -> None:
+        port = routes[message][stage[message]]
+        seconds = passage(message, port)
+        if seconds is not None:
+            heappush(agenda, (now + seconds, next(serial), (port,), message))
+        stage[message] += 1
+
+    def advance(message: int, now: int) -> None:
+        route = routes[message]
+        while stage[message] < len(route):
+            port = route[stage[message]]
+            if not free[port] or queues[port]:
+                queues[port].append(message)
+                return
+            free[port] -= 1
+            begin(message, now)
+        spans[message] = now, now + durations[message]
+        heappush(agenda, (now + durations[message], next(serial), "ends", message))
+
+    for message, time in enumerate(ready):
+        heappush(agenda, (time, next(serial), "is ready", message))
+    while agenda:
+        now, _, what, message = heappop(agenda)
+        if what == "is ready":
+            advance(message, now)
+            continue
+        kept = [port for port in routes[message] if passage(message, port) is None]
+        for port in kept if what == "ends" else what:
+            if queues[port]:
+                following = queues[port].popleft()
+                begin(following, now)
+                advance(following, now)
+            else:
+                free[port] += 1
+    return spans
+
+
+def posted(comm: Any, plans: list[Planned]) -> None:
+    """Post the sends and receives of this rank at their times, and wait for all of them."""
+    todo = sorted(
+        [(one.sent, "send", tag) for tag, one in enumerate(plans) if one.source == comm.rank]
+        + [(one.awaited, "receive", tag) for tag, one in enumerate(plans) if one.dest == comm.rank]
+    )
+    requests, now = [], 0
+    for at, what, tag in todo:
+        compute(at - now)
+        now = at
+        one = plans[tag]
+        if what == "send":
+            requests.append(comm.Isend(phantom(one.nbytes), one.dest, tag))
+        else:
+            requests.append(comm.Irecv(phantom(one.nbytes), one.source, tag))
+    MPI.Request.Waitall(requests)
+
+
+def check_against_the_oracle(
+    drawn: list[Drawn],
+    backend: Any,
+    cost: CostModel,
+    routes: Any,
+    width: dict[Any, int],
+    passage: Callable[[int, Any], int | None] = lambda nbytes, port: None,
+) -> None:
+    """Starts and ends of all transfers, and the clocks at the end, traced and untraced."""
+    plans = plan(drawn)
+    eager = cost.eager_limit > 0
+    ready = [one.sent if eager else max(one.sent, one.awaited) for one in plans]
+    seconds = [int(cost.transfer(one.source, one.dest, one.nbytes)[0]) for one in plans]
+    spans = simulated(
+        ready, seconds, [routes(one) for one in plans], width, lambda message, port: passage(plans[message].nbytes, port)
+    )
+    ends: dict[int, list[int]] = {rank: [0] for rank in range(RANKS)}
+    latest: dict[tuple[int, int], int] = {}
+    for number in sorted(range(len(plans)), key=lambda number: spans[number]):
+        one, end = plans[number], spans[number][1]
+        arrived = latest[one.source, one.dest] = max(end, latest.get((one.source, one.dest), 0))
+        ends[one.source] += [one.sent, end]
+        ends[one.dest] += [one.awaited, arrived]
+    clocks = [max(ends[rank]) for rank in range(RANKS)]
+
+    run = fakempi.run(posted, RANKS, plans, cost=cost, backend=backend, trace=True)
+    assert run.trace is not None
+    assert {one.tag: (one.start, one.sent) for one in run.trace.transfers} == dict(enumerate(spans))
+    assert run.clocks == clocks
+    assert fakempi.run(posted, RANKS, plans, cost=cost, backend=backend).clocks == clocks
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2, 3]))
+def test_transfers_equal_those_of_a_simulator_of_the_model(
+    backend: Any, drawn: list[Drawn], eager_limit: int, ports: int
+) -> None:
+    """Any messages, posted at any times, eager or synchronous, one port or several."""
+    width = {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)}
+    check_against_the_oracle(
+        drawn,
+        backend,
+        Hockney(t_s=0, t_w=1, eager_limit=eager_limit, ports=ports),
+        lambda one: (("out", one.source), ("in", one.dest)),
+        width,
+    )
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2]))
+def test_transfers_between_nodes_equal_those_of_the_simulator(
+    backend: Any, drawn: list[Drawn], eager_limit: int, network_ports: int
+) -> None:
+    """Two ranks a node, all messages between nodes: out-port, network out, network in, in-port."""
+    between = [one._replace(dest=(one.dest % 2 + 2) % 4 if one.source < 2 else one.dest % 2) for one in drawn]
+    unit = Hockney(t_s=0, t_w=1)
+    check_against_the_oracle(
+        between,
+        backend,
+        TwoLevel(2, intra=unit, inter=unit, eager_limit=eager_limit, network_ports=network_ports, network_gap=None),
+        lambda one: (("out", one.source), ("off", one.source // 2), ("onto", one.dest // 2), ("in", one.dest)),
+        {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+    )
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.sampled_from([1, 2]), st.integers(0, 3), st.integers(0, 3))
+def test_a_network_port_is_held_for_bytes_and_a_gap_while_the_transfer_takes_longer(
+    backend: Any, drawn: list[Drawn], eager_limit: int, network_ports: int, gap: int, start_up: int
+) -> None:
+    """Of n t_w + gap, from when it was taken; the processes' ports until t_s + n t_w after the last was."""
+    unit = coarse(drawn)
+
+    def route(one: Planned) -> tuple[Any, ...]:
+        here, there = one.source // 2, one.dest // 2
+        between = () if here == there else (("off", here), ("onto", there))
+        return ("out", one.source), *between, ("in", one.dest)
+
+    check_against_the_oracle(
+        drawn,
+        backend,
+        TwoLevel(
+            2, intra=Hockney(0, 1), inter=Hockney(start_up * unit, 1), eager_limit=eager_limit, network_ports=network_ports,
+            network_gap=gap * unit,
+        ),
+        route,
+        {(way, node): network_ports for way in ("off", "onto") for node in range(2)},
+        lambda nbytes, port: gap * unit + nbytes if port[0] in ("off", "onto") else None,
+    )  # fmt: skip
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), st.integers(1, 2), st.integers(1, 2), st.integers(1, 2))
+def test_messages_on_a_ring_of_links_equal_those_of_the_simulator(
+    backend: Any, drawn: list[Drawn], eager_limit: int, links: int, gap: int, ports: int
+) -> None:
+    """Four nodes, up or down the shorter way, one or two links between neighbors, each held for gap + n t_w."""
+    unit = coarse(drawn)
+
+    def route(one: Planned) -> tuple[Any, ...]:
+        up = (one.dest - one.source) % RANKS
+        way, steps = (1, up) if up <= RANKS - up else (-1, RANKS - up)
+        between = [("link", (one.source + way * step) % RANKS, way) for step in range(steps)]
+        return ("out", one.source), *between, ("in", one.dest)
+
+    check_against_the_oracle(
+        drawn,
+        backend,
+        Torus(
+            RANKS, t_s=unit, t_hop=2 * unit, t_w=1, gap=gap * unit, links=links, intra=Hockney(0, 1), ports=ports,
+            eager_limit=eager_limit,
+        ),
+        route,
+        {("link", node, way): links for node in range(RANKS) for way in (1, -1)}
+        | {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)},
+        lambda nbytes, port: gap * unit + nbytes if port[0] == "link" else None,
+    )  # fmt: skip
+
+
+class Ways(CostModel):
+    """Any route for any pair, over links of different widths and speeds, as in a custom model."""
+
+    def __init__(self, routes: dict[tuple[int, int], tuple[int, ...]], eager_limit: int) -> None:
+        self.routes, self.eager_limit = routes, eager_limit
+
+    def route(self, source: int, dest: int) -> Sequence[Hashable]:
+        """As drawn."""
+        return self.routes[source, dest]
+
+    def link(self, name: Any) -> Link:
+        """Each with a different speed, so that no message leaves two of them at once; every second one has width 2."""
+        return Link(t_w=1 + name, width=1 + name % 2)
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+        """Slower than any link, for the same reason."""
+        return 5 * nbytes, 5 * nbytes, 5 * nbytes
+
+
+PAIRS = [(source, dest) for source in range(RANKS) for dest in range(RANKS)]
+ROUTES = st.tuples(*[st.lists(st.integers(0, 3), unique=True).map(tuple) for _ in PAIRS])
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]), ROUTES)
+def test_messages_on_any_links_in_any_order_equal_those_of_the_simulator(
+    backend: Any, drawn: list[Drawn], eager_limit: int, routes: tuple[tuple[int, ...], ...]
+) -> None:
+    """Links cross in all ways, including cycles, and every run ends."""
+    cost = Ways(dict(zip(PAIRS, routes, strict=True)), eager_limit)
+    check_against_the_oracle(
+        drawn,
+        backend,
+        cost,
+        lambda one: (("out", one.source), *(("link", n) for n in cost.routes[one.source, one.dest]), ("in", one.dest)),
+        {("link", name): cost.link(name).width for name in range(4)},
+        lambda nbytes, port: int(nbytes * cost.link(port[1]).t_w) if port[0] == "link" else None,
+    )
+
+
+def most_at_once(transfers: Any) -> int:
+    """The largest number of simultaneous transfers; transfers that take no time do not count."""
+    moments = [moment for one in transfers if one.nbytes for moment in ((one.sent, -1), (one.start, 1))]
+    return max(accumulate(change for _, change in sorted(moments)), default=0)
+
+
+@given(DRAWN, st.booleans(), st.sampled_from([0, 1 << 60]), st.integers(1, 2), st.integers(1, 2))
+def test_in_half_duplex_no_port_exceeds_its_capacity_and_no_message_is_lost(
+    backend: Any, drawn: list[Drawn], ties: bool, eager_limit: int, ports: int, network_ports: int
+) -> None:
+    """Ranks on two nodes, with ties and without: sending and receiving count together, for ranks and for nodes."""
+    plans = [Planned(*one) for one in drawn] if ties else plan(drawn)
+    unit = Hockney(t_s=0, t_w=1)
+    cost = TwoLevel(
+        2, intra=unit, inter=unit, eager_limit=eager_limit, duplex=False, ports=ports, network_ports=network_ports
+    )
+    run = fakempi.run(posted, RANKS, plans, cost=cost, backend=backend, trace=True)
+    assert run.trace is not None
+    transfers = run.trace.transfers
+    assert sorted(one.tag for one in transfers) == list(range(len(plans)))
+    for rank in range(RANKS):
+        assert most_at_once(one for one in transfers if rank in (one.source, one.dest)) <= ports
+    assert most_at_once(one for one in transfers if one.source // 2 != one.dest // 2) <= network_ports
+
+
+@given(DRAWN, st.sampled_from([0, 1 << 60]))
+def test_with_ties_a_port_still_serves_one_at_a_time_and_is_never_idle_without_reason(
+    backend: Any, drawn: list[Drawn], eager_limit: int
+) -> None:
+    """A message starts when it is ready, or exactly at the end of another one at its sender or its receiver."""
+    plans = [Planned(*one) for one in drawn]
+    cost = Hockney(t_s=0, t_w=1, eager_limit=eager_limit)
+    run = fakempi.run(posted, RANKS, plans, cost=cost, backend=backend, trace=True)
+    assert run.trace is not None
+    moved = {one.tag: one for one in run.trace.transfers}
+    assert len(moved) == len(plans)
+    for tag, one in moved.items():
+        ready = plans[tag].sent if eager_limit else max(plans[tag].sent, plans[tag].awaited)
+        others = [two for two in moved.values() if two is not one]
+        rivals = [two for two in others if two.source == one.source or two.dest == one.dest]
+        assert one.start == ready or any(two.sent == one.start for two in rivals)
+        assert one.start >= ready
+        assert all(two.sent <= one.start or one.sent <= two.start for two in rivals if one.nbytes and two.nbytes)

@@ -1,0 +1,194 @@
+"""The standard library is changed only in runs that need it, never because of other OS threads."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+from fakempi.core.hooks import Layer
+from fakempi.core.kernel.loop import Loop
+
+FIND = """
+import faulthandler, sys
+faulthandler.dump_traceback_later(300, exit=True)  # if it hangs, the failure shows where
+import fakempi
+fakempi.run(lambda comm: None, 1)
+
+def library():
+    return sys.modules["threading"]  # the scan of the program does not find it, as in an installed package
+
+def is_changed():
+    kind = type(library().Lock())
+    places = [kind.acquire, kind.release, library().local, library().Thread.__init__]
+    changed = {str(getattr(place, "__module__", "")).startswith("fakempi") for place in places}
+    assert len(changed) == 1
+    return changed.pop()
+"""
+
+PROGRAMS = {
+    "no threads": ("", "comm.Barrier()", [False, False]),
+    "a module of threads": ("import threading", "comm.Barrier()", [True, True]),
+    "a lock": ("lock = library().Lock()", "comm.Barrier()", [True, True]),
+    "a function's import": ("def use():\n    import concurrent.futures", "comm.Barrier()", [True, True]),
+    "a class's base": ("import logging\nclass Tell(logging.Handler): pass", "comm.Barrier()", [True, True]),
+    "a module next to it": ("import helper", "comm.Barrier()", [True, True]),
+    "a module that a rank imports": ("", "import helper", [False, True]),
+    "a thread that a package starts": ("", "library().Thread(target=int).start()", [False, True]),
+}
+
+
+def test_locks_are_changed_only_for_programs_that_need_it(backend: Any, tmp_path: Path) -> None:
+    """Before and after the step of the single rank; after the run nothing is changed. One process runs all programs."""
+    for number, (head, step, expected) in enumerate(PROGRAMS.values()):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        (directory / "helper.py").write_text("from threading import Lock\n")
+        (directory / "work.py").write_text(f"""{FIND}
+{head}
+def main(comm):
+    before = is_changed()
+    {step}
+    return [before, is_changed()]
+assert fakempi.run(main, 1, backend={backend!r}).returns == [{expected}]
+assert not is_changed() and library().Thread.start.__module__ == "threading"
+""")
+    (tmp_path / "all.py").write_text(f"""
+import runpy, sys
+for number in range({len(PROGRAMS)}):
+    sys.path[0] = str(number)
+    sys.modules.pop("helper", None)
+    runpy.run_path(f"{{number}}/work.py", run_name="__main__")
+""")
+    done = subprocess.run(
+        [sys.executable, "all.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_lock_that_was_acquired_before_the_change_is_waited_for_in_the_loop(backend: Any, tmp_path: Path) -> None:
+    """Its holder is unknown, and no other OS thread can hold it."""
+    (tmp_path / "work.py").write_text(f"""{FIND}
+def main(comm):
+    if comm.rank == 0:
+        kept["lock"], kept["rlock"] = library().Lock(), library().RLock()
+        kept["lock"].acquire()
+        kept["rlock"].acquire()
+        assert not is_changed()
+    comm.Barrier()
+    if comm.rank == 1:
+        library().Thread(target=int).start()
+    comm.Barrier()
+    assert is_changed()
+    if comm.rank == 0:
+        fakempi.compute(5)
+        kept["lock"].release()
+        kept["rlock"].release()
+    else:
+        kept["lock"].acquire()
+        time = fakempi.MPI.Wtime()
+        kept["rlock"].acquire()
+        return time >= 5
+kept = {{}}
+assert fakempi.run(main, 2, backend={backend!r}).returns == [None, True]
+""")
+    done = subprocess.run(
+        [sys.executable, "work.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_the_global_interpreter_lock_threads_of_ranks_are_rejected(
+    backend: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one sentence; runs without threads work."""
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+
+    def main(comm: Any) -> Any:
+        assert not hasattr(type(threading.Lock()).acquire, "__module__")  # it is the compiled method
+        with pytest.raises(MPI.Exception, match=r"threads of ranks need the global interpreter lock.*set PYTHON_GIL=1"):
+            threading.Thread(target=int).start()
+        return comm.allreduce(1)
+
+    assert fakempi.run(main, 2, backend=backend).returns == [2, 2]
+
+
+def test_another_os_thread_changes_no_class_and_no_attribute_of_the_loop(backend: Any) -> None:
+    """It only adds a subscriber, which rejects all kinds of calls of that thread."""
+    requested, done = threading.Event(), threading.Event()
+    calls: list[Any] = []
+    refused: list[str] = []
+
+    def other() -> None:
+        requested.wait()
+        for call in calls:
+            try:
+                call()
+            except MPI.Exception as error:
+                refused.append(str(error))
+        done.set()
+
+    def main(comm: Any) -> Any:
+        loop = comm._process.loop
+        window, request = MPI.Win.Allocate(8, comm=comm), comm.irecv(source=0, tag=3)
+        calls.extend([
+            lambda: comm.send(1, 0), lambda: comm.recv(), lambda: comm.Barrier(), request.wait, request.test,
+            lambda: window.Put(bytearray(8), 0), lambda: comm.Iprobe(), lambda: comm.Dup(), lambda: comm.Isend(b"1", 0),
+        ])  # fmt: skip
+        requested.set()
+        done.wait()
+        before = comm.Iprobe()
+        comm.send("x", 0, tag=3)
+        found = request.wait()
+        window.Free()
+        return type(loop) is Loop, loop.has_layer(Layer.CALLER), before, found
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    try:
+        assert fakempi.run(main, 1, backend=backend).returns == [(True, True, False, "x")]
+    finally:
+        requested.set()
+        thread.join()
+    assert len(refused) == len(calls)
+    assert all("none of its ranks started this thread" in words for words in refused)
+
+
+def test_runs_without_other_os_threads_check_no_callers(backend: Any) -> None:
+    """In a process without other threads: the loop has no subscriber and no instance attributes."""
+    program = f"""
+import fakempi
+def main(comm):
+    comm.Barrier()
+    loop = comm._process.loop
+    return loop.subscribers, "check_caller" in vars(loop), "make_resume" in vars(loop)
+assert fakempi.run(main, 2, backend={backend!r}).returns == [((), False, False)] * 2
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
+
+
+def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(backend: Any) -> None:
+    """`with` keeps the method that releases the lock from before the change; the waiting thread continues nevertheless."""
+
+    def main(comm: Any) -> list[str]:
+        lock, done = importlib.import_module("thread" + "ing").Lock(), []
+
+        def work() -> None:
+            with lock:
+                done.append("work")
+
+        with lock:
+            thread = importlib.import_module("thread" + "ing").Thread(target=work)
+            thread.start()
+            comm.barrier()
+        thread.join()
+        return done
+
+    assert fakempi.run(main, 2, backend=backend).returns == [["work"]] * 2

@@ -1,0 +1,68 @@
+"""Pools of the standard library, of threads and of processes, and programs that wait by polling."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from multiprocessing.pool import ThreadPool
+from typing import Any
+
+import pytest
+
+import fakempi
+from fakempi import MPI
+
+POOLS = {
+    "Pool": "from multiprocessing import Pool",
+    "ProcessPoolExecutor": "from concurrent.futures import ProcessPoolExecutor as Pool",
+}
+
+
+def test_a_pool_of_threads_belongs_to_the_rank(backend: Any) -> None:
+    """Its workers call MPI, and its helper threads are scheduled like any thread."""
+
+    def exchange(comm: Any, tag: int) -> Any:
+        return comm.sendrecv(tag, 1 - comm.rank, sendtag=tag, recvtag=tag)
+
+    def main(comm: Any) -> Any:
+        with ThreadPool(2) as pool:
+            return pool.starmap(exchange, [(comm, tag) for tag in range(4)])
+
+    assert fakempi.run(main, 2, backend=backend).returns == [[0, 1, 2, 3]] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_pool_of_processes_serves_its_rank(backend: Any, pool: str) -> None:
+    """Its helper threads wait for pipes, as real threads, and the rank waits for them, however long."""
+    program = f"""
+import sys
+import fakempi
+{POOLS[pool]}
+def main(comm):
+    with Pool(2) as pool:
+        return sum(pool.map(abs, [-comm.rank, 1])) + comm.allreduce(1)
+if __name__ == "__main__":
+    print(fakempi.run(main, 2, backend=sys.argv[1]).returns)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program, backend]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert (done.stdout, done.stderr) == ("[3, 4]\n", "")
+
+
+def test_polling_futures_lets_time_advance(backend: Any) -> None:
+    """One of them is done, so no call waits; the other one is done later."""
+
+    def later() -> str:
+        fakempi.compute(1)
+        return "done"
+
+    def main(comm: Any) -> Any:
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.submit(str), pool.submit(later)
+            while not second.done():
+                wait([first, second], return_when=FIRST_COMPLETED)
+            return second.result(), MPI.Wtime()
+
+    assert fakempi.run(main, 2, backend=backend).returns == [("done", 1)] * 2
