@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,6 +132,12 @@ def test_both_carriers_give_the_same_on_paper(cost: str, carrier: str) -> None:
     assert record(6, steps, "auto", cost=COSTS[cost], carrier=carrier) == emulated
 
 
+def value_bytes(numbers: npt.NDArray[Any]) -> bytes:
+    """Return the bytes that hold values: without the undefined padding of an 80-bit long double (x86)."""
+    size = 10 if numbers.dtype.char == "g" and np.finfo("g").nmant == 63 else numbers.itemsize
+    return numbers.view("u1").reshape(len(numbers), -1)[:, :size].tobytes()
+
+
 COMBINED = {"SUM": "dfegDiB", "PROD": "dfegDi", "MAX": "dfegiB", "MIN": "dfi", "BXOR": "iB", "LAND": "iB?"}
 
 
@@ -151,7 +158,7 @@ def test_results_are_the_same_bit_for_bit(op: Any, dtype: str) -> None:
         comm.Allreduce(mine, whole, op)
         if comm.size <= 11 and 33 % comm.size == 0:
             comm.Reduce_scatter_block(mine, block[: 33 // comm.size], op)
-        return whole.tobytes(), block.tobytes()
+        return value_bytes(whole), value_bytes(block)
 
     for p, special in ((8, False), (8, dtype in "df"), (16, False)):
         assert (

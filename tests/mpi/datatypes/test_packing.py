@@ -105,17 +105,22 @@ def test_external32_refuses_numbers_that_do_not_fit() -> None:
     assert caught.value.Get_error_class() == ERR_CONVERSION
 
 
-def test_external32_of_long_double_is_quadruple_precision_or_refused() -> None:
-    """numpy's long double is that on some machines only; its size is 16 bytes everywhere."""
-    number = np.array([1.5], "g")
+def test_external32_of_long_double_is_quadruple_precision() -> None:
+    """Whether this machine's long double has 80 bits (x86-64) or 128 (aarch64); any other format is refused."""
+    numbers = np.array([1.5, -(2.0**-1000), 0.0, -0.0, np.inf, -np.inf, np.nan], "g")
     assert MPI.LONG_DOUBLE.Pack_external_size("external32", 2) == 32
     assert MPI.C_LONG_DOUBLE_COMPLEX.Pack_external_size("external32", 1) == 32
-    if np.finfo("g").nmant == 112:
-        room, back = bytearray(16), np.zeros(1, "g")
-        MPI.LONG_DOUBLE.Pack_external("external32", number, room, 0)
-        assert room[:3] == b"\x3f\xff\x80"
-        MPI.LONG_DOUBLE.Unpack_external("external32", room, 0, back)
-        assert back[0] == 1.5
-    else:
-        with pytest.raises(NotImplementedError, match=r"no IEEE quadruple precision"):
-            MPI.LONG_DOUBLE.Pack_external("external32", number, bytearray(16), 0)
+    room, back = bytearray(16 * len(numbers)), np.zeros(len(numbers), "g")
+    if np.finfo("g").nmant not in (63, 112):
+        with pytest.raises(NotImplementedError, match="neither 80 nor 128 bits"):
+            MPI.LONG_DOUBLE.Pack_external("external32", numbers, room, 0)
+        return
+    MPI.LONG_DOUBLE.Pack_external("external32", numbers, room, 0)
+    assert room[:16] == b"\x3f\xff\x80" + bytes(13)
+    MPI.LONG_DOUBLE.Unpack_external("external32", room, 0, back)
+    assert np.array_equal(back, numbers, equal_nan=True)
+    assert np.signbit(back).tolist() == np.signbit(numbers).tolist()
+    third, pairs = np.array([1 / np.longdouble(3), 2], "G"), np.zeros(2, "G")
+    MPI.C_LONG_DOUBLE_COMPLEX.Pack_external("external32", third, room, 16)
+    MPI.C_LONG_DOUBLE_COMPLEX.Unpack_external("external32", room, 16, pairs)
+    assert pairs.tolist() == third.tolist()
