@@ -34,7 +34,8 @@ KNOCKS = 3
 """How often it is told before it is left where it stands."""
 
 _SCRIPT = (f"script.{name}" for name in ("stage", "place", "patches", "leaving", "imports", "reach"))
-WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_SCRIPT))
+_THREADS = ("threads.guests", "threads.opened")
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_THREADS, *_SCRIPT))
 """Where nobody is told to end: where the baton changes hands, the interpreter is changed for a script, or files are read."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None

@@ -54,7 +54,7 @@ def interrupted(seed: int, carrier: str, folder: Path) -> tuple[int, str]:
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     command = ["run", "-n", str(random.randint(1, 5)), "--carrier", carrier, "--quiet", "program.py", str(seed)]
     handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # which a background job has not
-    patience = "import fakempi.cli.watching as watching; watching.PATIENCE = 500"  # the machine may be busy
+    patience = "import fakempi.cli.watching as watching; watching.PATIENCE = 60"  # the machine may be busy
     start = f"{handler}; {patience}; from fakempi.cli import main; import sys; sys.exit(main({command!r}))"
     child = subprocess.Popen(
         [sys.executable, "-c", start], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -65,7 +65,7 @@ def interrupted(seed: int, carrier: str, folder: Path) -> tuple[int, str]:
         assert child.stdout.readline() == "ready\n"
         sleep(random.random() / 2)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=600)
+        _, said = child.communicate(timeout=120)
     finally:
         child.kill()
     return child.returncode, said
