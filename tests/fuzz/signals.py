@@ -55,7 +55,7 @@ def interrupted(seed: int, backend: Any, directory: Path) -> tuple[int, str]:
     (directory / "program.py").write_text(PROGRAM, encoding="utf-8")
     command = ["run", "-n", str(random.randint(1, 5)), "--backend", backend, "--quiet", "program.py", str(seed)]
     handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # background jobs ignore the signal
-    patience = "import fakempi.apps.cli.interrupts as module; module.GRACE_PERIOD = 500"  # the machine may be busy
+    patience = "import fakempi.apps.cli.interrupts as module; module.GRACE_PERIOD = 60"  # the machine may be busy
     start = f"{handler}; {patience}; from fakempi.apps.cli import main; import sys; sys.exit(main({command!r}))"
     child = subprocess.Popen(
         [sys.executable, "-c", start], cwd=directory, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -66,7 +66,7 @@ def interrupted(seed: int, backend: Any, directory: Path) -> tuple[int, str]:
         assert child.stdout.readline() == "ready\n"
         sleep(random.random() / 2)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=600)
+        _, said = child.communicate(timeout=120)
     finally:
         child.kill()
     return child.returncode, said

@@ -40,6 +40,7 @@ _ISOLATION = (
 )  # fmt: skip
 PROTECTED = (
     "fakempi.core.kernel", "fakempi.core.world", "fakempi.extensions.monitoring", "fakempi.extensions.threads.mixed_backend",
+    "fakempi.extensions.threads.rank_threads",
     *(f"fakempi.isolation.{name}" for name in _ISOLATION),
 )  # fmt: skip
 """Modules in which no rank is interrupted: they switch tasks, exchange the interpreter's state, or read files."""
