@@ -18,6 +18,8 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ABSENT = 77
+LIMIT = 270  # seconds; a little less than pytest's limit for a test, whose report says less
+HUNG: set[str] = set()  # what was started and did not end: many tests ask the same
 IMPORT = f"""
 import sys
 try:
@@ -30,7 +32,7 @@ except (ImportError, RuntimeError):  # not installed, or no MPI library for it
 @cache
 def is_there() -> bool:
     """Whether a process can import mpi4py's MPI."""
-    status = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=False).returncode
+    status = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, timeout=LIMIT, check=False).returncode
     assert status in (0, ABSENT)
     return status == 0
 
@@ -43,27 +45,35 @@ def mpiexec() -> str:
 
 
 def started(
-    script: str, *arguments: object, ranks: int | None = None, question: Any = None, timeout: float = 600
+    script: str, *arguments: object, ranks: int | None = None, question: Any = None
 ) -> subprocess.CompletedProcess[str]:
     """A script that has run, under mpiexec if it has `ranks`; the question is JSON on its standard input."""
     if not is_there():
         pytest.skip("there is no mpi4py, or no MPI library")
     command = [] if ranks is None else [mpiexec(), "-n", str(ranks)]
-    return subprocess.run(
-        [*command, sys.executable, str(HERE / script), *map(str, arguments)],
-        input=json.dumps(question),
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    command += [sys.executable, str(HERE / script), *map(str, arguments)]
+    asked = json.dumps([command, question])
+    if asked in HUNG:
+        pytest.fail(f"{script} did not end within {LIMIT} s when another test started it")
+    try:
+        return subprocess.run(
+            command,
+            input=json.dumps(question),
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        HUNG.add(asked)
+        raise
 
 
-def said(script: str, *arguments: object, ranks: int, timeout: float = 600) -> str:
+def said(script: str, *arguments: object, ranks: int) -> str:
     """What a script prints."""
-    done = started(script, *arguments, ranks=ranks, timeout=timeout)
+    done = started(script, *arguments, ranks=ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
