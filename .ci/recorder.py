@@ -1,4 +1,4 @@
-"""A pytest plugin that writes each start and result of a test as a line of JSON, at once: a run that is killed leaves them.
+"""A pytest plugin that writes starts and results of tests as lines of JSON, at once: a run that is killed leaves them.
 
 The file is $CI_RECORD; without it, the plugin does nothing. In a run of pytest-xdist only the controller writes.
 """
@@ -32,12 +32,24 @@ class Recorder:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
+        self.collected = False
         self.began: dict[str, float] = {}
 
     def write(self, test: str, outcome: str, reason: str = "") -> None:
         seconds = monotonic() - self.began.get(test, monotonic())
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"test": test, "outcome": outcome, "reason": reason, "seconds": seconds}) + "\n")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            self.write(item.nodeid, "collected")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        if not self.collected:  # all workers collect the same
+            for nodeid in ids:
+                self.write(nodeid, "collected")
+        self.collected = True
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.began[nodeid] = monotonic()

@@ -31,6 +31,9 @@ LEVELS = {THREAD_SINGLE: "MPI.THREAD_SINGLE", THREAD_FUNNELED: "MPI.THREAD_FUNNE
 NO_CALLS = ("fakempi.kernel.", "fakempi.threads.", "fakempi.mpi.base.environment")
 """Who asks in these is in no MPI call: it computes, or waits for another thread."""
 
+KNOWN = ("task ", "pytest_timeout ")
+"""How the names of threads begin that leave runs alone."""
+
 
 class Watched(Loop):
     """A loop whose tasks are not the only ones to ask it: others are refused before they have changed anything."""
@@ -96,9 +99,12 @@ def look_around(loop: Loop) -> None:
 
 
 def strangers() -> bool:
-    """Whether there are threads besides this one that belong to no run; what is left of a run counts as that run's."""
+    """Whether there are threads besides this one that belong to no run; what is left of a run counts as that run's.
+
+    pytest-timeout's timer does not count: it only ends the process, and it is there while any test runs.
+    """
     return outside.runs > 1 or any(
-        thread.ident != get_ident() and not thread.name.startswith("task ") and not hasattr(thread, "_fakempi_known")
+        thread.ident != get_ident() and not thread.name.startswith(KNOWN) and not hasattr(thread, "_fakempi_known")
         for thread in list(threading._active.values())  # type: ignore[attr-defined]
     )
 

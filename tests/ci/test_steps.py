@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -43,10 +44,9 @@ def test_that_passes_the_second_time():
     Path("seen").touch()
     assert seen
 
-def test_with_a_pytest_of_its_own():  # whose tests are not counted
-    Path("other").mkdir()
-    Path("other/test_other.py").write_text("def test_it(): assert False")
-    assert subprocess.run([sys.executable, "-m", "pytest", "other"], timeout=200).returncode == 1
+def test_with_a_pytest_of_its_own(tmp_path):  # whose tests are not counted
+    (tmp_path / "test_other.py").write_text("def test_it(): assert False")
+    assert subprocess.run([sys.executable, "-m", "pytest", tmp_path], timeout=200).returncode == 1
 """
 
 
@@ -88,6 +88,24 @@ def test_every_test_that_failed_is_named_with_a_reason(steps: Any, capfd: pytest
     assert "No module named 'absent_module'" in line("FAILED test_broken.py - ")
     assert line("FLAKY").startswith("FLAKY test_planted.py::test_that_passes_the_second_time - passed when run again")
     assert len(capfd.readouterr().out.splitlines()) < 600  # so a reader of the whole log finds what matters
+
+
+def test_a_test_that_xdist_has_lost_is_run(steps: Any) -> None:
+    """Else a run might pass without it."""
+    script = steps.Script(Path("scratch").resolve())
+    names = ("passes", "passes_the_second_time", "waits_for_a_lock")
+    fine, lost, crashed = (f"test_planted.py::test_that_{name}" for name in names)
+    record = [
+        {"test": fine, "outcome": "passed", "reason": ""},
+        {"test": lost, "outcome": "collected", "reason": ""},
+        {"test": crashed, "outcome": "failed", "reason": "its process ended after 3 s"},
+    ]
+    Path("seen").touch()
+    Path("record").write_text("\n".join(map(json.dumps, record)))
+    script.step("planted", "here", {"cp record $CI_RECORD; exit 1": 60})
+    *_, failed, last = script.report.text("").splitlines()
+    assert failed == f"FAILED {crashed} - its process ended after 3 s"
+    assert last == "2 passed, 1 failed"
 
 
 def test_a_step_that_does_not_end_is_ended_with_all_that_it_started(steps: Any) -> None:

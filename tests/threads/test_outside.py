@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from multiprocessing.pool import ThreadPool
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.threads.foreign import strangers
 
 POOLS = {
     "Pool": "from multiprocessing import Pool",
@@ -66,3 +68,12 @@ def test_looking_at_futures_again_and_again_lets_time_move(carrier: str) -> None
             return second.result(), MPI.Wtime()
 
     assert fakempi.run(main, 2, carrier=carrier).returns == [("done", 1)] * 2
+
+
+def test_the_timer_of_pytest_timeout_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there while any test runs, and would make every deadlock of locks wait five seconds for help from outside."""
+    (timer,) = [thread for thread in threading.enumerate() if thread.name.startswith("pytest_timeout ")]
+    other = threading.Timer(1000, print)
+    for thread, expected in ((timer, False), (other, True)):
+        monkeypatch.setattr(threading, "_active", {0: thread})
+        assert strangers() == expected
