@@ -173,54 +173,43 @@ def test_lazy_imports_do_not_count_against_a_time_limit(pytester: pytest.Pyteste
 
 
 @pytest.mark.usefixtures("late")
-def test_pytest_timeout_ends_all_ranks_with_the_report_of_fakempi(pytester: pytest.Pytester) -> None:
-    """Its timer would end one rank only."""
-    pytest.importorskip("pytest_timeout", reason="pytest-timeout is not installed")
-    result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", ""), "--timeout=0.3")
+@pytest.mark.parametrize("method", ["signal", "thread"])
+def test_pytest_timeout_ends_all_ranks_with_the_report_of_fakempi(pytester: pytest.Pytester, method: str) -> None:
+    """Its timer would end one rank and leave the others, or end the whole process."""
+    options = ("--timeout=0.3", f"--timeout-method={method}")
+    result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", ""), *options)
     result.assert_outcomes(failed=1)
     assert "not done after 0.3 s (pytest-timeout), at t = 0 s: 0 of 3 ranks have ended." in text
 
 
-@pytest.mark.usefixtures("late")
-def test_the_timer_of_pytest_timeout_is_replaced_while_ranks_run(pytester: pytest.Pytester) -> None:
-    """The same with a plugin that has only its hooks."""
+def test_the_timer_of_pytest_timeout_is_off_while_ranks_run(pytester: pytest.Pytester) -> None:
+    """Before and after, while fixtures are set up and cleaned up, it is on."""
     pytester.makeconftest(
         """
 import pytest
 
-class Hooks:
-    @pytest.hookspec(firstresult=True)
-    def pytest_timeout_set_timer(item, settings): ...
-    @pytest.hookspec(firstresult=True)
-    def pytest_timeout_cancel_timer(item): ...
-
-class Settings:
-    timeout = 0.2
-
-CALLS = []
-
-def pytest_addhooks(pluginmanager):
-    pluginmanager.add_hookspecs(Hooks)
-
-def pytest_timeout_set_timer(item, settings):
-    CALLS.append("set")
-    return True
-
-def pytest_timeout_cancel_timer(item):
-    CALLS.append("cancel")
-    return True
+told = []
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    item.ihook.pytest_timeout_set_timer(item=item, settings=Settings)
-    result = yield
-    assert CALLS == ["set", "cancel", "set"]
-    return result
+def pytest_timeout_set_timer(item, settings):
+    told.append("set")
+    return (yield)
+
+@pytest.hookimpl(wrapper=True)
+def pytest_timeout_cancel_timer(item):
+    told.append("cancel")
+    return (yield)
+
+@pytest.fixture
+def around():
+    assert told == ["set"]
+    yield
+    assert told == ["set", "cancel", "call", "set"]
 """
     )
-    result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", ""))
-    result.assert_outcomes(failed=1)
-    assert "not done after 0.2 s (pytest-timeout), at t = 0 s" in text
+    source = "from conftest import told\n@pytest.mark.mpi(ranks=1)\ndef test_it(comm, around): told.append('call')\n"
+    result, _ = run_pytest(pytester, source, "--timeout=500")
+    result.assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("given", ["0", "'long'", "True", "1, unit='d'"])

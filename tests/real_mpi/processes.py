@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ABSENT = 77
+LIMIT = 270  # seconds; a little less than pytest's limit for a test, whose report says less
+HUNG: set[str] = set()  # what was started and did not end: many tests start the same
 WAITING = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 """A rank of MPICH that waits sleeps instead of polling, since there are more ranks than cores: with `on_one_core`, 5 ranks
 that run the algorithms between groups need 13 CPU seconds instead of 42 on a machine with 2 busy cores."""
@@ -32,7 +34,7 @@ except (ImportError, RuntimeError):  # not installed, or no MPI library for it
 @cache
 def mpi_is_installed() -> bool:
     """Whether a process can import mpi4py's MPI."""
-    status = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=False).returncode
+    status = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, timeout=LIMIT, check=False).returncode
     assert status in (0, ABSENT)
     return status == 0
 
@@ -60,26 +62,34 @@ def on_one_core() -> None:
 
 
 def run_script(
-    script: str, *arguments: object, ranks: int | None = None, question: Any = None, timeout: float = 600
+    script: str, *arguments: object, ranks: int | None = None, question: Any = None, timeout: float = LIMIT
 ) -> subprocess.CompletedProcess[str]:
     """Run a script, under mpiexec if `ranks` is given; the input is JSON on its standard input."""
     if not mpi_is_installed():
         skip("there is no mpi4py, or no MPI library")
     command = [] if ranks is None else [mpiexec(), "-n", str(ranks)]
-    return subprocess.run(
-        [*command, sys.executable, str(HERE / script), *map(str, arguments)],
-        input=json.dumps(question),
-        env={**os.environ, **WAITING, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        preexec_fn=on_one_core if os.name == "posix" else None,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    command += [sys.executable, str(HERE / script), *map(str, arguments)]
+    key = json.dumps([command, question])
+    if key in HUNG:
+        raise AssertionError(f"{script} did not end within {timeout} s when another test started it")
+    try:
+        return subprocess.run(
+            command,
+            input=json.dumps(question),
+            env={**os.environ, **WAITING, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            preexec_fn=on_one_core if os.name == "posix" else None,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        HUNG.add(key)
+        raise
 
 
-def script_output(script: str, *arguments: object, ranks: int, timeout: float = 600) -> str:
+def script_output(script: str, *arguments: object, ranks: int, timeout: float = LIMIT) -> str:
     """The output of a script."""
     done = run_script(script, *arguments, ranks=ranks, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -26,7 +26,7 @@ def test_a_real_mpi_is_calibrated(tmp_path: Path) -> None:
     machine, samples = tmp_path / "m.toml", tmp_path / "samples.csv"
     command = [mpiexec, "-n", "2", sys.executable, "-m", "fakempi", "calibrate", "--seconds", "1", "--statistic", "minimum"]
     done = subprocess.run(
-        [*command, "-o", str(machine), "--csv", str(samples)], capture_output=True, text=True, timeout=600, check=False,
+        [*command, "-o", str(machine), "--csv", str(samples)], capture_output=True, text=True, timeout=270, check=False,
         cwd=root, env={**os.environ, "PYTHONPATH": root},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -10,13 +10,14 @@ import pytest
 from tests.breadth import THOROUGH
 from tests.real_mpi.processes import script_output
 
+pytestmark = pytest.mark.timeout(900)
 PROCESSES = [1, 2, 3, 4, 5, 8]
 
 
 @cache
 def output() -> str:
     """The output for all numbers of processes, of one start of mpiexec; `all` cases are about six times as many."""
-    return script_output("run_catalogue.py", *["all"] * THOROUGH, *PROCESSES, ranks=max(PROCESSES), timeout=1800)
+    return script_output("run_catalogue.py", *["all"] * THOROUGH, *PROCESSES, ranks=max(PROCESSES), timeout=840)
 
 
 @pytest.mark.parametrize("processes", PROCESSES)

@@ -20,7 +20,7 @@ def results(kind: str, *command: str) -> Any:
     """The results of the script on an executor."""
     done = subprocess.run(
         [*command, str(HERE / "run_executors.py"), kind],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT, capture_output=True, text=True, timeout=270, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

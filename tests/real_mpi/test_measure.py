@@ -28,7 +28,7 @@ def measured(processes: int, *words: str) -> subprocess.CompletedProcess[str]:
     root = str(Path(__file__).parents[2])
     command = [mpiexec, "-n", str(processes), sys.executable, "-m", "collectives.measure", *words]
     environment = {**os.environ, **WAITING, "PYTHONPATH": root}
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=root, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=270, check=False, cwd=root, env=environment)
 
 
 @pytest.mark.parametrize(

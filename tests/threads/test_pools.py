@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from multiprocessing.pool import ThreadPool
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.extensions.threads.unmanaged import has_unmanaged_threads
 
 POOLS = {
     "Pool": "from multiprocessing import Pool",
@@ -66,3 +68,12 @@ def test_polling_futures_lets_time_advance(backend: Any) -> None:
             return second.result(), MPI.Wtime()
 
     assert fakempi.run(main, 2, backend=backend).returns == [("done", 1)] * 2
+
+
+def test_the_timer_of_pytest_timeout_belongs_to_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there while any test runs, and would make every deadlock of locks wait five seconds for another thread."""
+    (timer,) = [thread for thread in threading.enumerate() if thread.name.startswith("pytest_timeout ")]
+    other = threading.Timer(1000, print)
+    for thread, expected in ((timer, False), (other, True)):
+        monkeypatch.setattr(threading, "_active", {0: thread})
+        assert has_unmanaged_threads() == expected

@@ -122,10 +122,13 @@ def check_callers(loop: Loop) -> None:
 
 
 def has_unmanaged_threads(hub: int | None = None) -> bool:
-    """Return whether there are OS threads that belong to no run, other than this one and the one that has called `run`."""
+    """Return whether there are OS threads that belong to no run, other than this one and the one that has called `run`.
+
+    The timer of pytest-timeout does not count: it only ends the process, and it exists while any test runs.
+    """
     known = {get_ident()} if hub is None else {get_ident(), hub}
     return outside.runs > 1 or any(
-        thread.ident not in known and not thread.name.startswith("task ") and thread not in managed
+        thread.ident not in known and not thread.name.startswith(("task ", "pytest_timeout ")) and thread not in managed
         for thread in list(threading._active.values())  # type: ignore[attr-defined]  # private in threading, absent from typeshed
     )
 

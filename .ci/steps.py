@@ -1,0 +1,273 @@
+"""The steps of .ci/run. Each has a time limit, and runs even if an earlier one failed, unless it needs what that installs.
+
+A test that failed is run once more, alone. If it passes then, it is called FLAKY; up to three of these do not fail the run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+
+HERE = Path(__file__).resolve().parent
+WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report
+PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyproject.toml
+AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
+LINES = 40  # of the report
+LOST = "it was not run, since a worker crashed"
+
+
+def clock() -> float:
+    """Seconds since this script began."""
+    return monotonic() - BEGAN
+
+
+BEGAN = monotonic()
+
+
+@dataclass
+class Done:
+    """How a command ended: its exit status, and its last lines. None if it was ended because its time was over."""
+
+    status: int | None
+    said: list[str]
+    seconds: float
+
+    def reason(self) -> str:
+        last = next((line.strip() for line in reversed(self.said) if line.strip()), "no output")
+        how = f"no end after {self.seconds:.0f} s" if self.status is None else f"exit status {self.status}"
+        return f"{how}: {last[:150]}"
+
+
+@dataclass
+class Report:
+    """What the last lines say."""
+
+    steps: list[str] = field(default_factory=list)
+    flaky: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    passed: int = 0
+
+    def text(self, machine: str) -> str:
+        if len(self.flaky) > FLAKY:
+            self.failed.append(f"STEP FAILED flaky tests - {len(self.flaky)} passed only when run again, {FLAKY} may")
+        found = [*self.flaky, *self.failed]
+        room = LINES - len(self.steps) - 3
+        if len(found) > room:  # all are in the log, each where it failed
+            found = [*found[: room - 1], f"... and {len(found) - room + 1} more, in the log above"]
+        last = f"{self.passed} passed, {len(self.failed)} failed"
+        return "\n".join([f"=== report: {machine}, {clock():.0f} s", *self.steps, *found, last])
+
+
+class Script:
+    """Runs commands in virtual environments below a folder, and collects what they did."""
+
+    def __init__(self, scratch: Path, python: str = sys.executable) -> None:
+        self.scratch, self.python = scratch, python
+        self.report = Report()
+        self.broken: set[str] = set()  # environments that could not be made
+
+    def environment(self, name: str) -> dict[str, str]:
+        """The same variables on every machine, so that no test depends on a terminal or a language."""
+        hidden = ("CI", "FORCE_COLOR", "NO_COLOR", "LINES", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
+        kept = {key: value for key, value in os.environ.items() if key not in hidden}  # with CI, pytest shortens nothing
+        folders = [str(self.scratch / name / part) for part in ("bin", "Scripts")]
+        return {
+            **kept,
+            "PATH": os.pathsep.join([*folders, kept.get("PATH", "")]),
+            "COLUMNS": "80",
+            "TERM": "xterm-256color",
+            "LC_ALL": "C.UTF-8",
+            "PIP_QUIET": "2",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_ROOT_USER_ACTION": "ignore",
+            "PIP_RETRIES": "3",
+            "PIP_DEFAULT_TIMEOUT": "30",
+            "PYTHONPYCACHEPREFIX": str(self.scratch / "bytecode"),  # tests start hundreds of processes
+            "PYTHONPATH": str(HERE),  # recorder.py, which takes the next two and this one away
+            "PYTEST_ADDOPTS": "-p recorder --tb=short",
+            "CI_RECORD": str(self.scratch / "record.jsonl"),
+            "PYTEST_XDIST_AUTO_NUM_WORKERS": str(cores()),  # not what psutil counts: the machine may lend fewer
+            "HYPOTHESIS_PROFILE": "ci",  # fixed examples; runs by hand use random ones
+            "FAKEMPI_SITE": str(self.scratch / "site"),
+            "NO_MKDOCS_2_WARNING": "1",
+            "CI_PROCESSES_OF": str(self.scratch),  # how `end_all` finds them
+        }
+
+    def call(self, name: str, command: list[str], limit: float) -> Done:
+        """Run a command; after `limit` seconds, or when the whole script's time is over, end it and all that it started."""
+        began, limit = clock(), max(1.0, min(limit, WHOLE - clock()))
+        said: deque[str] = deque(maxlen=30)
+        process = subprocess.Popen(
+            command, env=self.environment(name), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+        def read() -> None:
+            assert process.stdout is not None
+            with process.stdout as lines:
+                for line in lines:
+                    said.append(line.decode(errors="replace"))
+                    sys.stdout.write(said[-1])
+                    sys.stdout.flush()
+
+        reader = Thread(target=read, daemon=True)
+        reader.start()
+        status: int | None = None
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            process.kill()
+            self.end_all()
+            process.wait(10)
+        reader.join(10)  # and not for ever: a process that escaped may hold the other end of the pipe
+        return Done(status, list(said), clock() - began)
+
+    def end_all(self) -> None:
+        """End every process that was started here, those in sessions of their own too (on Linux, where /proc tells)."""
+        mark = f"CI_PROCESSES_OF={self.scratch}".encode()
+        for variables in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if mark in variables.read_bytes().split(b"\0"):
+                    os.kill(int(variables.parent.name), signal.SIGKILL)
+            except OSError:
+                pass  # it has ended meanwhile, or is another user's
+
+    def step(self, title: str, name: str, commands: dict[str, float], *, makes: bool = False) -> bool:
+        """One command after the other, each with its limit; the first that fails is the last. Whether all passed.
+
+        `makes`: without this step, others in the environment `name` make no sense.
+        """
+        began = clock()
+        print(f"\n=== {title}  (after {began:.0f} s, load {load()})", flush=True)
+        record = self.scratch / "record.jsonl"
+        record.unlink(missing_ok=True)
+        failed = ""
+        if name in self.broken:
+            failed = "not run: its virtual environment could not be made"
+        for line, limit in commands.items():
+            if failed:
+                break
+            if clock() > WHOLE:
+                failed = f"not run: {WHOLE // 60} minutes were over"
+                break
+            print(f"$ {line}", flush=True)
+            done = self.call(name, ["bash", "-euo", "pipefail", "-c", line], limit)
+            if done.status != 0:
+                failed = done.reason()
+        tests = read_record(record)
+        wrong = {test: reason for test, (outcome, reason) in tests.items() if outcome == "failed"}
+        count = sum(outcome == "passed" for outcome, _ in tests.values())
+        if failed and (not wrong or "no end after" in failed):
+            if running := [test for test, (outcome, _) in tests.items() if outcome == "started"]:
+                failed += f" (running: {', '.join(running[:4])})"
+            self.report.failed.append(f"STEP FAILED {title} - {failed}")
+            if makes and not tests:
+                self.broken.add(name)
+        elif any("its process ended" in reason for reason in wrong.values()):
+            # The worker that takes its place may collect other tests, and then xdist 3.8 runs some twice and others never.
+            wrong |= {test: LOST for test, (outcome, _) in tests.items() if outcome in ("collected", "started")}
+        self.report.passed += count + self.again(name, wrong)
+        tail = f": {count} passed, {len(wrong)} failed" if tests else ""
+        self.report.steps.append(f"{clock() - began:6.0f} s  {title}{tail}")
+        return not failed
+
+    def again(self, name: str, wrong: dict[str, str]) -> int:
+        """Run failed tests once more, each alone, and lost ones; how many passed."""
+        passed = 0
+        for number, (test, reason) in enumerate(wrong.items()):
+            left = number < AGAIN and clock() < WHOLE
+            if left:
+                print(f"\n--- once more, alone: {test}", flush=True)
+                command = ["python", "-m", "pytest", "-m", "slow or not slow", test]
+                if self.call(name, command, TEST + 30).status == 0:
+                    if reason != LOST:
+                        self.report.flaky.append(f"FLAKY {test} - passed when run again; before: {reason}")
+                    passed += 1
+                    continue
+            self.report.failed.append(f"FAILED {test} - {reason}" + ("" if left else " (not run again)"))
+        return passed
+
+
+def read_record(path: Path) -> dict[str, tuple[str, str]]:
+    """The outcome of each test, and the reason if it failed."""
+    tests: dict[str, tuple[str, str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        entry = json.loads(line)
+        if tests.get(entry["test"], ("", ""))[0] != "failed":  # failed while it was set up, called or cleaned up after
+            tests[entry["test"]] = (entry["outcome"], entry["reason"])
+    return tests
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def load() -> str:
+    return " ".join(f"{part:.1f}" for part in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
+
+
+def machine() -> str:
+    return f"{platform.machine()}, Python {platform.python_version()}, {cores()} cores, load {load()}"
+
+
+def readme() -> list[dict[str, float]]:
+    """The README's two commands, cut at &&: a limit for the installation, and one for the rest."""
+    lines = [line for line in Path("README.md").read_text(encoding="utf-8").splitlines() if line.startswith("python -m pip")]
+    if len(lines) != 2:
+        sys.exit(f"README.md has {len(lines)} lines that start with 'python -m pip', expected two: try, and test")
+    return [{part: PIP if " pip " in part else 1800 for part in line.split(" && ")} for line in lines]
+
+
+def check(script: Script) -> None:
+    """All steps, in order."""
+    first, second = readme()
+    python = shlex.quote(script.python)
+    for name in ("try", "test"):
+        script.step(f"new environment: {name}", name, {f"{python} -m venv {script.scratch / name}": 120}, makes=True)
+    script.step("first command of the README", "try", first)
+    script.step("second command of the README: tests", "test", second)
+    mpi = "" if os.name == "nt" else ",mpi"  # nobody has packed MPICH for Windows
+    script.step("all extras", "test", {f'python -m pip install -e ".[browser,dev,docs{mpi}]"': PIP}, makes=True)
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
+        command = f"apt-get {options} update -qq && apt-get {options} install -y -qq chromium"
+        absent = "echo no Chromium can be installed here: tests of pages are skipped"
+        script.step("a browser", "test", {f"({command}) > /dev/null 2>&1 || {absent}": 400})
+    script.step("site", "test", {f"python -m mkdocs build --strict --quiet --site-dir {script.scratch / 'site'}": 300})
+    script.step("slow tests, with the site and the wheel", "test", {"python -m pytest -n auto -m slow tests": 1200})
+    script.step("ruff and codespell", "test", {"ruff check .": 120, "codespell": 120})
+    if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need
+        types = 'python -m pytest -n auto -m "slow or not slow" tests/static_types'  # mypy, pyright, stubs of mpi4py
+        script.step("mypy, tests of static types", "test", {"mypy": 600, types: 600})
+    if mpi:  # in one worker, so that a test that hangs does not end the others; MPICH's ranks poll and fill the cores
+        library = 'python -c "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"'
+        tests = 'python -m pytest -n 1 -m "slow or not slow" tests/real_mpi tests/mpi/base/test_constants.py'
+        script.step("comparison with a real MPI", "test", {library: 60, tests: 1200})
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes of a step end with this one
+    print(machine(), flush=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        script = Script(Path(folder))
+        check(script)
+    print("\n" + script.report.text(machine()), flush=True)
+    return 1 if script.report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
