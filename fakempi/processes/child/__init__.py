@@ -4,6 +4,7 @@ bootstrap    the file that a child executes
 template    imports the modules of children, and forks the children
 main    prepares the interpreter, executes the program, reports its end
 channel    the connection to the parent: calls and callbacks
+sites    numbers of the lines that make calls
 compact    messages of frequent calls, without pickles
 prepared    repeated calls from the same line, without a description of their arguments
 segments    memory that large arrays are copied to, shared with the parent

@@ -11,7 +11,6 @@ import threading
 import traceback
 import warnings
 import weakref
-from types import FrameType
 from typing import Any
 
 from fakempi.errors import MPIError
@@ -21,6 +20,7 @@ from fakempi.processes.child.encoding import Encoder, OpaquePickle, Proxy, Refer
 from fakempi.processes.child.memory import Memory
 from fakempi.processes.child.prepared import PreparedCalls
 from fakempi.processes.child.segments import Segments
+from fakempi.processes.child.sites import Sites, call_site
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
@@ -42,10 +42,6 @@ from fakempi.processes.protocol import (
     write,
     write_framed,
 )
-
-OURS = ("fakempi", "collectives")
-PROGRAMS = "fakempi.isolation.mpi4py.futures"
-UTILITIES = "mpi4py.util"
 
 
 class RunEnded(BaseException):
@@ -71,7 +67,7 @@ class Channel:
         self.encoder.describe_class = self._class
         self.clock, self.clock_reads = 0.0, 0
         self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
-        self.sites: dict[tuple[int, int], tuple[int, Any]] = {}
+        self.sites: Sites = {}
         self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self.constants: dict[str, Proxy] = {}
         self.classes: list[type] = []
@@ -99,7 +95,7 @@ class Channel:
         frame: Any = sys._getframe(2)
         with self.lock:
             known = self.sites.get((id(frame.f_code), frame.f_lasti))
-            site: Any = known[0] if known is not None else self._site(frame)
+            site: Any = known[0] if known is not None else call_site(self.sites, frame)
             kind: Any = None  # of calls to be prepared
             if number in self.blocking and known is not None and not (self.windows or self.released or self.clock_reads):
                 prepared = self.prepared.message(number, site, target, args, reads) if self.cpu is None else None
@@ -372,28 +368,6 @@ class Channel:
             kind._described = kind._number, kind.__name__, bases
             self.classes.append(kind)
         return vars(kind).get("_described", kind._number)
-
-    # -- where calls are made -----------------------------------------------------------------------------------------
-
-    def _site(self, frame: FrameType | None) -> Any:
-        """Return a number for the line of the program that makes a call, and a description if it is new."""
-        while frame is not None and _is_ours(frame):
-            frame = frame.f_back
-        if frame is None:
-            return 0
-        key = id(frame.f_code), frame.f_lasti
-        known = self.sites.get(key)
-        if known is not None:
-            return known[0]
-        number = len(self.sites) + 1
-        self.sites[key] = number, frame.f_code
-        code = frame.f_code
-        return number, code.co_filename, frame.f_lineno, code.co_name, frame.f_globals.get("__name__", ""), key
-
-
-def _is_ours(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__", "")
-    return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)
 
 
 def pickle_value(value: Any) -> Any:

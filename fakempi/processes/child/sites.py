@@ -1,0 +1,34 @@
+"""The lines of the program that make calls: each is described to the parent once, and has a number from then on."""
+
+from __future__ import annotations
+
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
+
+OURS = ("fakempi", "collectives")
+PROGRAMS = "fakempi.isolation.mpi4py.futures"
+UTILITIES = "mpi4py.util"
+
+Sites: TypeAlias = dict[tuple[int, int], tuple[int, CodeType]]
+"""Numbers by code and instruction. The code is kept, so that its id stays its own."""
+
+
+def call_site(sites: Sites, frame: FrameType | None) -> Any:
+    """Return a number for the line of the program that makes a call, and a description if it is new."""
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+    if frame is None:
+        return 0
+    code = frame.f_code
+    key = id(code), frame.f_lasti
+    known = sites.get(key)
+    if known is not None:
+        return known[0]
+    number = len(sites) + 1
+    sites[key] = number, code
+    return number, code.co_filename, frame.f_lineno, code.co_name, frame.f_globals.get("__name__", ""), key
+
+
+def _is_ours(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__", "")
+    return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)
