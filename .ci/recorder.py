@@ -70,7 +70,7 @@ class Recorder:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record, and hide the variables from what the tests start: a pytest of theirs has results of its own."""
+    """Record, and hide the variables from what the tests start: the tests of a pytest that they start are not counted."""
     if hasattr(config, "workerinput") or "CI_RECORD" not in os.environ:
         return
     config.pluginmanager.register(Recorder(os.environ.pop("CI_RECORD")))

@@ -52,7 +52,7 @@ class Done:
 
 @dataclass
 class Report:
-    """What the last lines say."""
+    """The text of the last lines."""
 
     steps: list[str] = field(default_factory=list)
     flaky: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Report:
 
 
 class Script:
-    """Runs commands in virtual environments below a folder, and collects what they did."""
+    """Runs commands in virtual environments in a scratch directory, and collects their results."""
 
     def __init__(self, scratch: Path, python: str = sys.executable) -> None:
         self.scratch, self.python = scratch, python
@@ -82,10 +82,10 @@ class Script:
         """The same variables on every machine, so that no test depends on a terminal or a language."""
         hidden = ("CI", "FORCE_COLOR", "NO_COLOR", "LINES", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
         kept = {key: value for key, value in os.environ.items() if key not in hidden}  # with CI, pytest shortens nothing
-        folders = [str(self.scratch / name / part) for part in ("bin", "Scripts")]
+        paths = [str(self.scratch / name / part) for part in ("bin", "Scripts")]
         return {
             **kept,
-            "PATH": os.pathsep.join([*folders, kept.get("PATH", "")]),
+            "PATH": os.pathsep.join([*paths, kept.get("PATH", "")]),
             "COLUMNS": "80",
             "TERM": "xterm-256color",
             "LC_ALL": "C.UTF-8",
@@ -133,7 +133,7 @@ class Script:
             process.kill()
             self.end_all()
             process.wait(10)
-        reader.join(10)  # and not for ever: a process that escaped may hold the other end of the pipe
+        reader.join(10)  # with a limit: a process that escaped may hold the other end of the pipe
         return Done(status, list(said), clock() - began)
 
     def end_all(self) -> None:
@@ -240,7 +240,7 @@ def check(script: Script) -> None:
         script.step(f"new environment: {name}", name, {f"{python} -m venv {script.scratch / name}": 120}, makes=True)
     script.step("first command of the README", "try", first)
     script.step("second command of the README: tests", "test", second)
-    mpi = "" if os.name == "nt" else ",mpi"  # nobody has packed MPICH for Windows
+    mpi = "" if os.name == "nt" else ",mpi"  # there is no MPICH for Windows on PyPI
     script.step("all extras", "test", {f'python -m pip install -e ".[browser,dev,docs{mpi}]"': PIP}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
@@ -261,8 +261,8 @@ def check(script: Script) -> None:
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes of a step end with this one
     print(machine(), flush=True)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        script = Script(Path(folder))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        script = Script(Path(scratch))
         check(script)
     print("\n" + script.report.text(machine()), flush=True)
     return 1 if script.report.failed else 0

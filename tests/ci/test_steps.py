@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / ".ci"
+DIRECTORY = Path(__file__).parents[2] / ".ci"
 
 pytestmark = [
-    pytest.mark.skipif(not FOLDER.exists(), reason="an archive of the sources has no .ci"),
+    pytest.mark.skipif(not DIRECTORY.exists(), reason="an archive of the sources has no .ci"),
     pytest.mark.skipif(os.name == "nt", reason="processes are found by /proc, or not at all"),
 ]
 
@@ -52,8 +52,8 @@ def test_with_a_pytest_of_its_own(tmp_path):  # whose tests are not counted
 
 @pytest.fixture
 def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module, in a folder with tests of which some fail."""
-    spec = spec_from_file_location("steps", FOLDER / "steps.py")
+    """The module, in a directory with tests of which some fail."""
+    spec = spec_from_file_location("steps", DIRECTORY / "steps.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

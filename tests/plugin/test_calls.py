@@ -188,27 +188,27 @@ def test_the_timer_of_pytest_timeout_is_off_while_ranks_run(pytester: pytest.Pyt
         """
 import pytest
 
-told = []
+hooks = []
 
 @pytest.hookimpl(wrapper=True)
 def pytest_timeout_set_timer(item, settings):
-    told.append("set")
+    hooks.append("set")
     return (yield)
 
 @pytest.hookimpl(wrapper=True)
 def pytest_timeout_cancel_timer(item):
-    told.append("cancel")
+    hooks.append("cancel")
     return (yield)
 
 @pytest.fixture
 def around():
-    assert told == ["set"]
+    assert hooks == ["set"]
     yield
-    assert told == ["set", "cancel", "call", "set"]
+    assert hooks == ["set", "cancel", "call", "set"]
 """
     )
-    source = "from conftest import told\n@pytest.mark.mpi(ranks=1)\ndef test_it(comm, around): told.append('call')\n"
-    result, _ = run_pytest(pytester, source, "--timeout=500")
+    test = "@pytest.mark.mpi(ranks=1)\ndef test_it(comm, around): hooks.append('call')\n"
+    result, _ = run_pytest(pytester, "from conftest import hooks\n" + test, "--timeout=500")
     result.assert_outcomes(passed=1)
 
 
