@@ -77,6 +77,8 @@ class Script:
         self.scratch, self.python = scratch, python
         self.report = Report()
         self.broken: set[str] = set()  # environments that could not be made
+        self.end: float = WHOLE
+        self.why = f"{WHOLE // 60} minutes were over"
 
     def environment(self, name: str) -> dict[str, str]:
         """The same variables on every machine, so that no test depends on a terminal or a language."""
@@ -107,7 +109,7 @@ class Script:
 
     def call(self, name: str, command: list[str], limit: float) -> Done:
         """Run a command; after `limit` seconds, or when the whole script's time is over, end it and all that it started."""
-        began, limit = clock(), max(1.0, min(limit, WHOLE - clock()))
+        began, limit = clock(), max(1.0, min(limit, self.end - clock()))
         said: deque[str] = deque(maxlen=30)
         process = subprocess.Popen(
             command, env=self.environment(name), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -146,6 +148,11 @@ class Script:
             except OSError:
                 pass  # it has ended meanwhile, or is another user's
 
+    def stop(self, number: int, frame: object = None) -> None:
+        """On a signal: end what runs, and start nothing more. The report is still printed."""
+        self.end, self.why = 0.0, f"ended by {signal.Signals(number).name}"
+        self.end_all()
+
     def step(self, title: str, name: str, commands: dict[str, float], *, makes: bool = False) -> bool:
         """One command after the other, each with its limit; the first that fails is the last. Whether all passed.
 
@@ -161,8 +168,8 @@ class Script:
         for line, limit in commands.items():
             if failed:
                 break
-            if clock() > WHOLE:
-                failed = f"not run: {WHOLE // 60} minutes were over"
+            if clock() > self.end:
+                failed = f"not run: {self.why}"
                 break
             print(f"$ {line}", flush=True)
             done = self.call(name, ["bash", "-euo", "pipefail", "-c", line], limit)
@@ -189,7 +196,7 @@ class Script:
         """Run failed tests once more, each alone, and lost ones; how many passed."""
         passed = 0
         for number, (test, reason) in enumerate(wrong.items()):
-            left = number < AGAIN and clock() < WHOLE
+            left = number < AGAIN and clock() < self.end
             if left:
                 print(f"\n--- once more, alone: {test}", flush=True)
                 command = ["python", "-m", "pytest", "-m", "slow or not slow", test]
@@ -260,10 +267,11 @@ def check(script: Script) -> None:
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes of a step end with this one
     print(machine(), flush=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         script = Script(Path(scratch))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, script.stop)
         check(script)
     print("\n" + script.report.text(machine()), flush=True)
     return 1 if script.report.failed else 0

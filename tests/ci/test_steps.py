@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -130,6 +131,23 @@ def test_steps_are_independent_but_for_what_they_need(steps: Any) -> None:
     assert first == "STEP FAILED broken - exit status 3: a reason"
     assert second == "STEP FAILED install - exit status 1: no output"
     assert third == "STEP FAILED test - not run: its virtual environment could not be made"
+    assert last == "0 passed, 3 failed"
+
+
+def test_a_signal_ends_the_steps_and_the_report_is_still_printed(steps: Any) -> None:
+    """So a CI system that ends the script sees what had failed by then."""
+    script = steps.Script(Path("scratch").resolve())
+    script.step("broken", "here", {"exit 3": 60})
+    old = signal.signal(signal.SIGUSR1, script.stop)
+    try:
+        script.step("endless", "here", {f"kill -USR1 {os.getpid()}; sleep 999": 200})
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    script.step("later", "here", {"true": 60})
+    *_, first, second, third, last = script.report.text("").splitlines()
+    assert first == "STEP FAILED broken - exit status 3: no output"
+    assert second == "STEP FAILED endless - exit status -9: no output"
+    assert third == "STEP FAILED later - not run: ended by SIGUSR1"
     assert last == "0 passed, 3 failed"
 
 
