@@ -5,6 +5,7 @@ Both formats contain all columns of a trace. A trace that is read equals, bit by
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
@@ -111,6 +112,10 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         raise
     except BAD_ZIP as error:
         raise TraceError(f"{path}: not a trace: {_short(error)}.") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise TraceError(f"{path}: not a trace: it refers to data before its beginning.") from error  # a negative seek
     if not isinstance(head, dict):
         raise TraceError(f"{path}: not a trace: it has no head.")
     for name, table in TABLES.items():

@@ -221,6 +221,16 @@ def test_other_files_are_rejected_in_a_sentence(text: str, tmp_path: Path) -> No
         load(tmp_path / "t.json")
 
 
+def test_an_archive_with_wrong_offsets_is_rejected(saved: Path, tmp_path: Path) -> None:
+    """The member that starts the archive is then at a negative offset."""
+    content = bytearray((saved / "t.npz").read_bytes())
+    offset = content.rindex(b"PK\5\6") + 16  # of the central directory, in the record that ends the archive
+    content[offset : offset + 4] = (int.from_bytes(content[offset : offset + 4], "little") + 4).to_bytes(4, "little")
+    (tmp_path / "t.npz").write_bytes(content)
+    with pytest.raises(TraceError, match=r"t\.npz: not a trace"):
+        load(tmp_path / "t.npz")
+
+
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_a_damaged_file_is_read_or_rejected(data: st.DataObject, saved: Path, tmp_path: Path) -> None:
