@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,9 +14,7 @@ from fakempi.core.network.models.hockney import Hockney
 from fakempi.core.world import run
 from fakempi.errors import DeadlockError, LivelockError, RankError, RunError
 from fakempi.errors.plurals import counted
-from fakempi.extensions.monitoring.interruption import awaits_ranks, may_interrupt, withdraw_thrown
 from fakempi.mpi.base.environment import compute
-from fakempi.mpi.base.frames import current_frames
 
 CPU_LIMIT = 10.0
 """Limit of the CPU seconds of a run. A run of some dozens of ranks takes milliseconds, so a longer one may never end."""
@@ -26,56 +23,44 @@ WALL_CLOCK_FACTOR = 6
 """The wall-clock limit as a multiple of the CPU limit: a run may sleep, or share the processor with other processes."""
 
 
-class TimeLimitReached(KeyboardInterrupt):
-    """Raised asynchronously in a run that takes too long; a KeyboardInterrupt, because both backends handle Ctrl-C."""
+class TimeLimitReached(BaseException):
+    """Raised by a run that takes too long."""
 
 
 class Watchdog(threading.Thread):
-    """A thread that interrupts its creator's thread when a run there exceeds the time limit.
+    """A thread that ends a run which exceeds the time limit.
 
     One thread serves thousands of short runs: `run(timeout=...)` starts a thread for each run, which would double its time.
     """
 
     def __init__(self, limit: float) -> None:
         super().__init__(name="fakempi verification watchdog", daemon=True)
-        self.limit, self.target = limit, threading.get_ident()
-        self.lock, self.ended = threading.Lock(), threading.Event()
-        self.since: tuple[float, float] | None = None  # CPU time and clock at the start of the current run
+        self.limit, self.ended = limit, threading.Event()
+        self.since = 0.0, 0.0  # CPU time and clock at the start of the current run
+        self.current: tuple[Any, float, float] | None = None  # once a rank has started: ends the run; and `since`
 
     def run(self) -> None:
         """Check the time limit periodically."""
         while not self.ended.wait(self.limit / 10):
-            with self.lock:
-                if self.since is not None and self._too_long(*self.since) and self._may_interrupt():
-                    self.since = None
-                    self._throw(ctypes.py_object(TimeLimitReached))
+            current = self.current
+            if current is not None and self._too_long(*current[1:]):
+                current[0].stop(TimeLimitReached())  # no effect if the run has ended meanwhile
 
     def _too_long(self, cpu_start: float, start: float) -> bool:
         return time.process_time() - cpu_start > self.limit or time.monotonic() - start > WALL_CLOCK_FACTOR * self.limit
-
-    def _may_interrupt(self) -> bool:
-        """Return whether the run can end properly: a rank's code is running, or the thread waits for ranks in threads."""
-        frame = current_frames().get(self.target)
-        return may_interrupt(frame) or awaits_ranks(frame)
-
-    def _throw(self, error: Any) -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.target), error)
 
     def begin(self) -> None:
         """Start the time limit of a run."""
         self.since = time.process_time(), time.monotonic()
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether the last run exceeded the time limit and was interrupted."""
-        return self.since is None
+    def watch(self, universe: Any) -> None:
+        """Watch the current run. Called by its ranks; the first call counts."""
+        if self.current is None:
+            self.current = universe.stop_requests, *self.since
 
     def end(self) -> None:
-        """End the time limit of a run; cancels an exception that has not been delivered yet."""
-        with self.lock:
-            if self.interrupted:
-                withdraw_thrown()
-            self.since = None
+        """End the time limit of a run."""
+        self.current = None
 
 
 class Emulator:
@@ -108,6 +93,8 @@ class Emulator:
         kept: list[Any] = []  # communicators, whose mailboxes are inspected after the run
 
         def main(comm: Any) -> None:
+            if self.watchdog is not None:
+                self.watchdog.watch(comm._process.universe)
             handles = (comm,) if not q else joined(comm, p)
             kept.append(handles)
             program(*handles, *([] if not q else [comm.Get_rank() < p]))
@@ -118,11 +105,9 @@ class Emulator:
         try:
             backend: Any = setting.backend or self.backends[0]  # the type in `collectives` is str
             done = run(main, p + q, cost=cost, backend=backend, trace=trace)
-        except (RunError, TimeLimitReached) as error:
-            # An exception raised asynchronously inside a lock's code can cause another error there (seen: "release
-            # unlocked lock" of threading.Event), so the time limit is the reason whatever exception the run raises.
-            if isinstance(error, TimeLimitReached) or (self.watchdog is not None and self.watchdog.interrupted):
-                return RunOutcome(failure=RunFailure("timeout", f"stopped after {self.limit:g} seconds of CPU time"))
+        except TimeLimitReached:
+            return RunOutcome(failure=RunFailure("timeout", f"stopped after {self.limit:g} seconds of CPU time"))
+        except RunError as error:
             return RunOutcome(transfers=messages(error.trace), failure=failure(error))
         finally:
             if self.watchdog is not None:

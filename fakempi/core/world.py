@@ -202,7 +202,7 @@ def run(
                 outer.universe.inner = universe
             grants = nullcontext() if choices is None else chosen_grants(loop)
             monitor = _monitor(universe, progress, timeout) if monitored else nullcontext()
-            with threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
+            with _stop_requests(universe), threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
                 _drive(universe)
         except RunError as error:
             error.trace, error.findings = recorded_trace(universe, recorder, error), universe.ledger.findings()
@@ -232,6 +232,13 @@ def _monitor(universe: Universe, progress: bool | str, timeout: float | None) ->
     from fakempi.extensions.monitoring.monitor import Monitor
 
     return Monitor(universe, timeout, progress)
+
+
+def _stop_requests(universe: Universe) -> AbstractContextManager[None]:
+    """Return a context in which Ctrl-C ends the run."""
+    from fakempi.extensions.monitoring.stop_requests import StopRequests
+
+    return StopRequests(universe)
 
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:
@@ -352,8 +359,10 @@ def _drive(universe: Universe) -> None:
             loop.backend.drive(loop)
         if not universe.failures and universe.verdict is None:
             universe.verdict = conclude(universe)
-    except Ended as ended:  # while no rank was running
-        universe.decide(ended)
+    except BaseException as reason:
+        if universe.verdict is None and not isinstance(reason, Ended):  # `Ended` is raised while no rank is running
+            raise
+        universe.decide(reason)  # no effect if the reason is known: an interrupted call may fail with any error
     finally:
         universe.close()
         unpark(universe)

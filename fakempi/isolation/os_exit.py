@@ -6,7 +6,6 @@ has one, stay in memory until Python exits.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 from collections.abc import Callable
@@ -14,8 +13,7 @@ from operator import index
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from fakempi.core.kernel.loop import ENDED_LIMIT, Loop
-from fakempi.core.kernel.task import Task
+from fakempi.core.kernel.loop import abandon_task
 from fakempi.errors import ExitWithoutFinalize
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.mpi.base.call_site import frame_at
@@ -46,14 +44,6 @@ def patch_exit(patches: Patches, running_state: RunningState, leave: Callable[[A
         raise AssertionError("a rank continued after os._exit")
 
     patches.set(os, "_exit", exit)
-
-
-def abandon_task(loop: Loop, task: Task) -> None:
-    """Make a task wait indefinitely: it is not resumed, and it does not end."""
-    if not hasattr(task.handle, "ident"):  # a greenlet
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # GreenletExit is raised on collection
-    task.clock, task.ended_count = loop.now, ENDED_LIMIT
-    loop.tasks.pop(task.number, None)
 
 
 def _traceback(frame: FrameType | None) -> TracebackType | None:

@@ -33,7 +33,7 @@ def test_ctrl_c_before_the_first_task_ends_the_run() -> None:
     program = """
 import signal, fakempi
 from fakempi.core.kernel import threads
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
+signal.signal(signal.SIGINT, lambda *args: signal.default_int_handler(*args))  # of the program, so it raises anywhere
 start = threads._start_thread
 def interrupted(thread):
     if when == "after":

@@ -295,6 +295,33 @@ def test_a_rank_on_a_thread_in_an_endless_blocking_call_is_given_up(where: Any) 
     threads[1].join()
 
 
+@anywhere
+@pytest.mark.parametrize("kind", [threading.Lock, threading.RLock])
+def test_a_rank_that_waits_for_a_lock_of_another_thread_is_ended(backend: Any, where: Any, kind: Any) -> None:
+    """The thread is outside of the run and may release the lock at any time."""
+    lock, holds, over = kind(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            holds.set()
+            over.wait()
+
+    def main(comm: Any) -> None:
+        CLOCK.begin(monotonic)
+        with lock:
+            pass
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    holds.wait()
+    try:
+        timed_out(main, 2, backend, where)
+    finally:
+        over.set()
+        holder.join()
+    assert lock.acquire(timeout=60)
+
+
 def test_a_rank_that_cannot_be_ended_is_reported() -> None:
     """A rank that shares a thread with its caller, in a blocking call: the run ends when the call does."""
     pytest.importorskip("greenlet")

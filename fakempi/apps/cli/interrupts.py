@@ -77,9 +77,9 @@ class Interrupts:
             self.places = rank_positions(universe, frame)
             start_new_thread(self._kill_later, (sys.stderr,))
         raised_here = may_interrupt(frame)
-        universe.monitor.interrupt(raised_here)
+        error = universe.monitor.interrupt(KeyboardInterrupt(), raised_here)
         if raised_here:
-            raise KeyboardInterrupt
+            raise error or KeyboardInterrupt
 
     def _kill_later(self, stream: Any) -> None:
         if not self.ended.wait(GRACE_PERIOD):

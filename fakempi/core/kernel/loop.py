@@ -7,6 +7,7 @@ the hub: it starts tasks, and continues when a task has ended or none can run.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -203,8 +204,17 @@ class Loop(Agenda, Hooked):
         """Raise `Ended` in a task that waits after the end of the run; suspend a task that has caught it too often."""
         me.ended_count += 1
         if me.ended_count > ENDED_LIMIT:
+            abandon_task(self, me)
             self.running = None
             self.backend.to_hub()
             (me.await_turn or bool)()
         self.running = me
         raise Ended
+
+
+def abandon_task(loop: Loop, task: Task) -> None:
+    """Make a task wait indefinitely: it is not resumed, and it does not end."""
+    if not hasattr(task.handle, "ident"):  # a greenlet
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # GreenletExit is raised on collection
+    task.clock, task.ended_count = loop.now, ENDED_LIMIT
+    loop.tasks.pop(task.number, None)

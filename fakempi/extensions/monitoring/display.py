@@ -8,7 +8,6 @@ import threading
 from typing import Any
 
 from fakempi.errors import printable
-from fakempi.isolation.output import StandardInput, replace_stream
 
 ALWAYS = "always"
 
@@ -30,6 +29,8 @@ class LiveLine:
 
     def open(self) -> None:
         """Replace the standard streams that are terminals, so that the line stays below the output of the program."""
+        from fakempi.isolation.output import StandardInput, replace_stream  # only if needed: every run imports this module
+
         names = [name for name in ("stdout", "stderr") if _on_terminal(getattr(sys, name))]
         above = {name: StreamAboveLine(getattr(sys, name), self, name) for name in names}
         below = {"stdin": StandardInput(sys.stdin, self.read)} if _on_terminal(sys.stdin) else {}
@@ -38,6 +39,8 @@ class LiveLine:
 
     def close(self) -> None:
         """Remove the line and restore the streams."""
+        from fakempi.isolation.output import replace_stream
+
         self.clear()
         while self.streams:
             name, (stream, before) = self.streams.popitem()

@@ -2,8 +2,12 @@
 
 The state of a run may not change while a rank is in the middle of a call. So the running rank itself ends the run when it
 next reaches a hook point: it waits, sends, or ends (`halt`). A rank that computes and reaches no hook point is interrupted
-by an exception that is thrown into its thread (`Interrupter`). A rank has one second for each `finally` block. A rank that
-catches the exception and continues is interrupted again, and finally abandoned: it is suspended and never resumed.
+by an exception that is thrown into its thread (`Interrupter`). A rank has one second for its `finally` blocks. A rank that
+catches the exception and continues is interrupted again, and finally abandoned: it is suspended and never resumed. The next
+rank then has less time, so that a run whose ranks all catch the exception ends within two seconds.
+
+No rank is interrupted while it switches tasks, or acquires or releases a lock (`may_interrupt`). A rank that waits for a
+lock tests whether the run ends.
 
 In the main thread the handler of a signal raises the exception, so that it also interrupts a blocking system call. The
 signal is SIGURG, which is ignored by default. In other threads the exception is raised only when such a call returns. A rank
@@ -16,34 +20,43 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from fakempi.core.hooks import Layer, OnDefer, OnNext, OnWait
-from fakempi.core.kernel.loop import Ended, Loop
-from fakempi.core.kernel.threads import Threads, throw
+from fakempi.core.kernel.loop import Ended, Loop, abandon_task
+from fakempi.core.kernel.threads import throw
+from fakempi.extensions.threads.changes import CHANGES
 from fakempi.extensions.threads.raw import acquire, allocate_lock, start_new_thread
-from fakempi.isolation.os_exit import abandon_task
 from fakempi.mpi.base.call_site import frame_at, is_library, is_ours
 from fakempi.mpi.base.current import os_thread
-from fakempi.mpi.base.frames import current_frames
+from fakempi.mpi.base.frames import current_frames, throw_into
 from fakempi.mpi.base.process import Universe
 
 GRACE = 1.0
-"""Seconds that a rank has to end after each interruption."""
+"""Seconds that a rank has to end after the first interruption. If it takes longer, the next rank has a quarter of them."""
+
+MIN_SHARE, MARGIN = 0.05, 0.1
+"""Fractions of `GRACE`: the minimum for each rank, and the additional time until a thread without reaction is abandoned."""
 
 TRIES = 3
-"""How often a rank is interrupted before it is abandoned."""
+"""How often a rank is interrupted before it is abandoned: the second time after `GRACE`, the others at once."""
 
 _ISOLATION = (
     "dependency_scan", "finders", "imports", "loaders", "namespace", "os_exit", "patches", "process_state", "rank_state",
 )  # fmt: skip
 PROTECTED = (
-    "fakempi.core.kernel", "fakempi.core.world", "fakempi.extensions.monitoring", "fakempi.extensions.threads.mixed_backend",
-    "fakempi.extensions.threads.rank_threads",
+    "fakempi.core.kernel", "fakempi.core.world", "fakempi.extensions.monitoring", "fakempi.extensions.threads",
     *(f"fakempi.isolation.{name}" for name in _ISOLATION),
 )  # fmt: skip
-"""Modules in which no rank is interrupted: they switch tasks, exchange the interpreter's state, or read files."""
+"""Modules in which no rank is interrupted, and which test whether the run ends if they wait.
+
+They switch tasks, acquire and release locks, exchange the interpreter's state, or read files.
+"""
+
+USES_LOCKS = ("threading", "queue", "concurrent.futures")
+"""Modules of Python in which no rank is interrupted while the lock types are replaced: a lock would stay locked, such as one
+that Python acquires at exit, or a rank would release a lock that it does not hold."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
 
@@ -139,6 +152,8 @@ class Interrupter:
     def __init__(self, ended: threading.Event) -> None:
         self.ended = ended  # an event, set when the run has ended
         self.task: Any = None  # the running one
+        self.was_interrupted = self.was_before = False  # whether the task was interrupted, and whether before the last time
+        self.share = 1.0  # the fraction of `GRACE` that a rank has
         self.grace = 0.0  # 0 for a rank that computes when the time limit is reached: it is in no `finally` block
         self.interrupted = self.alive = 0.0  # when the task was last interrupted, and when `Ended` was last raised in it
         self.count = self.count_before = 0  # how often `Ended` was raised in it, now and when it was first seen
@@ -150,7 +165,7 @@ class Interrupter:
 
     def give_grace(self) -> None:
         """Give the running rank time for its `finally` blocks, because the caller interrupts it."""
-        self.grace = GRACE
+        self.was_interrupted, self.grace = True, GRACE * self.share
 
     def observe(self, universe: Universe, now: float) -> bool:
         """Interrupt the running rank if its time has passed; return False if it does not react on the caller's thread."""
@@ -161,22 +176,32 @@ class Interrupter:
             return True  # no task, or one that has not started
         if task is not self.task:
             if self.task is not None:
-                self.grace = GRACE
+                self.give_grace()
             self.task, self.interrupted, self.alive, self.abandoned = task, now, now, False
             self.count = self.count_before = task.ended_count
         if task.ended_count != self.count:
             self.count, self.alive = task.ended_count, now
         if self.missed:
-            self.missed, self.grace = False, 0.0
-        no_reaction = now - self.alive > (TRIES + 1) * GRACE
-        if has_thread and (no_reaction or not handle.is_alive()):  # the thread may have ended without resuming another task
+            self.missed, self.was_interrupted, self.grace = False, self.was_before, 0.0
+        silent = now - self.alive
+        # the thread may have ended without resuming another task
+        if has_thread and (silent > GRACE * (self.share + MARGIN) or not handle.is_alive()):
             if not self.abandoned:
                 self._abandon(universe, task)
+                self._reduce_share()
         elif now - self.interrupted >= self.grace:
             exception = Interrupted if self.count - self.count_before < TRIES else Abandoned
             if self._interrupt(handle.ident if has_thread else universe.driver, exception):
-                self.interrupted, self.grace = now, GRACE
-        return has_thread or not no_reaction
+                self.interrupted, self.was_before = now, self.was_interrupted
+                if self.was_interrupted and self.grace:
+                    self._reduce_share()
+                self.grace = 0.0 if self.was_interrupted else GRACE * self.share
+                self.was_interrupted = True
+        return has_thread or silent <= (TRIES + 1) * GRACE
+
+    def _reduce_share(self) -> None:
+        """Give later ranks less time, because one has used up its time."""
+        self.share = max(self.share / 4, MIN_SHARE)
 
     def _abandon(self, universe: Universe, task: Any) -> None:
         """Continue without a thread that has ended or does not react. If its blocking call ever returns, the thread ends.
@@ -204,15 +229,15 @@ class Interrupter:
 
     def _interrupt(self, thread: int, exception: type[Ended]) -> bool:
         """Raise an exception in a thread; False if it is in protected code."""
-        if not may_interrupt(current_frames().get(thread)):
+        frame = current_frames().get(thread)
+        if frame is None or not may_interrupt(frame):
             return False
         if self.has_handler and thread == threading.main_thread().ident:
             self.exception = exception
             assert SIGNAL is not None
             signal.pthread_kill(thread, SIGNAL)
-        else:
-            throw(exception, thread)
-        return True
+            return True
+        return throw_into(frame, thread, exception)
 
     def open(self) -> None:
         """In the thread that drives the run: install the signal handler, if it is the main thread."""
@@ -259,26 +284,25 @@ def _suspend_unless_ended(thread: threading.Thread) -> None:
 
 
 def may_interrupt(frame: FrameType | None) -> bool:
-    """Return whether a rank may be interrupted there: not in protected code, and not while fakempi imports a module."""
-    imports, caller = False, frame
-    while caller is not None and is_library(caller):
-        if _module(caller) == "_weakrefset":  # called by the interpreter, which would print the exception and continue
+    """Return whether a rank may be interrupted there: not in protected code, and not in functions that such code calls.
+
+    A rank is not interrupted either while fakempi or Python imports a module: other ranks would find an incomplete module.
+    """
+    in_program = in_ours = False  # whether a frame of the program was seen, or one of fakempi
+    while frame is not None and frame.f_code is not Loop.begin.__code__:
+        name = _module(frame)
+        if in_program or not (is_ours(frame) or is_library(frame)):
+            in_program = True
+        elif is_ours(frame):
+            in_ours = True
+            if name.startswith(PROTECTED):
+                return False
+        elif name.startswith(USES_LOCKS):
+            if CHANGES.is_made and not in_ours:
+                return False
+            in_program = True  # a thread or a pool that calls MPI
+        elif name.startswith(("importlib.", "_weakrefset")):  # in the latter, Python would print the exception and continue
             return False
-        imports = imports or _module(caller).startswith("importlib.")
-        caller = caller.f_back
-    if caller is None or (is_ours(caller) and (imports or _module(caller).startswith(PROTECTED))):
-        return False
-    return _is_called_by(caller, Loop.begin.__code__)
-
-
-def awaits_ranks(frame: FrameType | None) -> bool:
-    """Return whether the thread that called `run` waits for ranks on other threads."""
-    return _is_called_by(frame, Threads.drive.__code__)
-
-
-def _is_called_by(frame: FrameType | None, code: CodeType) -> bool:
-    """Return whether the code is that of a frame or of one of its callers."""
-    while frame is not None and frame.f_code is not code:
         frame = frame.f_back
     return frame is not None
 

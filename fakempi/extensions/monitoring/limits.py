@@ -33,7 +33,7 @@ class RunLimits(Monitor):
         try:
             while not self.ended.wait(PAUSE):
                 end, self.timeout, self.part = min(list(self.limits.values()), default=(float("inf"), 0, ""))
-                if monotonic() >= end:
+                if monotonic() >= end or self.error is not None:  # the latter: `interrupt` was called
                     return self._end()
         finally:
             release(self.observing)

@@ -8,7 +8,6 @@ from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 
 from fakempi.core.kernel.loop import Ended
-from fakempi.errors import RunTimeoutError
 from fakempi.extensions.monitoring.busy_waiting import PAUSE, BusyWaiting
 from fakempi.extensions.monitoring.display import LiveLine, display_for
 from fakempi.extensions.monitoring.interruption import Interrupter, halt
@@ -46,7 +45,7 @@ class Monitor:
         self.ended, self.observing, self.lock = threading.Event(), threading.Lock(), threading.Lock()
         self.wake = threading.Event()  # set to wake the thread at once
         self.interrupter, self.running, self.busy_waiting = Interrupter(self.ended), RunningRank(), BusyWaiting()
-        self.error: RunTimeoutError | KeyboardInterrupt | None = None  # the reason to end the run
+        self.error: BaseException | None = None  # the reason to end the run
         self.leaving = False
         universe.monitor = self
 
@@ -58,10 +57,15 @@ class Monitor:
             if self.display is not None:
                 self.display.open()
             undo.callback(self.interrupter.close)
-            self.interrupter.open()
-            acquire(self.observing)
-            start_new_thread(self._observe, ())
+            self.begin(True)
             undo.pop_all()
+
+    def begin(self, in_driver: bool) -> None:
+        """Start the monitor's thread. `in_driver`: the caller is the thread that drives the run."""
+        if in_driver:
+            self.interrupter.open()
+        acquire(self.observing)
+        start_new_thread(self._observe, ())
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
@@ -75,21 +79,26 @@ class Monitor:
             if isinstance(self.display, LiveLine):
                 _live_line.release()
 
-    def interrupt(self, raises: bool) -> None:
-        """End the run, since the user has interrupted it. Called in the thread that drives the run, by a signal handler.
+    def interrupt(self, error: BaseException, raises: bool) -> BaseException | None:
+        """End the run. Called in the thread that drives the run, by a signal handler, or in any other thread.
 
-        The run ends for this reason, even if ranks catch the exception. `raises`: the caller raises an exception in the
-        running rank, which then has time for its `finally` blocks.
+        The run raises this error, even if ranks catch exceptions. `raises`: the caller raises an exception in the running
+        rank, which then has time for its `finally` blocks. Returns the error; None if the run has already ended.
         """
-        if self.leaving:  # the run has ended, and this thread may be inside `_join`
-            return
+        if self.leaving:  # the thread that drives the run may be inside `_join`
+            return None
         if self.error is None:
-            self.error = KeyboardInterrupt()
-            self.universe.decide(self.error)
+            self.error = error
+            self.universe.decide(error)
             if raises:
                 self.interrupter.give_grace()
-            halt(self.universe, lambda: KeyboardInterrupt())
-            self.wake.set()
+            halt(self.universe, lambda: error)
+            before, os_thread.loop = os_thread.loop, None  # the lock of `wake` is not acquired by the interrupted rank
+            try:
+                self.wake.set()
+            finally:
+                os_thread.loop = before
+        return error
 
     def _join(self) -> None:
         self.leaving = True
@@ -155,7 +164,7 @@ class Monitor:
                 with suppress(AttributeError, OSError, ValueError):  # there is no stream, or it is closed
                     self.stream.write(f"fakempi: {str(self.error) or 'interrupted'}\n  {CANNOT_INTERRUPT}\n")
 
-    def _reason(self, frame: FrameType | None) -> RunTimeoutError | KeyboardInterrupt:
+    def _reason(self, frame: FrameType | None) -> BaseException:
         """Return the reason for the end, with the positions of ranks at the first call, in this or in a rank's thread."""
         with self.lock:
             if self.error is None:

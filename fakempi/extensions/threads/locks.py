@@ -10,6 +10,7 @@ An RLock identifies its owner by the OS thread, which ranks on greenlets share. 
 from __future__ import annotations
 
 from _thread import RLock
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -26,6 +27,7 @@ from fakempi.extensions.threads.waiting import (
     is_alone,
     is_awaited,
     wait_for,
+    wait_outside,
     waits_of,
     wake_one,
 )
@@ -51,8 +53,11 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, caller: Fr
     if not queued and _acquire(lock, False):
         return _record_acquired(lock, current_task(), caller)
     task = current_task()
-    if task is None or (timeout < 0 and timeout != -1) or _imports(caller):
+    imports = _imports(caller)
+    if task is None or (timeout < 0 and timeout != -1) or (imports and not blocking):
         return _acquire(lock, blocking, timeout)
+    if imports:
+        return wait_outside(task, partial(_acquire, lock, True), timeout)
     if not blocking:
         count_unsuccessful(task)
         return _acquire(lock, blocking, timeout)
@@ -65,7 +70,7 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, caller: Fr
             return _record_acquired(lock, task, caller)
         if not in_time:
             return False
-    return _acquire(lock, True, timeout)
+    return wait_outside(task, partial(_acquire, lock, True), timeout)
 
 
 def _may_be_released(lock: Any, task: Any) -> bool:
@@ -85,7 +90,11 @@ def _imports(caller: FrameType) -> bool:
 def _record_acquired(lock: Any, task: Any, caller: FrameType) -> bool:
     if task is not None:
         held[id(lock)] = Hold(lock, task, caller)
-        count_acquired(task)
+        try:
+            count_acquired(task)
+        except BaseException:  # the run ends: the caller does not get the lock, so it would never be released
+            release(lock)
+            raise
     elif held:
         held.pop(id(lock), None)
     return True
@@ -117,8 +126,10 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, caller: 
     task, caller = current_task(), caller or frame_at(1)
     if steered_loops and blocking and timeout == -1:
         request_grant(lock, caller, lambda: (hold := hold_of(lock)) is None or hold.task is task)
-    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1) or _imports(caller):
+    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1):
         return bool(_acquire_r(lock, blocking, timeout))
+    if _imports(caller):
+        return wait_outside(task, partial(_acquire_r, lock, True), timeout) if blocking else bool(_acquire_r(lock, False))
     until = None if timeout == -1 else task.agenda.now + timeout
     in_time, hold = True, hold_of(lock)
     queued = hold is None and blocking and is_awaited(lock)  # other tasks have waited longer
@@ -135,7 +146,7 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, caller: 
         if not blocking or not in_time:
             return False
         if not _may_be_released(lock, task):
-            if not _acquire_r(lock, blocking, timeout):
+            if not wait_outside(task, partial(_acquire_r, lock, True), timeout):
                 return False
             break
         in_time = wait_for(task, lock, None if until is None else until - task.agenda.now, lambda: False)
@@ -143,7 +154,11 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, caller: 
         hold.count += 1
     else:
         held[id(lock)] = Hold(lock, task, caller)
-        count_acquired(task)
+        try:
+            count_acquired(task)
+        except BaseException:  # as in `_record_acquired`
+            release_r(lock)
+            raise
     return True
 
 

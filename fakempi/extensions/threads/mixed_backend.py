@@ -64,7 +64,7 @@ class MixedBackend:
             # already be set while the lock is still held.
             while not acquire(self.awake, True, 1) or self.next_switch is None:
                 pass
-        except BaseException as error:  # Ctrl-C, while a rank thread runs
+        except BaseException as error:  # raised by a signal handler of the program, while a rank thread runs
             self.loop.stop()
             while self.next_switch is None:
                 running = self.loop.running

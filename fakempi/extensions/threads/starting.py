@@ -94,6 +94,7 @@ def set_sentinel() -> Any:
     if task is None or not isinstance(task.handle, RankThread):
         return _set_sentinel()
     task.handle.sentinel = _thread.allocate_lock()
+    waits_of(task.agenda).sentinels.add(task.handle.sentinel)
     return task.handle.sentinel
 
 
@@ -141,14 +142,17 @@ def _check_run(task: Any) -> None:
 
 def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle | None) -> int:
     """Start a rank thread in the rank of a task; return its identifier."""
+    if task.agenda.ending:
+        threading._limbo.pop(thread, None)  # type: ignore[attr-defined]  # private in threading, absent from typeshed
     _check_run(task)
     if not has_gil():
         raise mpi_error(ERR_OTHER, NEEDS_GIL)
 
     def body() -> None:
-        rank_thread, meter = new.handle, new.owner.meter
+        rank_thread, meter, waits = new.handle, new.owner.meter, waits_of(task.agenda)
         if handle is not None:
             handle.lock.acquire()
+            waits.sentinels.add(handle.lock)
         try:
             if meter is not None:
                 meter.start()
@@ -158,8 +162,10 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
         except (Ended, SystemExit):
             pass
         except BaseException:
-            sys.stderr.write(f"{_failed(new)}\n{traceback.format_exc()}")
+            if not task.agenda.ending:
+                sys.stderr.write(f"{_failed(new)}\n{traceback.format_exc()}")
         finally:
+            waits.sentinels.discard(rank_thread.sentinel)
             if rank_thread.sentinel is not None and rank_thread.sentinel.locked():
                 rank_thread.sentinel.release()
 
@@ -182,13 +188,19 @@ def _await_turn_of_daemon(await_turn: Callable[[], Any], task: Any) -> None:
 
 
 def make_invoke_excepthook() -> Callable[[Any], Any]:
-    """`threading._make_invoke_excepthook`: the hook ignores `Ended`, and prints the rank before other exceptions."""
+    """`threading._make_invoke_excepthook`: the hook ignores `Ended`, and prints the rank before other exceptions.
+
+    When the run ends, it ignores all exceptions. Some follow from the end: a condition releases its lock, for example, which
+    it could not acquire again.
+    """
     hook = _make_hook()
 
     def invoke(thread: Any) -> Any:
         if isinstance(sys.exc_info()[1], Ended):
             return None
         task = current_task()
+        if task is not None and task.agenda.ending:
+            return None
         if threading.excepthook is threading.__excepthook__ and task is not None and sys.exc_info()[0] is not SystemExit:
             sys.stderr.write(f"{_failed(task)}\n")
         return hook(thread)

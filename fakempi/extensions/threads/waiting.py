@@ -15,7 +15,7 @@ from typing import Any
 from weakref import ref
 
 from fakempi.core.hooks import Layer
-from fakempi.core.kernel.loop import Loop
+from fakempi.core.kernel.loop import ENDED_LIMIT, Ended, Loop
 from fakempi.core.kernel.task import Task
 from fakempi.errors.paths import short_path
 from fakempi.extensions.threads.rank_threads import RankThread
@@ -34,6 +34,12 @@ CALLS_PER_POLL = 100
 
 ACQUISITIONS_PER_POLL = 10_000
 """Acquisitions of locks without waiting, after which other tasks may run: a loop may wait for a thread that needs a turn."""
+
+
+SLICE = 0.05
+"""Seconds between two tests whether the run ends, in a task that waits for a lock outside of the loop."""
+
+_Lock = type(allocate_lock())
 
 
 class Hold:
@@ -136,6 +142,26 @@ def wait_for(task: Task, awaited: Any, seconds: float | None, ready: Callable[[]
     return wait.woken
 
 
+def wait_outside(task: Task, take: Callable[[float], bool], timeout: float) -> bool:
+    """Wait for a lock that no task of the run holds; return False if the time-out elapsed first.
+
+    `take` acquires the lock within some seconds of real time. No task is interrupted here, because it would not know whether
+    it holds the lock. So the task itself tests whether the run ends.
+    """
+    loop: Loop = task.agenda  # type: ignore[assignment]  # tasks of a run are on the agenda of a Loop
+    until = None if timeout == -1 else monotonic() + timeout
+    while True:
+        rest = SLICE if until is None else until - monotonic()
+        if take(min(SLICE, max(rest, 0))):
+            return True
+        if rest <= 0:
+            return False
+        if task.number not in loop.tasks:  # the task was abandoned
+            raise Ended
+        if loop.ending or loop.has_layer(Layer.TIME_LIMIT):
+            loop.wait()
+
+
 def is_awaited(awaited: Any) -> bool:
     """Return whether a task of any run waits for an object."""
     key = id(awaited)
@@ -171,6 +197,7 @@ class LoopWaits:
         self.hub: int | None = None  # identifier of the OS thread that has called `run`
         self.seen: Any = None  # the state of the tasks that are not daemons, at the last check (idle_daemons.py)
         self.woken: deque[ThreadWait] = deque()  # waits that threads outside of the run have ended
+        self.sentinels: set[Any] = set()  # locks that are released when a rank thread ends, of those that have not ended
         self.helpers: list[Any] = []  # OS threads that serve process pools of ranks (pool_threads.py)
         self.signal = allocate_lock()  # free when `woken` is not empty
         acquire(self.signal)
@@ -279,8 +306,23 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def forget(loop: Loop) -> None:
-    """Remove all records of a run that has ended."""
-    _by_loop.pop(loop, None)
+    """Remove all records of a run that has ended, and release the locks of tasks that were abandoned.
+
+    Python acquires some of these locks at exit, and waits for threads.
+    """
+    waits = _by_loop.pop(loop, None)
+    for sentinel in () if waits is None else waits.sentinels:
+        _release_abandoned(sentinel)
     for key, hold in list(held.items()):
         if hold.task.agenda is loop:
             held.pop(key, None)
+            if hold.task.ended_count >= ENDED_LIMIT:
+                _release_abandoned(hold.lock())
+
+
+def _release_abandoned(lock: Any) -> None:
+    if type(lock) is _Lock:
+        with suppress(RuntimeError):  # it is free
+            release(lock)
+    elif hasattr(lock, "_at_fork_reinit"):  # an RLock, which no other thread may release; not on Windows
+        lock._at_fork_reinit()

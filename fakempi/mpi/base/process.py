@@ -26,6 +26,7 @@ from fakempi.mpi.interfaces.services import (
     FusedCollectives,
     Interruptible,
     ProcessBufferChecks,
+    Stoppable,
     TraceService,
 )
 
@@ -84,6 +85,7 @@ class Universe(Hooked):
         self.fused: FusedCollectives | None = None
         self.buffer_checks: BufferChecks | None = None
         self.monitor: Interruptible | None = None
+        self.stop_requests: Stoppable | None = None  # set by `run`
         self.cpu_scale = 0.0  # factor by which measured CPU time is charged to the clocks
         self.clock_reads = 0  # how often processes have read a clock
         self.failures: list[tuple[Process, BaseException]] = []

@@ -239,5 +239,12 @@ class CpuMeter(AbstractContextManager[None], Protocol):
 class Interruptible(Protocol):
     """The time limit and progress report of a run. Implemented by `fakempi.extensions.monitoring`."""
 
-    def interrupt(self, raises: bool) -> None:
-        """End the run, because the user has interrupted it."""
+    def interrupt(self, error: BaseException, raises: bool) -> BaseException | None:
+        """End the run, which raises this error. Return the error, or None if the run has already ended."""
+
+
+class Stoppable(Protocol):
+    """Ends a run on request. Implemented by `fakempi.extensions.monitoring`."""
+
+    def stop(self, error: BaseException) -> None:
+        """End the run from another thread: `run` raises this error. Do nothing if the run has already ended."""

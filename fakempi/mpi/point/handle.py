@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.core.kernel.loop import Loop
+from fakempi.core.kernel.loop import Ended, Loop
 from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
 from fakempi.core.network.matching import Mailbox
@@ -20,7 +20,7 @@ from fakempi.errors.classes import ERR_COMM, ERR_OTHER, ERR_RANK, ERR_TAG
 from fakempi.errors.plurals import counted
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
-from fakempi.mpi.base.current import OUTSIDE_THREAD
+from fakempi.mpi.base.current import OUTSIDE_THREAD, os_thread
 from fakempi.mpi.base.environment import compute
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -258,6 +258,8 @@ class CommState(HandlesErrors):
             if running.owner is self._process:
                 return report_after_finalize(self._process) if self._process.finalized else None
         else:
+            if self._loop.ending and os_thread.loop is self._loop:  # a thread of the run that was abandoned and continues
+                raise Ended
             ended = "the communicator belongs to a run that has ended."
             raise mpi_error(ERR_COMM, ended if self._loop.ending else OUTSIDE_THREAD)
         advice = "store it in a local variable, not in a global one."
