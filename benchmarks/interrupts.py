@@ -38,8 +38,8 @@ def main(tries: int, backend: str, how: str, kinds: str = "", first: str = "0") 
     chosen = kinds.split(",") if kinds else list(KINDS)
 
     def one(number: int) -> Ending:
-        with tempfile.TemporaryDirectory() as folder:
-            return ending(chosen[number % len(chosen)], how, backend, number, Path(folder), PATIENCE, stacks)
+        with tempfile.TemporaryDirectory() as directory:
+            return ending(chosen[number % len(chosen)], how, backend, number, Path(directory), PATIENCE, stacks)
 
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
         ends = list(pool.map(one, range(int(first), int(first) + tries)))

@@ -163,14 +163,14 @@ class Ending:
 
 
 def ending(
-    kind: str, how: str, backend: str, seed: int, folder: Path, patience: float, dump: Callable[[int], str] = str
+    kind: str, how: str, backend: str, seed: int, directory: Path, patience: float, dump: Callable[[int], str] = str
 ) -> Ending:
     """Start a program and end it at a random time. If the process does not end, return its `dump`, and kill it."""
     random = Random(f"{kind} {how} {backend} {seed}")
     nprocs, moment = random.randint(1, 5), random.random() / 2
     by_limit = how.endswith("limit")
     if how.startswith("command"):
-        (folder / "program.py").write_text(SETUP + SCRIPT.format(kind=kind, seed=seed), encoding="utf-8")
+        (directory / "program.py").write_text(SETUP + SCRIPT.format(kind=kind, seed=seed), encoding="utf-8")
         limit = ["--timeout", str(moment + 0.01)] if by_limit else []
         command = ["run", "-n", str(nprocs), "--backend", backend, "--quiet", *limit, "program.py"]
         late = f"import fakempi.apps.cli.interrupts as module; module.GRACE_PERIOD = {10 * patience}\n"  # do not kill it
@@ -180,10 +180,10 @@ def ending(
             kind=kind, seed=seed, nprocs=nprocs, backend=backend, timeout=moment + 0.01 if by_limit else None
         )
         text = HANDLER + SETUP + call
-    (folder / "start.py").write_text(text, encoding="utf-8")
-    with open(folder / "errors", "w", encoding="utf-8") as errors:
+    (directory / "start.py").write_text(text, encoding="utf-8")
+    with open(directory / "errors", "w", encoding="utf-8") as errors:
         child = subprocess.Popen(
-            [sys.executable, "start.py"], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            [sys.executable, "start.py"], cwd=directory, env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE, stderr=errors, text=True,
         )  # fmt: skip
         try:
@@ -202,7 +202,7 @@ def ending(
         finally:
             child.kill()
             child.communicate()
-    said = (folder / "errors").read_text(encoding="utf-8")
+    said = (directory / "errors").read_text(encoding="utf-8")
     expected = (124, "fakempi: not done after ") if by_limit else (130, "fakempi: interrupted at t = ")
     if not wrong and (child.returncode != expected[0] or expected[1] not in said):
         wrong = f"it ended with code {child.returncode}"
