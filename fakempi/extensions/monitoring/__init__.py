@@ -1,4 +1,4 @@
-"""Progress display and time limits of a run, for `run` and for the command line.
+"""Progress display, time limits and Ctrl-C, for `run` and for the command line.
 
 monitor         a thread that observes a run, shows its progress, and ends it after the time limit
 stop_requests   ends a run on Ctrl-C, or when another thread requests it
