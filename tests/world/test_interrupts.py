@@ -15,6 +15,7 @@ import pytest
 
 import fakempi
 import fakempi.tuning  # here, so that no rank is interrupted while it imports this module
+from fakempi.extensions.monitoring.limits import RunLimits
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +106,23 @@ def test_ctrl_c_ends_a_nested_run(backend: Any) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         fakempi.run(lambda comm: fakempi.run(inner, 2, backend=backend), 2, backend=backend)
+
+
+def test_ctrl_c_ends_a_run_with_time_limits_of_its_parts(backend: Any) -> None:
+    """Such limits replace the monitor of the run."""
+    limits: list[RunLimits] = []
+
+    def main(comm: Any) -> None:
+        limits.append(RunLimits(comm._process.universe))
+        limits[0].__enter__()
+        press()
+        swallow(lambda: sum(range(1000)))
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fakempi.run(main, 1, backend=backend)
+    finally:
+        limits[0].__exit__(None, None, None)
 
 
 def test_a_handler_of_the_program_is_not_replaced(backend: Any) -> None:
