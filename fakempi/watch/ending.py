@@ -255,18 +255,25 @@ def throw_into(frame: FrameType, thread: int, kind: type[BaseException]) -> bool
 
 
 def may_end(frame: FrameType | None) -> bool:
-    """Whether a rank may be told to end there: not in the middle of what must be whole, nor while we import something."""
-    imports, caller = False, frame
-    while caller is not None and is_library(caller):
-        if _module(caller).startswith(MADE_OF_LOCKS):
+    """Whether a rank may be told to end there: not in the middle of what must be whole, whatever that calls.
+
+    Nor while a module of ours or of Python's own is imported: if a rank is left there, all others find half a module.
+    """
+    program = ours = False  # whether a frame of the program's was seen, or one of ours
+    while frame is not None and frame.f_code is not Loop.begin.__code__:
+        name = _module(frame)
+        if program or not (is_ours(frame) or is_library(frame)):
+            program = True
+        elif is_ours(frame):
+            ours = True
+            if name.startswith(WHOLE):
+                return False
+        elif name.startswith(MADE_OF_LOCKS) and ours:
+            program = True  # a thread or a pool that calls MPI
+        elif name.startswith((*MADE_OF_LOCKS, "importlib.")):
             return False
-        imports = imports or _module(caller).startswith("importlib.")
-        caller = caller.f_back
-    if caller is None or (is_ours(caller) and (imports or _module(caller).startswith(WHOLE))):
-        return False
-    while caller is not None and caller.f_code is not Loop.begin.__code__:
-        caller = caller.f_back
-    return caller is not None
+        frame = frame.f_back
+    return frame is not None
 
 
 def _module(frame: FrameType) -> str:

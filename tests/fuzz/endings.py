@@ -27,7 +27,7 @@ class Part:
     def __init__(self, comm, kind, seed):
         self.comm, self.kind, self.draw = comm, kind, random.Random(seed)
         self.swallows = self.draw.random() < 0.75
-        self.rank, self.size, self.threads = comm.Get_rank(), comm.Get_size(), []
+        self.rank, self.size, self.threads = comm.Get_rank(), comm.Get_size(), {}
         self.lock, self.rlock, self.condition = threading.Lock(), threading.RLock(), threading.Condition()
         self.event, self.inbox, self.outbox = threading.Event(), queue.Queue(2), queue.SimpleQueue()
 
@@ -70,9 +70,9 @@ class Part:
 
     def helped(self, step):
         # By a thread that goes on for as long as the rank does.
-        if not self.threads:
-            self.threads.append(threading.Thread(target=self.repeat, args=(step,)))
-            self.threads[0].start()
+        if step not in self.threads:
+            self.threads[step] = threading.Thread(target=self.repeat, args=(step,))
+            self.threads[step].start()
 
     def locks(self):
         self.helped(self.locked)
@@ -84,10 +84,13 @@ class Part:
             self.comm.sendrecv(1, self.rank, source=self.rank)
 
     def queues(self):
-        self.helped(lambda: self.outbox.put(self.inbox.get()))
+        self.helped(self.hand_on)
         self.inbox.put(1)
         self.comm.Iprobe()
         self.outbox.get()
+
+    def hand_on(self):
+        self.outbox.put(self.inbox.get())
 
     def conditions(self):
         self.helped(self.notify)
