@@ -7,8 +7,13 @@ signal itself if Python's own handler is installed: it notes why it ends, and ra
 
 from __future__ import annotations
 
-import signal
 import threading
+from _signal import (  # type: ignore[import-not-found]  # the functions of `signal` look up an enum each time
+    SIGINT,
+    default_int_handler,
+    getsignal,
+    signal,
+)
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -29,9 +34,9 @@ class Interrupts:
         universe.interrupts = self
 
     def __enter__(self) -> None:
-        if get_ident() == threading.main_thread().ident and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if get_ident() == threading.main_thread().ident and getsignal(SIGINT) is default_int_handler:
             self.catches = True
-            signal.signal(signal.SIGINT, self._interrupted)
+            signal(SIGINT, self._interrupted)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         acquire(self.lock)
@@ -40,7 +45,7 @@ class Interrupts:
         if self.watch is not None:
             self.watch.__exit__(kind, error, trace)
         if self.catches:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal(SIGINT, default_int_handler)
             if self.pressed and not isinstance(error, KeyboardInterrupt):  # it was over, or had another reason to end
                 raise KeyboardInterrupt
 

@@ -128,7 +128,7 @@ def test_a_handler_of_the_program_stays(carrier: str) -> None:
 def test_locks_of_a_rank_that_is_left_behind_are_free(carrier: str) -> None:
     """Python takes some of them when it ends."""
     mine, again = threading.Lock(), threading.RLock()
-    pools: Any = concurrent.futures.thread._global_shutdown_lock  # type: ignore[attr-defined]
+    pools: Any = concurrent.futures.thread._global_shutdown_lock
 
     def main(comm: Any) -> None:
         with mine, again, again, pools:
