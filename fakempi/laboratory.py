@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +12,6 @@ from collectives.verification.machine import Failure, Message, Outcome, Setting
 from fakempi import MPI
 from fakempi.errors import DeadlockError, LivelockError, RankError, RunError
 from fakempi.mpi.base.environment import compute
-from fakempi.watch.ending import take_back
 from fakempi.wire.models.hockney import Hockney
 from fakempi.world import run
 
@@ -24,46 +22,39 @@ ASLEEP = 6
 """How many times as long a run may take that does not compute: it sleeps, or others use the processor."""
 
 
-class TimeIsUp(KeyboardInterrupt):
-    """Thrown into a run that takes too long; both carriers know how to end on what Ctrl-C raises."""
+class TimeIsUp(BaseException):
+    """Raised by a run that takes too long."""
 
 
 class Watch(threading.Thread):
-    """Interrupts the thread that started it whenever a run there takes longer than it may.
+    """Ends a run that takes longer than it may.
 
     One for thousands of runs of a few ranks: `run(timeout=...)` starts a thread for each, which would double their time.
     """
 
     def __init__(self, patience: float) -> None:
         super().__init__(name="fakempi laboratory", daemon=True)
-        self.patience, self.whom = patience, threading.get_ident()
-        self.lock, self.over = threading.Lock(), threading.Event()
-        self.since: tuple[float, float] | None = None  # when the run began that is going on, if one is
+        self.patience, self.over = patience, threading.Event()
+        self.since = 0.0, 0.0  # when the run began that is going on
+        self.going: tuple[Any, float, float] | None = None  # what ends it, once a rank has begun, and since when it goes on
 
     def run(self) -> None:
         """The thread: look every now and then."""
         while not self.over.wait(self.patience / 10):
-            with self.lock:
-                if self.since is not None and self._too_long(*self.since):
-                    self.since = None
-                    self._throw(ctypes.py_object(TimeIsUp))
+            going = self.going
+            if going is not None and self._too_long(*going[1:]):
+                going[0].end(TimeIsUp())  # which does nothing if the run has ended meanwhile
 
     def _too_long(self, computed: float, clock: float) -> bool:
         return time.process_time() - computed > self.patience or time.monotonic() - clock > ASLEEP * self.patience
-
-    def _throw(self, error: Any) -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.whom), error)
 
     def begin(self) -> None:
         """A run begins."""
         self.since = time.process_time(), time.monotonic()
 
     def end(self) -> None:
-        """It is over; what was thrown and has not arrived is taken back."""
-        with self.lock:
-            if self.since is None:
-                take_back()
-            self.since = None
+        """It is over."""
+        self.going = None
 
 
 class Emulator:
@@ -96,6 +87,8 @@ class Emulator:
         kept: list[Any] = []  # the handles, so that what lies in their mailboxes can be looked at afterwards
 
         def main(comm: Any) -> None:
+            if self.watch is not None and self.watch.going is None:
+                self.watch.going = comm._process.universe.interrupts, *self.watch.since
             handles = (comm,) if not q else joined(comm, p)
             kept.append(handles)
             program(*handles, *([] if not q else [comm.Get_rank() < p]))

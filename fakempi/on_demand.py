@@ -63,6 +63,13 @@ def watch(universe: Universe, progress: bool | str, timeout: float | None) -> Ab
     return Watch(universe, timeout, progress)
 
 
+def interrupts(universe: Universe) -> AbstractContextManager[None]:
+    """What ends the run on Ctrl-C."""
+    from fakempi.watch.interrupts import Interrupts
+
+    return Interrupts(universe)
+
+
 def script(command: Sequence[str]) -> Callable[[Any], Any]:
     """What a rank runs that is to run a script, given as typed after `python`."""
     from fakempi.script.program import program

@@ -241,7 +241,7 @@ def run(
             measures = on_demand.metered(universe) if universe.computing else nullcontext()
             grants = nullcontext() if choices is None else chosen_grants(loop)
             watch = on_demand.watch(universe, progress, timeout) if watched else nullcontext()
-            with among_threads(loop), measures, grants, watch:
+            with on_demand.interrupts(universe), among_threads(loop), measures, grants, watch:
                 _drive(universe)
         except RunError as error:
             error.trace, error.findings = _trace(universe, recorder, error), universe.ledger.findings()
@@ -365,8 +365,10 @@ def _drive(universe: Universe) -> None:
             loop.carrier.drive(loop)
         if not universe.failures and universe.verdict is None:
             universe.verdict = conclude(universe)
-    except Ended as ended:  # while no rank had the baton
-        universe.decide(ended)
+    except BaseException as reason:
+        if universe.verdict is None and not isinstance(reason, Ended):  # which comes while no rank has the baton
+            raise
+        universe.decide(reason)  # unless it is known why the run ends: a call that was cut off may fail in any way
     finally:
         if universe.paper is not None:
             universe.paper.settle()

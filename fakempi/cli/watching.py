@@ -77,9 +77,9 @@ class Interrupts:
             self.places = whereabouts(universe, frame)
             start_new_thread(self._kill_later, (sys.stderr,))
         heard = may_end(frame)
-        universe.watch.interrupt(heard)
+        error = universe.watch.interrupt(KeyboardInterrupt(), heard)
         if heard:
-            raise KeyboardInterrupt
+            raise error or KeyboardInterrupt
 
     def _kill_later(self, stream: Any) -> None:
         if not self.over.wait(PATIENCE):

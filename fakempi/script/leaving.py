@@ -6,7 +6,6 @@ its thread if it has one.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import sys
@@ -16,8 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from fakempi.errors import Left
-from fakempi.kernel.loop import REFUSALS, Loop
-from fakempi.kernel.task import Task
+from fakempi.kernel.loop import stay_behind
 from fakempi.mpi.base.current import current_process
 from fakempi.script.patches import Patches, Who
 
@@ -46,14 +44,6 @@ def patch_exit(patches: Patches, who: Who, leave: Callable[[Any], None]) -> None
         raise AssertionError("a rank that has left goes on")
 
     patches.set(os, "_exit", exit)
-
-
-def stay_behind(loop: Loop, task: Task) -> None:
-    """See to it that a task does not go on once it has waited, nor is told to end."""
-    if not hasattr(task.handle, "ident"):  # it has no thread to itself
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to when it is collected
-    task.clock, task.refusals = loop.now, REFUSALS
-    loop.tasks.pop(task.number, None)
 
 
 def _traceback(frame: FrameType | None) -> TracebackType | None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import sys
 from _thread import RLock
+from functools import partial
 from typing import Any
 
 from fakempi.threads import raw
 from fakempi.threads.granting import ask_for, steered
 from fakempi.threads.here import task_here
-from fakempi.threads.waiting import Hold, count_on, held, hold_of, look_again, wait_for, waiting, wake_one
+from fakempi.threads.waiting import Hold, count_on, held, hold_of, look_again, wait_for, wait_outside, waiting, wake_one
 
 Lock = type(raw.allocate_lock())
 _acquire, _release = raw.acquire, raw.release
@@ -33,8 +34,11 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
     if not queued and _acquire(lock, False):
         return _taken(lock, task_here(), depth + 1)
     task = task_here()
-    if task is None or (timeout < 0 and timeout != -1) or _imports(depth + 1):
+    imports = _imports(depth + 1)
+    if task is None or (timeout < 0 and timeout != -1) or (imports and not blocking):
         return _acquire(lock, blocking, timeout)
+    if imports:
+        return wait_outside(task, partial(_acquire, lock, True), timeout)
     if not blocking:
         look_again(task)
         return _acquire(lock, blocking, timeout)
@@ -47,7 +51,7 @@ def acquire(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: int
             return _taken(lock, task, depth + 1)
         if not in_time:
             return False
-    return _acquire(lock, True, timeout)
+    return wait_outside(task, partial(_acquire, lock, True), timeout)
 
 
 def _imports(depth: int) -> bool:
@@ -58,7 +62,11 @@ def _imports(depth: int) -> bool:
 def _taken(lock: Any, task: Any, depth: int) -> bool:
     if task is not None:
         held[id(lock)] = Hold(lock, task, sys._getframe(depth))
-        count_on(task)
+        try:
+            count_on(task)
+        except BaseException:  # the run ends: the caller does not get the lock, and nobody else would release it
+            release(lock)
+            raise
     elif held:
         held.pop(id(lock), None)
     return True
@@ -88,8 +96,10 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: i
     task = task_here()
     if steered and blocking and timeout == -1:
         ask_for(lock, sys._getframe(depth), lambda: (hold := hold_of(lock)) is None or hold.task is task)
-    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1) or _imports(depth + 1):
+    if task is None or (timeout < 0 and timeout != -1) or not (blocking or timeout == -1):
         return bool(_acquire_r(lock, blocking, timeout))
+    if _imports(depth + 1):
+        return wait_outside(task, partial(_acquire_r, lock, True), timeout) if blocking else bool(_acquire_r(lock, False))
     until = None if timeout == -1 else task.agenda.now + timeout
     in_time, hold = True, hold_of(lock)
     queued = hold is None and bool(waiting) and blocking and id(lock) in waiting  # others came first
@@ -102,13 +112,17 @@ def acquire_r(lock: Any, blocking: bool = True, timeout: float = -1, *, depth: i
         rest = None if until is None else until - task.agenda.now
         in_time = wait_for(task, lock, rest, lambda: hold_of(lock) is None and len(waiting[id(lock)]) == 1)
         hold = hold_of(lock)
-    if not _acquire_r(lock, blocking, timeout):
+    if not _acquire_r(lock, False) and not (blocking and wait_outside(task, partial(_acquire_r, lock, True), timeout)):
         return False
     if hold is not None and hold.task is task:
         hold.count += 1
     else:
         held[id(lock)] = Hold(lock, task, sys._getframe(depth))
-        count_on(task)
+        try:
+            count_on(task)
+        except BaseException:  # as above
+            release_r(lock)
+            raise
     return True
 
 

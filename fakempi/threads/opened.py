@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from greenlet import getcurrent
+
 from fakempi.kernel.greenlets import Greenlets
 from fakempi.kernel.loop import Ended, Loop
 from fakempi.kernel.task import Task
@@ -65,13 +67,17 @@ class Opened(Greenlets):
             # A signal that another thread gets does not wake this one. The lock is taken also if somebody has been faster.
             while not acquire(self.driver, True, 1) or self.wanted is None:
                 pass
-        except BaseException:  # Ctrl-C: a guest has the baton
+        except BaseException as error:  # a signal handler of the program's own: a guest has the baton
             self.loop.stop()
             while self.wanted is None:
                 running = self.loop.running
                 if not acquire(self.driver, True, 0.5) and running is not None and running.number in self.loop.tasks:
                     throw(Ended, running.handle.ident)  # it has not come to its end yet
             self.wanted = None
+            mine = next((task for task in self.loop.tasks.values() if task.handle is getcurrent()), None)
+            if mine is not None:  # this is why the run ends, also if the rank catches it
+                mine.owner.universe.decide(error)
+            self.loop.running = mine
             raise
         wanted, self.wanted = self.wanted, None
         return wanted()

@@ -75,6 +75,7 @@ def set_sentinel() -> Any:
     if task is None or not isinstance(task.handle, Guest):
         return _set_sentinel()
     task.handle.sentinel = _thread.allocate_lock()
+    desk_of(task.agenda).sentinels.add(task.handle.sentinel)
     return task.handle.sentinel
 
 
@@ -110,9 +111,10 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
     """Start a guest of the same owner."""
 
     def body() -> None:
-        guest, meter = new.handle, new.owner.meter
+        guest, meter, loop = new.handle, new.owner.meter, task.agenda
         if handle is not None:
             handle.lock.acquire()
+            desk_of(loop).sentinels.add(handle.lock)
         try:
             if meter is not None:
                 meter.start()
@@ -122,11 +124,16 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
         except (Ended, SystemExit):
             pass
         except BaseException:
-            sys.stderr.write(f"{_failed(new)}\n{traceback.format_exc()}")
+            if not loop.ending:
+                sys.stderr.write(f"{_failed(new)}\n{traceback.format_exc()}")
         finally:
+            desk_of(loop).sentinels.discard(guest.sentinel)
             if guest.sentinel is not None and guest.sentinel.locked():
                 guest.sentinel.release()
 
+    if task.agenda.ending:  # nobody would ever resume it
+        threading._limbo.pop(thread, None)  # type: ignore[attr-defined]
+        task.agenda.refuse(task)
     new = start_guest(task.agenda, task.owner, body)
     if handle is not None:
         new.handle.sentinel = handle.lock
@@ -146,12 +153,17 @@ def _rest(rest: Callable[[], Any], task: Any) -> None:
 
 
 def _telling(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A thread's hook for exceptions, which is not told that the run is over, and of all else, on which rank it is."""
+    """A thread's hook for exceptions, which is not told that the run is over, and of all else, on which rank it is.
+
+    When the run ends, other errors follow from that: a condition's lock, say, is released that could not be acquired again.
+    """
 
     def invoke(thread: Any) -> Any:
         if isinstance(sys.exc_info()[1], Ended):
             return None
         task = task_here()
+        if task is not None and task.agenda.ending:
+            return None
         if threading.excepthook is threading.__excepthook__ and task is not None and sys.exc_info()[0] is not SystemExit:
             sys.stderr.write(f"{_failed(task)}\n")
         return hook(thread)

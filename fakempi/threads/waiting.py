@@ -8,6 +8,7 @@ take modelled time, and a circle of such waits is a deadlock like any other.
 from __future__ import annotations
 
 import os
+from _thread import LockType
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 from weakref import ref
 
-from fakempi.kernel.loop import Loop
+from fakempi.kernel.loop import REFUSALS, Ended, Loop
 from fakempi.kernel.task import Task
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.waiting import Awaited
@@ -30,6 +31,10 @@ PATIENCE = 5.0
 
 MANY = 100
 """Vain looks at a lock, without waiting for it, after which others may run."""
+
+
+SLICE = 0.05
+"""Seconds between looks whether the run ends, for a task that waits outside of the loop."""
 
 
 class Hold:
@@ -134,6 +139,25 @@ def wait_for(task: Task, what: Any, seconds: float | None, ready: Callable[[], b
     return wait.woken
 
 
+def wait_outside(task: Task, take: Callable[[float], bool], timeout: float) -> bool:
+    """Wait for a lock that no task of the run holds; False if the time was up before.
+
+    Nothing interrupts a task here, or it would not know whether it has the lock. So it looks itself whether the run ends.
+    """
+    loop: Loop = task.agenda  # type: ignore[assignment]
+    until = None if timeout == -1 else monotonic() + timeout
+    while True:
+        rest = SLICE if until is None else until - monotonic()
+        if take(min(SLICE, max(rest, 0))):
+            return True
+        if rest <= 0:
+            return False
+        if task.number not in loop.tasks:  # it was left behind
+            raise Ended
+        if loop.ending or "wait" in vars(loop):
+            loop.wait()
+
+
 def wake_one(what: Any, mine: Any) -> None:
     """Something is there for one of those who wait for it: the first who is not woken yet. The task `mine` says so."""
     for wait in waiting.get(id(what), ()):
@@ -153,6 +177,7 @@ class Desk:
         self.seen: Any = None  # of the others, when daemons had their last thousand turns
         self.rung: deque[Wait] = deque()
         self.away: list[Any] = []  # threads of ranks that stay outside
+        self.sentinels: set[Any] = set()  # locks that tell of the end of threads of ranks, of those that have not ended
         self.bell = allocate_lock()  # free when somebody has rung
         acquire(self.bell)
 
@@ -222,10 +247,26 @@ def count_on(task: Task) -> None:
 
 
 def forget(loop: Loop) -> None:
-    """The run is over; who was left where it stood waits for nothing any more."""
+    """The run is over; who was left where it stood waits for nothing any more, and nobody waits for it.
+
+    That is so for what it held, too. Python takes some of these locks at its end, and waits for threads there.
+    """
+    if (desk := vars(loop).get("desk")) is not None:
+        for sentinel in desk.sentinels:
+            _give_back(sentinel)
     for key, queue in list(waiting.items()):
         if all(wait.loop is loop for wait in queue):
             waiting.pop(key, None)
     for key, hold in list(held.items()):
         if hold.task.agenda is loop:
             held.pop(key, None)
+            if hold.task.refusals >= REFUSALS:
+                _give_back(hold.lock())
+
+
+def _give_back(lock: Any) -> None:
+    if type(lock) is LockType:
+        with suppress(RuntimeError):  # it is free
+            release(lock)
+    elif hasattr(lock, "_at_fork_reinit"):  # an RLock, which no other thread may release; not on Windows
+        lock._at_fork_reinit()

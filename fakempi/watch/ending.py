@@ -12,31 +12,43 @@ thread to itself is left behind then. One that shares the caller's thread cannot
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
+from itertools import starmap
+from operator import itemgetter
 from types import FrameType
 from typing import Any
 
-from fakempi.kernel.loop import Ended, Loop
-from fakempi.kernel.threads import throw
+from fakempi.kernel.loop import Ended, Loop, stay_behind
+from fakempi.kernel.threads import set_async, throw
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
-from fakempi.script.leaving import stay_behind
 
 GRACE = 1.0
-"""Seconds that a rank has to come to its end, each time that it is told to."""
+"""Seconds that a rank has to come to its end once it is told to. A rank that takes longer leaves a quarter of them to the
+next one, so that a run ends within two seconds, though all its ranks catch everything."""
+
+LEAST, MORE = 0.05, 0.1
+"""The part of these seconds that each rank has, and the part more after which a rank that gives no sign is left behind."""
 
 KNOCKS = 3
-"""How often it is told before it is left where it stands."""
+"""How often a rank is told, the second time after those seconds, before it is left where it stands."""
 
 _SCRIPT = (f"script.{name}" for name in ("stage", "place", "patches", "leaving", "imports", "reach"))
-_THREADS = ("threads.guests", "threads.opened")
-WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", *_THREADS, *_SCRIPT))
-"""Where nobody is told to end: where the baton changes hands, the interpreter is changed for a script, or files are read."""
+WHOLE = tuple(f"fakempi.{name}" for name in ("kernel", "watch", "world", "threads", *_SCRIPT))
+"""Where nobody is told to end: where the baton or a lock changes hands, the interpreter is changed for a script, or files
+are read. Whoever waits there looks itself whether the run ends."""
+
+MADE_OF_LOCKS = ("threading", "queue", "concurrent.futures", "_weakrefset")
+"""Modules of Python where nobody is told to end either: a lock would stay locked, among them those that Python takes at its
+own end, or be released by whoever does not have it. The last is called by the interpreter, which would print the exception
+and go on."""
 
 SIGNAL = getattr(signal, "SIGURG", None) if hasattr(signal, "pthread_kill") else None
 
@@ -114,7 +126,9 @@ class Knocks:
     def __init__(self, over: threading.Event) -> None:
         self.over = over  # set when the run is
         self.task: Any = None  # which runs
+        self.told = self.told_before = False  # whether it was told to end, and whether before the last knock
         self.grace = 0.0  # none for whoever computes when the time is up: it is in no `finally`
+        self.share = 1.0  # the part of GRACE that a rank has
         self.knocked = self.alive = 0.0  # when it was told last, and when it last gave a sign of having heard
         self.heard = self.heard_before = 0  # how often it has, and had when it was first seen
         self.left = False  # whether it is left behind
@@ -125,33 +139,41 @@ class Knocks:
 
     def give_grace(self) -> None:
         """Whoever runs has been told to end already, and has time for that."""
-        self.grace = GRACE
+        self.told, self.grace = True, GRACE * self.share
 
     def look(self, universe: Universe, now: float) -> bool:
         """Whoever runs and has had its time is told to end; False if it does not hear and shares the caller's thread."""
-        task: Any = universe.loop.running
+        task: Any = vars(universe.loop)["running"]  # also of a loop that looks who asks
         handle: Any = getattr(task, "handle", None)
         has_thread = hasattr(handle, "ident")
         if handle is None or (has_thread and handle.ident is None):
             return True  # nobody, or who has not begun
         if task is not self.task:
             if self.task is not None:
-                self.grace = GRACE
+                self.give_grace()
             self.task, self.knocked, self.alive, self.left = task, now, now, False
             self.heard = self.heard_before = task.refusals
         if task.refusals != self.heard:
             self.heard, self.alive = task.refusals, now
         if self.missed:
-            self.missed, self.grace = False, 0.0
-        out_of_reach = now - self.alive > (KNOCKS + 1) * GRACE
-        if has_thread and (out_of_reach or not handle.is_alive()):  # it may be gone without having handed the baton on
+            self.missed, self.told, self.grace = False, self.told_before, 0.0
+        silent = now - self.alive
+        if has_thread and (silent > GRACE * (self.share + MORE) or not handle.is_alive()):  # or gone without handing it on
             if not self.left:
                 self._leave(universe, task)
+                self._take_share()
         elif now - self.knocked >= self.grace:
             order = Told if self.heard - self.heard_before < KNOCKS else Left
             if self._knock(handle.ident if has_thread else universe.driver, order):
-                self.knocked, self.grace = now, GRACE
-        return has_thread or not out_of_reach
+                self.knocked, self.told_before = now, self.told
+                if self.told and self.grace:
+                    self._take_share()
+                self.told, self.grace = True, 0.0 if self.told else GRACE * self.share
+        return has_thread or silent <= (KNOCKS + 1) * GRACE
+
+    def _take_share(self) -> None:
+        """It has used up its time: the next has less."""
+        self.share = max(self.share / 4, LEAST)
 
     def _leave(self, universe: Universe, task: Any) -> None:
         """A thread that is gone, or out of reach: go on without it. If its call ever returns, it ends, after the run.
@@ -176,15 +198,15 @@ class Knocks:
 
     def _knock(self, thread: int, order: type[Ended]) -> bool:
         """Raise it in a thread, unless that is in the middle of something that must be whole."""
-        if not may_end(current_frames().get(thread)):
+        frame = current_frames().get(thread)
+        if frame is None or not may_end(frame):
             return False
         if self.catches and thread == threading.main_thread().ident:
             self.order = order
             assert SIGNAL is not None
             signal.pthread_kill(thread, SIGNAL)
-        else:
-            throw(order, thread)
-        return True
+            return True
+        return throw_into(frame, thread, order)
 
     def open(self) -> None:
         """In the thread that carries out the run: if it is the one that gets signals, take ours."""
@@ -213,19 +235,45 @@ class Knocks:
             self.missed = True
 
 
-def may_end(frame: FrameType | None) -> bool:
-    """Whether a rank may be told to end there: not in the middle of what must be whole, nor while we import something."""
-    imports, caller = False, frame
-    while caller is not None and is_library(caller):
-        if _module(caller) == "_weakrefset":  # it is called by the interpreter, which would print the exception and go on
-            return False
-        imports = imports or _module(caller).startswith("importlib.")
-        caller = caller.f_back
-    if caller is None or (is_ours(caller) and (imports or _module(caller).startswith(WHOLE))):
+def throw_into(frame: FrameType, thread: int, kind: type[BaseException]) -> bool:
+    """Raise an exception in a thread if that is in this frame; False if it has gone on.
+
+    Threads take turns between any two steps of Python. So where the thread is, and the throw, are one step: iterators of C
+    that are drawn from one another.
+    """
+    where = map(itemgetter(thread), starmap(sys._current_frames, [()]))
+    throws = map(partial(set_async, thread), map({frame: kind}.__getitem__, where))
+    collects = gc.isenabled()
+    gc.disable()  # as in `current_frames`
+    try:
+        return list(throws) == [1]
+    except KeyError:
         return False
-    while caller is not None and caller.f_code is not Loop.begin.__code__:
-        caller = caller.f_back
-    return caller is not None
+    finally:
+        if collects:
+            gc.enable()
+
+
+def may_end(frame: FrameType | None) -> bool:
+    """Whether a rank may be told to end there: not in the middle of what must be whole, whatever that calls.
+
+    Nor while a module of ours or of Python's own is imported: if a rank is left there, all others find half a module.
+    """
+    program = ours = False  # whether a frame of the program's was seen, or one of ours
+    while frame is not None and frame.f_code is not Loop.begin.__code__:
+        name = _module(frame)
+        if program or not (is_ours(frame) or is_library(frame)):
+            program = True
+        elif is_ours(frame):
+            ours = True
+            if name.startswith(WHOLE):
+                return False
+        elif name.startswith(MADE_OF_LOCKS) and ours:
+            program = True  # a thread or a pool that calls MPI
+        elif name.startswith((*MADE_OF_LOCKS, "importlib.")):
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 def _module(frame: FrameType) -> str:

@@ -8,7 +8,6 @@ import threading
 from typing import Any
 
 from fakempi.errors import printable
-from fakempi.script.output import Input
 
 ALWAYS = "always"
 
@@ -30,6 +29,8 @@ class LiveLine:
 
     def open(self) -> None:
         """Be below what the program writes, and leave its questions alone."""
+        from fakempi.script.output import Input  # if needed: every run imports this module, and that one takes long
+
         names = [name for name in ("stdout", "stderr") if _on_terminal(getattr(sys, name))]
         above = {name: Above(getattr(sys, name), self, name) for name in names}
         asking = {"stdin": Input(sys.stdin, self.ask)} if _on_terminal(sys.stdin) else {}

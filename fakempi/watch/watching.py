@@ -7,7 +7,6 @@ import threading
 from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 
-from fakempi.errors import RunTimeout
 from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.current import here
 from fakempi.mpi.base.frames import current_frames
@@ -45,7 +44,7 @@ class Watch:
         self.over, self.looks, self.lock = threading.Event(), threading.Lock(), threading.Lock()
         self.stir = threading.Event()  # set when there is something to do at once
         self.knocks, self.baton = Knocks(self.over), Baton()
-        self.error: RunTimeout | KeyboardInterrupt | None = None  # why it has to end
+        self.error: BaseException | None = None  # why it has to end
         self.leaving = False
         universe.watch = self
 
@@ -57,10 +56,15 @@ class Watch:
             if self.line is not None:
                 self.line.open()
             undo.callback(self.knocks.close)
-            self.knocks.open()
-            acquire(self.looks)
-            start_new_thread(self._look, ())
+            self.begin(True)
             undo.pop_all()
+
+    def begin(self, here: bool) -> None:
+        """Start the thread; `here`: this is the thread that carries out the run."""
+        if here:
+            self.knocks.open()
+        acquire(self.looks)
+        start_new_thread(self._look, ())
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
@@ -74,20 +78,26 @@ class Watch:
             if isinstance(self.line, LiveLine):
                 _one_line.release()
 
-    def interrupt(self, heard: bool) -> None:
-        """In the thread that carries out the run, by a signal at any moment: somebody wants it to end now.
+    def interrupt(self, error: BaseException, heard: bool) -> BaseException | None:
+        """In the thread that carries out the run, by a signal at any moment, or in another: the run is to end now.
 
-        Whatever its ranks make of that, this is why it has ended. `heard`: the one that runs is told so where it is.
+        Whatever its ranks make of that, this is why it has ended. `heard`: the one that runs is told so where it is. Returns
+        what the run raises; None if it has ended, and may be in the midst of saying so to the other thread.
         """
-        if self.leaving:  # it has ended, and may be in the midst of saying so to the other thread
-            return
+        if self.leaving:
+            return None
         if self.error is None:
-            self.error = KeyboardInterrupt()
-            self.universe.decide(self.error)
+            self.error = error
+            self.universe.decide(error)
             if heard:
                 self.knocks.give_grace()
-            halt(self.universe, lambda: KeyboardInterrupt())
-            self.stir.set()
+            halt(self.universe, lambda: error)
+            before, here.loop = here.loop, None  # a rank that is interrupted is not the one that takes this lock
+            try:
+                self.stir.set()
+            finally:
+                here.loop = before
+        return error
 
     def _join(self) -> None:
         self.leaving = True
@@ -146,7 +156,7 @@ class Watch:
                 with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it
                     self.stream.write(f"fakempi: {str(self.error) or 'interrupted'}\n  {OUT_OF_REACH}\n")
 
-    def _report(self, frame: FrameType | None) -> RunTimeout | KeyboardInterrupt:
+    def _report(self, frame: FrameType | None) -> BaseException:
         """Where ranks are: seen once, by whoever comes first, the one who ends the run or this thread."""
         with self.lock:
             if self.error is None:

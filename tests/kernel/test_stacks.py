@@ -33,7 +33,7 @@ def test_ctrl_c_before_the_first_task_has_begun_ends_the_run() -> None:
     program = """
 import signal, sys, fakempi
 from fakempi.kernel import threads
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
+signal.signal(signal.SIGINT, lambda *args: signal.default_int_handler(*args))  # the program's own, so it raises anywhere
 start, when = threads._start_thread, sys.argv[1]
 def interrupted(thread):
     if when == "after":

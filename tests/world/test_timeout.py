@@ -19,6 +19,7 @@ import pytest
 import fakempi
 from fakempi import RunTimeout
 from fakempi.kernel.threads import throw
+from fakempi.threads.raw import acquire
 from fakempi.watch import ending, watching
 from fakempi.watch.ending import Knocks
 
@@ -121,7 +122,7 @@ def forever() -> None:
 def wait_for(lock: Any) -> None:
     """Wait outside of Python, while the time runs."""
     CLOCK.begin(monotonic)
-    lock.acquire()
+    acquire(lock)
 
 
 @anywhere
@@ -291,6 +292,33 @@ def test_a_rank_on_a_thread_in_a_call_that_waits_for_ever_is_left_behind(where: 
     assert [thread.is_alive() for thread in threads] == [False, True]
     lock.release()
     threads[1].join()
+
+
+@anywhere
+@pytest.mark.parametrize("kind", [threading.Lock, threading.RLock])
+def test_a_rank_that_waits_for_a_lock_of_another_thread_is_ended(carrier: str, where: Any, kind: Any) -> None:
+    """Though the run does not know who might release it."""
+    lock, holds, over = kind(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            holds.set()
+            over.wait()
+
+    def main(comm: Any) -> None:
+        CLOCK.begin(monotonic)
+        with lock:
+            pass
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    holds.wait()
+    try:
+        timed_out(main, 2, carrier, where)
+    finally:
+        over.set()
+        holder.join()
+    assert lock.acquire(timeout=60)
 
 
 def test_who_cannot_be_ended_is_told_of() -> None:

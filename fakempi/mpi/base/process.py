@@ -52,6 +52,7 @@ class Universe:
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why it ends before its time, if no process has failed
         self.watch: Any = None  # what looks after the run, if anything does
+        self.interrupts: Any = None  # what ends it on request
         self.inner: Universe | None = None  # another run, which one of these processes is carrying out
         self.driver = get_ident()  # the OS thread that carries out this one
         self.parked: list[Any] = []  # threads that have outlived their rank, and how to resume them

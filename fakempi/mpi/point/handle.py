@@ -9,10 +9,11 @@ from typing import Any
 
 from fakempi.error_classes import ERR_COMM, ERR_OTHER, ERR_RANK, ERR_TAG
 from fakempi.errors import MPIError
+from fakempi.kernel.loop import Ended
 from fakempi.mpi.base.complain import complaint
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context, Side
-from fakempi.mpi.base.current import FOREIGN
+from fakempi.mpi.base.current import FOREIGN, here
 from fakempi.mpi.base.duties import tell_late
 from fakempi.mpi.base.handling import HandlesErrors
 from fakempi.mpi.base.origin import Notes
@@ -226,6 +227,8 @@ class CommState(HandlesErrors):
         if running is not None and running.owner is self._process:
             return tell_late(self._process)
         if running is None:
+            if self._loop.ending and here.loop is self._loop:  # a thread of the run that was left behind, and goes on
+                raise Ended
             over = "the communicator belongs to a run that is over."
             raise complaint(ERR_COMM, over if self._loop.ending else FOREIGN)
         words = "was it kept in a global, which all ranks share?"
