@@ -184,15 +184,12 @@ class Loop(Agenda):
     def unwind(self) -> None:
         """End every task that is left, in order: each raises `Ended` where it waits and runs its `finally` blocks."""
         self.stop()
-        seen: set[int] = set()
-        while left := [task for task in self.tasks.values() if task.number not in seen]:  # they may start others meanwhile
-            for task in left:
-                seen.add(task.number)
-                if task.handle is None:
-                    del self.tasks[task.number]
-                else:
-                    self.running = task
-                    self.carrier.wind_up(task)
+        for task in list(self.tasks.values()):
+            if task.handle is None:
+                del self.tasks[task.number]
+            else:
+                self.running = task
+                self.carrier.wind_up(task)
 
     def refuse(self, me: Task) -> None:
         """The run is over: say so to whoever wants to wait, and park for good those that will not listen."""
@@ -208,7 +205,6 @@ class Loop(Agenda):
 
 def stay_behind(loop: Loop, task: Task) -> None:
     """See to it that a task does not go on once it has waited, nor is told to end."""
-    if not hasattr(task.handle, "ident"):  # it has no thread to itself
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # or it would be told to when it is collected
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.handle))  # a greenlet is told to when it is collected
     task.clock, task.refusals = loop.now, REFUSALS
     loop.tasks.pop(task.number, None)

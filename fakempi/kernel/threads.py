@@ -116,14 +116,9 @@ class Threads:
         (self.hub.set if to is None else to.resume)()
 
 
-set_async: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.py_object)(
-    ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
-)
-
-
 def throw(kind: type[BaseException], thread: int) -> None:
     """Raise an exception in a thread, at its next step in Python."""
-    set_async(thread, kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
 def _start_thread(thread: threading.Thread) -> None:

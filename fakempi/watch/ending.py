@@ -12,22 +12,18 @@ thread to itself is left behind then. One that shares the caller's thread cannot
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
-from itertools import starmap
-from operator import itemgetter
 from types import FrameType
 from typing import Any
 
 from fakempi.kernel.loop import Ended, Loop, stay_behind
-from fakempi.kernel.threads import set_async, throw
+from fakempi.kernel.threads import throw
 from fakempi.mpi.base.complain import is_library, is_ours
 from fakempi.mpi.base.current import here
-from fakempi.mpi.base.frames import current_frames
+from fakempi.mpi.base.frames import current_frames, throw_into
 from fakempi.mpi.base.process import Universe
 
 GRACE = 1.0
@@ -233,25 +229,6 @@ class Knocks:
             raise order
         else:
             self.missed = True
-
-
-def throw_into(frame: FrameType, thread: int, kind: type[BaseException]) -> bool:
-    """Raise an exception in a thread if that is in this frame; False if it has gone on.
-
-    Threads take turns between any two steps of Python. So where the thread is, and the throw, are one step: iterators of C
-    that are drawn from one another.
-    """
-    where = map(itemgetter(thread), starmap(sys._current_frames, [()]))
-    throws = map(partial(set_async, thread), map({frame: kind}.__getitem__, where))
-    collects = gc.isenabled()
-    gc.disable()  # as in `current_frames`
-    try:
-        return list(throws) == [1]
-    except KeyError:
-        return False
-    finally:
-        if collects:
-            gc.enable()
 
 
 def may_end(frame: FrameType | None) -> bool:

@@ -68,10 +68,11 @@ def test_importing_fakempi_imports_nothing_heavy() -> None:
 
 
 def test_a_run_imports_only_what_it_needs() -> None:
-    """Schedules, measuring, watching and looking after memory are imported by runs that ask for them."""
+    """Schedules, measuring and looking after memory are imported by runs that ask for them; watching by all, for Ctrl-C."""
     come = imported_by("import fakempi; fakempi.run(lambda comm: comm.barrier(), 2)")
-    rooms = {"choices", "computing", "exploring", "script", "view", "watch"}
-    assert {name for name in come if name.startswith("fakempi.") and name.split(".")[1] in rooms} == set()
+    rooms = {"choices", "computing", "exploring", "script", "view"}
+    found = {name for name in come if name.startswith("fakempi.") and name.split(".")[1] in rooms}
+    assert found == {"fakempi.view", "fakempi.view.numbers"}  # how `watch` writes seconds
     assert come.isdisjoint({"fakempi.mpi.buffers.pins", "importlib.metadata", "rich"})
 
 
