@@ -5,6 +5,7 @@ The file is $CI_RECORD; without it, the plugin does nothing. In a run of pytest-
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 from pathlib import Path
@@ -12,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
+import pytest_timeout
 
 LONGEST = 150
 """Characters of a reason."""
@@ -69,10 +71,18 @@ class Recorder:
             self.write(report.nodeid, "failed", first_line(report))
 
 
+def dump_stacks(terminal: object) -> None:
+    """Print the stacks of all threads to the log: pytest-timeout prints them to a terminal, which a worker does not have."""
+    faulthandler.dump_traceback(2)  # the capture of the test's output is suspended by now
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Record, and hide the variables from what the tests start: the tests of a pytest that they start are not counted."""
-    if hasattr(config, "workerinput") or "CI_RECORD" not in os.environ:
-        return
-    config.pluginmanager.register(Recorder(os.environ.pop("CI_RECORD")))
-    for name in ("PYTEST_ADDOPTS", "PYTHONPATH"):
-        os.environ.pop(name, None)
+    worker = hasattr(config, "workerinput")
+    if worker:
+        pytest_timeout.dump_stacks = dump_stacks
+    elif "CI_RECORD" in os.environ:
+        config.pluginmanager.register(Recorder(os.environ["CI_RECORD"]))
+    if worker or not config.getoption("numprocesses", None):  # workers get them from the controller
+        for name in ("CI_RECORD", "PYTEST_ADDOPTS", "PYTHONPATH"):
+            os.environ.pop(name, None)
