@@ -154,7 +154,7 @@ def wait_outside(task: Task, take: Callable[[float], bool], timeout: float) -> b
             return False
         if task.number not in loop.tasks:  # it was left behind
             raise Ended
-        if loop.ending or "wait" in vars(loop):
+        if loop.ending or "next" in vars(loop):  # which only `watch.ending.halt` replaces
             loop.wait()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from multiprocessing.pool import ThreadPool
 from typing import Any
@@ -68,6 +69,28 @@ def test_looking_at_futures_again_and_again_lets_time_move(carrier: str) -> None
             return second.result(), MPI.Wtime()
 
     assert fakempi.run(main, 2, carrier=carrier).returns == [("done", 1)] * 2
+
+
+@pytest.mark.parametrize("computing", [0.0, 1.0])  # measuring takes a step around waiting
+def test_a_lock_that_a_thread_outside_holds_for_a_while(carrier: str, computing: float) -> None:
+    """A rank that waits for it waits outside of the loop, longer than between two looks whether the run ends."""
+    lock, begun = threading.Lock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            begun.set()
+            time.sleep(0.3)
+
+    def main(comm: Any) -> int:
+        comm.Barrier()
+        with lock:
+            return int(comm.rank)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert begun.wait(60)
+    assert fakempi.run(main, 2, carrier=carrier, computing=computing).returns == [0, 1]
+    thread.join(60)
 
 
 def test_the_timer_of_pytest_timeout_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
