@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from multiprocessing.pool import ThreadPool
 from typing import Any
@@ -68,6 +69,28 @@ def test_polling_futures_lets_time_advance(backend: Any) -> None:
             return second.result(), MPI.Wtime()
 
     assert fakempi.run(main, 2, backend=backend).returns == [("done", 1)] * 2
+
+
+@pytest.mark.parametrize("cpu_scale", [0.0, 1.0])  # a subscriber of `wait`
+def test_a_rank_waits_for_a_lock_of_a_thread_outside_the_run(backend: Any, cpu_scale: float) -> None:
+    """The lock is held for longer than the interval at which the rank checks whether the run is ending."""
+    lock, begun = threading.Lock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            begun.set()
+            time.sleep(0.3)
+
+    def main(comm: Any) -> int:
+        comm.Barrier()
+        with lock:
+            return int(comm.rank)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert begun.wait(60)
+    assert fakempi.run(main, 2, backend=backend, cpu_scale=cpu_scale).returns == [0, 1]
+    thread.join(60)
 
 
 def test_the_timer_of_pytest_timeout_belongs_to_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
