@@ -161,3 +161,8 @@ def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
     assert len(lines) <= 40
     assert lines[-1] == "0 passed, 51 failed"
     assert "more, in the log above" in lines[-2]
+
+
+def test_limits_stay_on_after_a_test_that_runs_pdb(pytestconfig: pytest.Config) -> None:
+    """pytest-timeout switches them off for all later tests of the process, and takes this option from the command line only."""
+    assert pytestconfig.getoption("timeout_disable_debugger_detection")
