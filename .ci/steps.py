@@ -162,7 +162,7 @@ class Script:
         print(f"\n=== {title}  (after {began:.0f} s, load {load()})", flush=True)
         record = self.scratch / "record.jsonl"
         record.unlink(missing_ok=True)
-        failed = ""
+        failed, ended = "", False
         if name in self.broken:
             failed = "not run: its virtual environment could not be made"
         for line, limit in commands.items():
@@ -174,15 +174,15 @@ class Script:
             print(f"$ {line}", flush=True)
             done = self.call(name, ["bash", "-euo", "pipefail", "-c", line], limit)
             if done.status != 0:
-                failed = done.reason()
+                failed, ended = done.reason(), done.status != 1  # by a limit or a signal, and not because of its tests
         tests = read_record(record)
         wrong = {test: reason for test, (outcome, reason) in tests.items() if outcome == "failed"}
         count = sum(outcome == "passed" for outcome, _ in tests.values())
-        if failed and (not wrong or "no end after" in failed):
+        if failed and (ended or not wrong):
             if running := [test for test, (outcome, _) in tests.items() if outcome == "started"]:
                 failed += f" (running: {', '.join(running[:4])})"
             self.report.failed.append(f"STEP FAILED {title} - {failed}")
-            if makes and not tests:
+            if makes and not tests and clock() < self.end:
                 self.broken.add(name)
         elif any("its process ended" in reason for reason in wrong.values()):
             # The worker that takes its place may collect other tests, and then xdist 3.8 runs some twice and others never.

@@ -142,15 +142,21 @@ def test_a_signal_ends_the_steps_and_the_report_is_still_printed(steps: Any) -> 
     script.step("broken", "here", {"exit 3": 60})
     old = signal.signal(signal.SIGUSR1, script.stop)
     try:
-        script.step("endless", "here", {f"kill -USR1 {os.getpid()}; sleep 999": 200})
+        record = [
+            {"test": "test_that_failed", "outcome": "failed", "reason": ""},
+            {"test": "test_that_hangs", "outcome": "started", "reason": ""},
+        ]
+        Path("record").write_text("\n".join(map(json.dumps, record)))
+        script.step("endless", "here", {f"cp record $CI_RECORD; kill -USR1 {os.getpid()}; sleep 999": 200})
     finally:
         signal.signal(signal.SIGUSR1, old)
     script.step("later", "here", {"true": 60})
-    *_, first, second, third, last = script.report.text("").splitlines()
+    *_, first, second, failed, third, last = script.report.text("").splitlines()
+    assert failed == "FAILED test_that_failed -  (not run again)"
     assert first == "STEP FAILED broken - exit status 3: no output"
-    assert second == "STEP FAILED endless - exit status -9: no output"
+    assert second == "STEP FAILED endless - exit status -9: no output (running: test_that_hangs)"
     assert third == "STEP FAILED later - not run: ended by SIGUSR1"
-    assert last == "0 passed, 3 failed"
+    assert last == "0 passed, 4 failed"
 
 
 def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
@@ -164,5 +170,5 @@ def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
 
 
 def test_limits_stay_on_after_a_test_that_runs_pdb(pytestconfig: pytest.Config) -> None:
-    """pytest-timeout switches them off for all later tests of the process, and takes this option from the command line only."""
+    """pytest-timeout switches them off for all later tests of the process. Its setting of that name is ignored (2.4.0)."""
     assert pytestconfig.getoption("timeout_disable_debugger_detection")
