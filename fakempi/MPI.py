@@ -6,7 +6,7 @@ COMM_WORLD and COMM_SELF are those of the running rank, even if a program binds 
 # mypy: implicit-reexport
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakempi.errors.classes import (  # isort: skip
     ERR_ABI, ERR_ACCESS, ERR_AMODE, ERR_ARG, ERR_ASSERT, ERR_BAD_FILE, ERR_BASE, ERR_BUFFER, ERR_COMM, ERR_CONVERSION,
@@ -366,9 +366,11 @@ COMM_WORLD: Intracomm  # of the running rank: found by `__getattr__`
 COMM_SELF: Intracomm
 
 
-def __getattr__(name: str) -> Any:
-    if name == "COMM_WORLD":
-        return resolve(name, _COMM_WORLD, comm_world)
-    if name == "COMM_SELF":
-        return resolve(name, _COMM_SELF, comm_self)
-    raise AttributeError(f"fakempi's MPI has no {name!r}")
+if not TYPE_CHECKING:  # so that type checkers report names that do not exist
+
+    def __getattr__(name: str) -> Any:
+        if name == "COMM_WORLD":
+            return resolve(name, _COMM_WORLD, comm_world)
+        if name == "COMM_SELF":
+            return resolve(name, _COMM_SELF, comm_self)
+        raise AttributeError(f"fakempi's MPI has no {name!r}")

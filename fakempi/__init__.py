@@ -111,16 +111,18 @@ if TYPE_CHECKING:
     from fakempi.view.loading import load as load
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # so that type checkers report names that do not exist
 
-    if name not in _MODULES:
-        raise AttributeError(f"module 'fakempi' has no attribute {name!r}")
-    import_module("fakempi.core.collectives_package").load_despite_shadowing()
-    module = import_module(_MODULES[name])
-    value = module if module.__name__.endswith(f".{name}") and not hasattr(module, name) else getattr(module, name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name not in _MODULES:
+            raise AttributeError(f"module 'fakempi' has no attribute {name!r}")
+        import_module("fakempi.core.collectives_package").load_despite_shadowing()
+        module = import_module(_MODULES[name])
+        value = module if module.__name__.endswith(f".{name}") and not hasattr(module, name) else getattr(module, name)
+        globals()[name] = value
+        return value
 
 
 def load_ipython_extension(shell: Any) -> None:

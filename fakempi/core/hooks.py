@@ -14,7 +14,7 @@ the point:
 
     network.subscribe(Count())
 
-There is a Protocol for each point (`OnSend`, `OnWait` ...). A subscriber inherits from those of its points, so that the type
+There is a Protocol for each point (`OnSend`, `OnWait` ...). If a subscriber inherits from those of its points, the type
 checker compares the signatures. Points are called with positional arguments only.
 
 Order: the subscribers of a point are called by `Layer`, the outermost first; within a layer, the latest first. Each one

@@ -26,7 +26,8 @@ from tests.architecture.source import FILES, ROOT, nodes, tree
 ISOLATION = ("fakempi/isolation/", "fakempi/processes/child/", "fakempi/extensions/threads/types.py")
 """Process isolation changes what a script takes for its process: `sys`, modules, functions of the standard library.
 
-The last one is `Patch`: once a rank has started a thread, it gives the locks and threads of the standard library to ranks.
+The last one is `Patch`, which changes three functions in every run and, in runs that may use threads, gives the locks and
+threads of the standard library to ranks.
 """
 
 CHANGING = {"update", "setdefault", "pop", "clear"}

@@ -392,3 +392,19 @@ def test_no_frame_of_fakempi_is_shown_between_imports(tmp_path: Path, capsys: Ca
     assert main(["run", "-n", "2", str(tmp_path / "work.py")]) == 1
     shown = [line.strip() for line in capsys.readouterr().err.splitlines() if "File" in line]
     assert shown == [f'File "{tmp_path / name}.py", line 1, in <module>' for name in ("work", "one", "two")]
+
+
+def test_output_that_the_encoding_lacks_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONIOENCODING", "ascii")
+    script, trace = tmp_path / "hello.py", tmp_path / "hello.json"
+    script.write_text("from mpi4py import MPI\nMPI.COMM_WORLD.barrier()\n", encoding="utf-8")
+    commands = [
+        ["run", "-n", "2", "--trace", str(trace), str(script)],
+        ["view", str(trace)],
+        ["check", "-n", "2", str(script)],
+        ["compare", "barrier", "-n", "4"],
+        ["list", "bcast"],
+    ]
+    for arguments in commands:
+        done = command(*arguments)
+        assert (done.returncode, "Error" in done.stderr) == (0, False), (arguments, done.stderr)

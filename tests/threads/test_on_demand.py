@@ -1,4 +1,4 @@
-"""The standard library is changed only in runs that need it, never because of other OS threads."""
+"""Locks and most of the standard library are changed only in runs that need it, never because of other OS threads."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from io import StringIO
+from io import StringIO, TextIOWrapper
 
 from fakempi.apps.cli.mpirun import permanent_directory, translated
 from fakempi.apps.cli.parser import make_parser
@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         sys.stderr.write("fakempi: standard output is closed.\n")
         return WRONG_USE
+    if list(arguments[:1]) != ["run"]:  # what a program prints is encoded, or is an error, as with python
+        _replace_unknown_characters()
     try:
         if arguments[:1] in (["mpirun"], ("mpirun",)):
             if list(arguments[1:]) == ["--path"]:
@@ -59,6 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _replace_unknown_characters() -> None:
+    """Print a question mark for each character that the encoding of standard output lacks: arrows in a pipe on Windows."""
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _quiet() -> int:

@@ -129,8 +129,9 @@ def start(require: Callable[[], None], thread: threading.Thread) -> None:
     if not thread._started.is_set():  # type: ignore[attr-defined]  # private in threading, absent from typeshed
         pools.patch()
         managed.add(thread)
-        if hasattr(thread, "_handle"):
-            thread._handle = Handle()
+        for name in ("_handle", "_os_thread_handle"):  # in Python 3.13, and from 3.14 on
+            if hasattr(thread, name):
+                setattr(thread, name, Handle())
     Originals.start(thread)
 
 
