@@ -24,7 +24,7 @@ def test_a_classic_file_and_the_expected_gains(tmp_path: Path, capsys: Capture, 
     assert (
         "The model is unsure where the best algorithm saves less than 5 % of that time; there Open MPI decides." in lines[2]
     )
-    assert lines[3].startswith("Use: mpiexec --mca coll_tuned_use_dynamic_rules 1 ")
+    assert lines[3].startswith("Use: mpiexec --mca coll_han_priority 0 --mca coll_tuned_use_dynamic_rules 1 ")
     text = path.read_text()
     assert "for the cost model hockney:eager_limit=0\n# and 4,8 ranks." in text
     assert "commutative" not in text

@@ -19,6 +19,7 @@ from collectives import find
 from fakempi import MPI
 from fakempi.modelcheck.search import jobs
 from fakempi.modelcheck.search.jobs import Chunk, run_chunk
+from fakempi.modelcheck.steering.token import LibraryMode
 from tests.modelcheck.programs import ANY, Script
 from tests.modelcheck.test_reduction import programs
 
@@ -203,7 +204,7 @@ def test_threads_run_the_search_in_this_process() -> None:
     """Runs in several threads would share objects and output."""
     with ThreadPoolExecutor(2) as threads:
         assert everything(fakempi.explore(order, 3, 2, executor=threads)) == everything(fakempi.explore(order, 3, 2))
-    sent = Chunk(jobs.this_process(), "search", b"", b"", [jobs.SearchJob(fakempi.modelcheck.steering.token.LibraryMode(0))])
+    sent = Chunk(jobs.this_process(), "search", b"", b"", [jobs.SearchJob(LibraryMode(0))])
     assert run_chunk(sent) == [None]
 
 

@@ -34,6 +34,8 @@ fakempi.run(main, 2, 3, backend="fibers")  # error
 fakempi.run(main, 2, 3, fused="maybe")  # error
 fakempi.run(main, 2, 3).returns[0].upper()  # error
 fakempi.explore(main, 2, 3, buffering="much")  # error
+fakempi.rnu(main, 2, 3)  # error
+MPI.COMM_WORD.Get_rank()  # error
 """
 EXPECTED = [number for number, line in enumerate(WRONG.splitlines(), 1) if line.endswith("# error")]
 

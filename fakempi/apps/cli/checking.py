@@ -1,4 +1,4 @@
-"""`fakempi check`: run a script in all schedules that MPI allows, and print one verdict."""
+"""`fakempi check`: run a script in the schedules that MPI allows, and print one verdict."""
 
 from __future__ import annotations
 

@@ -271,17 +271,19 @@ Every program is shown and then run; the output is not prerecorded.
 
 TUNE = """\
 examples:
-  fakempi tune --cost two_level:ranks_per_node=64 -n 2..256 --for openmpi -o rules.txt
-  fakempi tune --cost cori -n 2..256 --ranks-per-node 32 --for mpich -o tuning.json
+  fakempi tune --cost two_level:ranks_per_node=64 -n 2..256 \\
+               --for openmpi -o rules.txt
+  fakempi tune --cost cori -n 2..256 --ranks-per-node 32 \\
+               --for mpich -o tuning.json
   fakempi tune --cost hockney -n 24,48,96 --operations bcast,reduce \\
                --for openmpi-json -o rules.json
 
 For each operation, number of ranks and size, the modeled times of the library's
 algorithms are compared. A rule applies up to the next number of ranks and size.
-The model is unsure where the best algorithm is less than --margin percent faster
-than the library's default; there, and below the smallest and above the largest
-number of ranks, the library decides. Times are estimated from schedules, not
-emulated.
+The model is unsure where the best algorithm is less than --margin percent
+faster than the library's default; there, and below the smallest and above the
+largest number of ranks, the library decides. Times are estimated from
+schedules, not emulated.
 openmpi is Open MPI's classic rule file (to release 5), openmpi-json that of
 release 6, mpich the selection file of MPICH 5.
 

@@ -13,7 +13,8 @@ examples:
   fakempi learn --check 3        check once; --check all for all exercises
   fakempi learn --hint 3         print a hint; repeat it for the next hint
   fakempi learn --reset 3        restore the file; yours is kept as .py.old
-  fakempi learn --from more      add exercises: directories with the same structure
+  fakempi learn --from more      add exercises: directories with the same
+                                 structure
   fakempi learn --grade students/* > table.csv
 
 The default directory is the current one if it contains exercises, otherwise

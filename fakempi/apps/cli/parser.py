@@ -79,7 +79,7 @@ def make_parser() -> ArgumentParser:
     costs = texts.cost_models()
     _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", texts.RUN + costs, _run))
     _command(commands, "mpirun", "run a script with the options of mpirun or mpiexec", MPIRUN, _run)
-    _add_check(_command(commands, "check", "run a script in all schedules that MPI allows", texts.CHECK, _check))
+    _add_check(_command(commands, "check", "run a script in many or all schedules that MPI allows", texts.CHECK, _check))
     _add_list(_command(commands, "list", "list the algorithms and their claims", texts.LIST, _list))
     _add_view(_command(commands, "view", "show a trace", texts.VIEW, _view))
     _add_compare(_command(commands, "compare", "compare the algorithms of an operation", texts.COMPARE + costs, _compare))

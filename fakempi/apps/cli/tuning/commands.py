@@ -25,13 +25,16 @@ from fakempi.core import options as parse
 from fakempi.core.network.cost import CostModel
 from fakempi.errors import MPIError
 
-_RULES = "mpiexec --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}"
+_RULES = "mpiexec --mca coll_han_priority 0 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}"
 USAGE = {
     "openmpi": f"{_RULES} ...",
     "openmpi-json": f"{_RULES} ...",
     "mpich": "mpiexec -genv MPIR_CVAR_DEVICE_COLLECTIVES none -genv MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE {} ...",
 }
-"""How a library reads the file of each format."""
+"""How a library reads the file of each format.
+
+From version 5 on, Open MPI prefers its component han (priority 35) to tuned (30) for communicators that span nodes.
+"""
 
 LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
