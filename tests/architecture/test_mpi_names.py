@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fakempi import MPI
 
-OURS = {"Any", "annotations", "comm_self", "comm_world", "resolve"}
+OURS = {"Any", "TYPE_CHECKING", "annotations", "comm_self", "comm_world", "resolve"}
 """Names that the module uses internally."""
 
 

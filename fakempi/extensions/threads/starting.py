@@ -129,9 +129,10 @@ def start(require: Callable[[], None], thread: threading.Thread) -> None:
     if not thread._started.is_set():  # type: ignore[attr-defined]  # private in threading, absent from typeshed
         pools.patch()
         managed.add(thread)
-        for name in ("_handle", "_os_thread_handle"):  # in Python 3.13, and from 3.14 on
-            if hasattr(thread, name):
-                setattr(thread, name, Handle())
+        if hasattr(thread, "_handle"):  # in Python 3.13
+            thread._handle = Handle()
+        elif hasattr(thread, "_os_thread_handle"):  # from Python 3.14 on
+            thread._os_thread_handle = Handle()
     Originals.start(thread)
 
 
