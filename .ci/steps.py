@@ -255,7 +255,8 @@ def check(script: Script) -> None:
         absent = "echo no Chromium can be installed here: tests of pages are skipped"
         script.step("a browser", "test", {f"({command}) > /dev/null 2>&1 || {absent}": 400})
     script.step("site", "test", {f"python -m mkdocs build --strict --quiet --site-dir {script.scratch / 'site'}": 300})
-    slow = "python -m pytest -n auto -m slow --ignore=tests/real_mpi --ignore=tests/static_types tests"  # see below
+    # The two directories that are left out are run in separate steps.
+    slow = "python -m pytest -n auto -m slow --ignore=tests/real_mpi --ignore=tests/static_types tests"
     script.step("slow tests, with the site and the wheel", "test", {slow: 1200})
     script.step("ruff and codespell", "test", {"ruff check .": 120, "codespell": 120})
     if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need

@@ -27,14 +27,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         sys.stderr.write("fakempi: standard output is closed.\n")
         return WRONG_USE
-    if list(arguments[:1]) != ["run"]:  # what a program prints is encoded, or is an error, as with python
-        _replace_unknown_characters()
     try:
         if arguments[:1] in (["mpirun"], ("mpirun",)):
             if list(arguments[1:]) == ["--path"]:
                 sys.stdout.write(f"{permanent_directory()}\n")
                 return 0
             arguments = translated(arguments[1:])
+        if list(arguments[:1]) != ["run"]:  # characters that a program prints are encoded, or are an error, as with python
+            _replace_unknown_characters()
         options = make_parser().parse_args(arguments or ["--help"])
     except MPIError as error:
         write_text(sys.stderr, f"fakempi mpirun: {error}")

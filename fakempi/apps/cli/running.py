@@ -214,7 +214,7 @@ def _failed(error: RankError, nprocs: int, script: Program) -> int:
     _print_error("".join(report.format() if report.stack else report.format_exception_only()).rstrip())
     failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
     if failed_copy and not isinstance(script, ProcessProgram):
-        _print_error("fakempi: if python alone can import it, try fakempi run --processes: each rank has its own modules")
+        _print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
     _print_error("\n".join([f"fakempi: {rank} failed, which ended the run", *error.other_failures()]))
     return FAILED
