@@ -1,4 +1,6 @@
-"""The steps of .ci/run. Each has a time limit, and runs even if an earlier one failed, unless it needs what that installs.
+"""The steps of .ci/run and .ci/full. Each has a time limit.
+
+A step runs even if an earlier one failed, unless it needs what that one installs.
 
 A test that failed is run once more, alone. If it passes then, it is called FLAKY; up to three of these do not fail the run.
 """
@@ -22,9 +24,11 @@ from time import monotonic
 
 HERE = Path(__file__).resolve().parent
 WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report
+FULL = 10 * WHOLE  # of .ci/full
 PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyproject.toml
 AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
-LINES = 40  # of the report
+LINES = 40  # of the report of .ci/run
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")  # of Python
 LOST = "it was not run, since a worker crashed"
 
 
@@ -58,12 +62,13 @@ class Report:
     flaky: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     passed: int = 0
+    lines: int = LINES
 
     def text(self, machine: str) -> str:
         if len(self.flaky) > FLAKY:
             self.failed.append(f"STEP FAILED flaky tests - {len(self.flaky)} passed only when run again, {FLAKY} may")
         found = [*self.flaky, *self.failed]
-        room = LINES - len(self.steps) - 3
+        room = self.lines - len(self.steps) - 3
         if len(found) > room:  # all are in the log, each where it failed
             found = [*found[: room - 1], f"... and {len(found) - room + 1} more, in the log above"]
         last = f"{self.passed} passed, {len(self.failed)} failed"
@@ -73,12 +78,12 @@ class Report:
 class Script:
     """Runs commands in virtual environments in a scratch directory, and collects their results."""
 
-    def __init__(self, scratch: Path, python: str = sys.executable) -> None:
-        self.scratch, self.python = scratch, python
-        self.report = Report()
+    def __init__(self, scratch: Path, seconds: float = WHOLE, lines: int = LINES) -> None:
+        self.scratch = scratch
+        self.report = Report(lines=lines)
         self.broken: set[str] = set()  # environments that could not be made
-        self.end: float = WHOLE
-        self.why = f"{WHOLE // 60} minutes were over"
+        self.end = seconds
+        self.why = f"{seconds // 60:.0f} minutes were over"
 
     def environment(self, name: str) -> dict[str, str]:
         """The same variables on every machine, so that no test depends on a terminal or a language."""
@@ -239,42 +244,111 @@ def readme() -> list[dict[str, float]]:
     return [{part: PIP if " pip " in part else 1800 for part in line.split(" && ")} for line in lines]
 
 
-def check(script: Script) -> None:
-    """All steps, in order."""
+def installed() -> dict[str, str]:
+    """The supported Pythons of this machine, by version: the one that runs this, on the path, or of pyenv."""
+    found = {".".join(platform.python_version_tuple()[:2]): sys.executable}
+    for version in VERSIONS:
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"), key=lambda path: path.stat().st_mtime)
+        for path in (shutil.which(f"python{version}"), *map(str, reversed(pyenv))):
+            works = path and subprocess.run([path, "-c", "import venv"], capture_output=True, timeout=60, check=False)
+            if works and works.returncode == 0:  # pyenv may have a file of that name which fails
+                found.setdefault(version, str(path))
+    return found
+
+
+def make(script: Script, name: str, python: str = sys.executable) -> None:
+    command = f"{shlex.quote(python)} -m venv {script.scratch / name}"
+    script.step(f"new environment: {name}", name, {command: 120}, makes=True)
+
+
+def commands_of_the_readme(script: Script) -> None:
     first, second = readme()
-    python = shlex.quote(script.python)
-    for name in ("try", "test"):
-        script.step(f"new environment: {name}", name, {f"{python} -m venv {script.scratch / name}": 120}, makes=True)
+    make(script, "try")
     script.step("first command of the README", "try", first)
+    make(script, "test")
     script.step("second command of the README: tests", "test", second)
-    mpi = "" if os.name == "nt" else ",mpi"  # there is no MPICH for Windows on PyPI
-    script.step("all extras", "test", {f'python -m pip install -e ".[browser,dev,docs{mpi}]"': PIP}, makes=True)
+
+
+MPI = os.name != "nt"  # there is no MPICH for Windows on PyPI
+EVERY = '-m "slow or not slow"'
+APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
+"""Directories that have a separate step."""
+
+
+def extras(script: Script, name: str) -> None:
+    """All extras, a browser, and the site, which tests need."""
+    names = "browser,dev,docs" + ",mpi" * MPI
+    script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': PIP}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
-        command = f"apt-get {options} update -qq && apt-get {options} install -y -qq chromium"
+        install = f"apt-get {options} update -qq && apt-get {options} install -y -qq chromium"
         absent = "echo no Chromium can be installed here: tests of pages are skipped"
-        script.step("a browser", "test", {f"({command}) > /dev/null 2>&1 || {absent}": 400})
-    script.step("site", "test", {f"python -m mkdocs build --strict --quiet --site-dir {script.scratch / 'site'}": 300})
-    # The two directories that are left out are run in separate steps.
-    slow = "python -m pytest -n auto -m slow --ignore=tests/real_mpi --ignore=tests/static_types tests"
-    script.step("slow tests, with the site and the wheel", "test", {slow: 1200})
+        script.step("a browser", name, {f"({install}) > /dev/null 2>&1 || {absent}": 400})
+    command = f"python -m mkdocs build --strict --quiet --site-dir {script.scratch / 'site'}"
+    script.step(f"site: {name}", name, {command: 300})
+
+
+def types(script: Script, name: str, marker: str) -> None:
+    """Mypy, pyright, and the stubs of mpi4py."""
+    tests = f"python -m pytest -n auto {marker} tests/static_types"
+    script.step(f"mypy, tests of static types: {name}", name, {"mypy": 600, tests: 900})
+
+
+def real_mpi(script: Script, name: str, marker: str) -> None:
+    """In one worker, so that a test that hangs does not end the others; MPICH's ranks poll and fill the cores."""
+    library = 'python -c "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"'
+    tests = f"python -m pytest -n 1 {marker} tests/real_mpi tests/mpi/base/test_constants.py"
+    script.step(f"comparison with a real MPI: {name}", name, {library: 60, tests: 1800})
+
+
+def check(script: Script) -> None:
+    """The steps of .ci/run: the README's commands, the linters, and a sample of the slow tests."""
+    sample = '-m "slow and sample"'
+    commands_of_the_readme(script)
+    extras(script, "test")
+    script.step("sample of the slow tests", "test", {f"python -m pytest -n auto {sample} {APART} tests": 900})
     script.step("ruff and codespell", "test", {"ruff check .": 120, "codespell": 120})
     if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need
-        types = 'python -m pytest -n auto -m "slow or not slow" tests/static_types'  # mypy, pyright, stubs of mpi4py
-        script.step("mypy, tests of static types", "test", {"mypy": 600, types: 600})
-    if mpi:  # in one worker, so that a test that hangs does not end the others; MPICH's ranks poll and fill the cores
-        library = 'python -c "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"'
-        tests = 'python -m pytest -n 1 -m "slow or not slow" tests/real_mpi tests/mpi/base/test_constants.py'
-        script.step("comparison with a real MPI", "test", {library: 60, tests: 1200})
+        types(script, "test", sample)
+    if MPI:
+        real_mpi(script, "test", sample)
+
+
+SWEEPS = {
+    "orders of messages, 5,000 programs": "python -m tests.modelcheck.oracle 5000",
+    "fused calls, 10,000 programs": "python tests/fused/random_programs.py 10000",
+    "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "
+    f"{APART} $(grep -rl breadth tests --include=test_*.py)",
+    "a real MPI, 2,000 programs of each family": "HYPOTHESIS_PROFILE=thorough python -m pytest -n 1 -m slow "
+    "--timeout 7200 tests/real_mpi/test_random_agrees.py",
+}
+
+
+def check_everything(script: Script) -> None:
+    """The steps of .ci/full: every test with every Python that is installed, and with this one the README and the sweeps."""
+    commands_of_the_readme(script)
+    for name, python in installed().items():
+        make(script, name, python)
+        extras(script, name)
+        script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
+        if name != "3.10":
+            types(script, name, EVERY)
+        if MPI:
+            real_mpi(script, name, EVERY)
+        if python == sys.executable:
+            script.step("ruff and codespell", name, {"ruff check .": 120, "codespell": 120})
+            for title, command in SWEEPS.items():
+                script.step(f"sweep: {title}", name, {command: 7200})
 
 
 def main() -> int:
     print(machine(), flush=True)
+    full = sys.argv[1:] == ["full"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        script = Script(Path(scratch))
+        script = Script(Path(scratch), FULL, 3 * LINES) if full else Script(Path(scratch))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, script.stop)
-        check(script)
+        (check_everything if full else check)(script)
     print("\n" + script.report.text(machine()), flush=True)
     return 1 if script.report.failed else 0
 

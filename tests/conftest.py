@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,8 +38,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+SAMPLES = "slow and sample"
+"""The selection of slow tests in `.ci/run`."""
+
+GREENLET = find_spec("greenlet") is not None
+
 BACKENDS = [
-    pytest.param("greenlets", marks=pytest.mark.skipif(find_spec("greenlet") is None, reason="greenlet is missing")),
+    pytest.param("greenlets", marks=pytest.mark.skipif(not GREENLET, reason="greenlet is missing")),
     "threads",
 ]
 
@@ -48,8 +55,34 @@ def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def parameters(item: pytest.Item) -> dict[str, object]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Draw the cases of the quick set by the names of the tests, and mark the others slow.
+
+    A test with a fixture or parameter `backend` runs on one backend, a test marked `quick(n)` with n of its cases.
+    """
+    drawn: dict[str, list[tuple[int, pytest.Item]]] = {}
+    for item in items:
+        name, backend = item.nodeid, parameters(item).get("backend")
+        if GREENLET and backend in ("greenlets", "threads"):
+            name = re.sub("greenlets|threads", "*", name)
+            if backend == ("greenlets", "threads")[crc32(name.encode()) % 2]:
+                item.add_marker(pytest.mark.slow)
+                continue
+        if item.get_closest_marker("quick"):
+            drawn.setdefault(item.nodeid.partition("[")[0], []).append((crc32(name.encode()), item))
+    for cases in drawn.values():
+        (count,) = cases[0][1].get_closest_marker("quick").args  # type: ignore[union-attr]  # they have it
+        for _, item in sorted(cases, key=lambda case: case[0])[count:]:
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files without slow tests if only those are requested: importing all test files takes 20 s."""
-    if config.option.markexpr == "slow" and collection_path.name.startswith("test_") and collection_path.suffix == ".py":
-        return None if "slow" in collection_path.read_text(encoding="utf-8") else True
+    """Skip files without samples if only those are requested: importing all test files takes 10 s."""
+    if config.option.markexpr == SAMPLES and collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        return None if "mark.sample" in collection_path.read_text(encoding="utf-8") else True
     return None

@@ -68,6 +68,8 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_every_test_that_failed_is_named_with_a_reason(steps: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """Also one that never ends, alone or in a child process; and one that passes when it is run again is called flaky."""
     script = steps.Script(Path("scratch").resolve())
@@ -93,6 +95,7 @@ def test_every_test_that_failed_is_named_with_a_reason(steps: Any, capfd: pytest
     assert len(log.splitlines()) < 900  # so a reader of the whole log finds what matters
 
 
+@pytest.mark.slow
 def test_a_test_that_xdist_has_lost_is_run(steps: Any) -> None:
     """Else a run might pass without it."""
     script = steps.Script(Path("scratch").resolve())
@@ -111,6 +114,7 @@ def test_a_test_that_xdist_has_lost_is_run(steps: Any) -> None:
     assert last == "2 passed, 1 failed"
 
 
+@pytest.mark.slow
 def test_a_step_that_does_not_end_is_ended_with_all_that_it_started(steps: Any) -> None:
     """Processes in sessions of their own too."""
     script = steps.Script(Path("scratch").resolve())

@@ -166,6 +166,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_loop_that_gives_up_late_needs_a_larger_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By default tests report "not yet" up to 16 times in a row, and the verdict says so."""
     assert check(tmp_path, GIVES_UP, ranks=2) == 4
@@ -174,6 +175,7 @@ def test_a_loop_that_gives_up_late_needs_a_larger_bound(tmp_path: Path, capsys: 
     assert capsys.readouterr().out.endswith("2 of 36 schedules fail\n")
 
 
+@pytest.mark.slow
 def test_worker_processes_print_the_same_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For failures and for a comparison of outputs."""
     for text, code in ((RACE, 1), (RACE.replace("assert", "print(").replace("== 1, got", ")"), 1)):

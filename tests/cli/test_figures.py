@@ -28,6 +28,8 @@ def needs_matplotlib() -> None:
     pytest.importorskip("matplotlib", reason="there is no matplotlib: pip install 'fakempi[plot]'")
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_compare_writes_a_figure_next_to_its_table(tmp_path: Path, capsys: Capture) -> None:
     """Also if the table is replaced by CSV on standard output."""
     needs_matplotlib()
@@ -40,6 +42,7 @@ def test_compare_writes_a_figure_next_to_its_table(tmp_path: Path, capsys: Captu
     assert capsys.readouterr().out.startswith("operation,kind")
 
 
+@pytest.mark.slow
 def test_view_writes_a_figure_of_one_run_or_two(tmp_path: Path, trace: str, capsys: Capture) -> None:
     """Nothing is printed; two runs have their names above."""
     needs_matplotlib()
@@ -59,6 +62,7 @@ def pairs(tmp_path: Path) -> list[str]:
     return ["calibrate", "--from", str(tmp_path / "pairs.csv"), "-o", str(tmp_path / "machine.toml")]
 
 
+@pytest.mark.slow
 def test_calibrate_draws_fit_and_errors_of_each_level(tmp_path: Path, pairs: list[str], capsys: Capture) -> None:
     """Text stays text; the same numbers give the same file."""
     needs_matplotlib()

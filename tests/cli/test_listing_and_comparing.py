@@ -200,6 +200,7 @@ def test_counts_are_read_from_a_file(capsys: Capture, tmp_path: Path) -> None:
     assert "2 lists of counts for 1 group: one list per group is needed." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_result(capsys: Capture, width: int) -> None:
     """For any --jobs; tested once, since processes are slow to start."""
     if width == 80:

@@ -58,6 +58,7 @@ def test_environment_variables_are_set(tmp_path: Path, monkeypatch: pytest.Monke
     assert capsys.readouterr().out == "1 2\n1 2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the commands are shell scripts")
 def test_a_process_that_a_script_starts_finds_mpirun_and_mpiexec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `fakempi run --mpirun`, and in the directory that `--path` prints."""

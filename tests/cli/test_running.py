@@ -257,6 +257,8 @@ def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pyt
         assert not words or "examples:" in text
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_and_reports_where_ranks_are(tmp_path: Path, backend: Any) -> None:
     """A rank that computes endlessly, and ranks that wait for it. The script itself sends the signal."""
     press = "import os, signal\n    os.kill(os.getpid(), signal.SIGINT)"
@@ -399,6 +401,7 @@ def test_no_frame_of_fakempi_is_shown_between_imports(tmp_path: Path, capsys: Ca
     assert shown == [f'File "{tmp_path / name}.py", line 1, in <module>' for name in ("work", "one", "two")]
 
 
+@pytest.mark.slow
 def test_output_that_the_encoding_lacks_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENVIRONMENT, "PYTHONIOENCODING", "ascii")
     script, trace = tmp_path / "hello.py", tmp_path / "hello.json"

@@ -34,6 +34,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("number", range(1, len(ESSENTIAL) + 1))
 def test_a_station_shows_its_program_and_its_topic_and_fits(number: int, capsys: Capture) -> None:
     """Without a terminal: no pauses, no colors, and no output on standard error."""

@@ -69,12 +69,15 @@ def test_success_is_reported_in_a_sentence(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_a_custom_file_is_verified(knomial: Path, capsys: Capture) -> None:
     """Including its parameter."""
     assert main(["verify", str(knomial), "--ranks", "5"]) == 0
     assert capsys.readouterr().out.startswith("bcast my_knomial: all claims hold (results, messages, ")
 
 
+@pytest.mark.slow
 def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture) -> None:
     """One picture for each case, and exit code 1."""
     text = knomial.read_text(encoding="utf-8")

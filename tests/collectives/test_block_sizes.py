@@ -57,6 +57,7 @@ def test_without_a_pipeline_there_is_one_block() -> None:
     assert square_root(0, 1)((5000, 0, 0)) == 1
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("name", "p", "m", "t_s"), CASES)
 def test_the_square_root_rule_is_within_a_tenth_of_the_best(name: str, p: int, m: int, t_s: float) -> None:
     """For distributions in which some ranks have little or no data: at most 1.1 times the least time found."""

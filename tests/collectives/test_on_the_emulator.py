@@ -29,6 +29,7 @@ def name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.operation}-{algorithm.name}"
 
 
+@pytest.mark.quick(24)
 @pytest.mark.parametrize("algorithm", INTRA, ids=name_of)
 def test_results_and_claims(algorithm: Algorithm) -> None:
     """Results equal numpy's; time, messages, bytes, rounds and memory equal the claims; so does the time with phantoms."""
@@ -40,6 +41,7 @@ def test_results_and_claims(algorithm: Algorithm) -> None:
         assert time is None or fakempi.run(partial(run_phantom, algorithm, case=case), case.p, cost=cost).time == time
 
 
+@pytest.mark.quick(24)
 @pytest.mark.parametrize("algorithm", INTRA, ids=name_of)
 def test_results_on_threads(algorithm: Algorithm) -> None:
     """Results and claims hold on the threads backend."""

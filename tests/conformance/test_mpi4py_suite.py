@@ -73,6 +73,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "second_table"), list(batches()))
 def test_only_listed_tests_fail(ranks: int, second_table: bool, directory: Path) -> None:

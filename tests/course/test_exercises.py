@@ -38,6 +38,7 @@ def test_an_exercise_has_all_of_its_texts(exercise: Exercise) -> None:
     assert len(exercise.note) > 200
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("exercise", EACH)
 def test_a_start_file_fails_and_a_solution_passes(exercise: Exercise) -> None:
     """The message of the start file contains a location."""

@@ -55,6 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_fetches_nothing(site: Path) -> None:
     """Check every address in the HTML and CSS files."""
@@ -71,6 +72,7 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(site: Path) -> No
     assert list((site / "timelines").glob("*.html"))
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 def test_the_search_works_from_the_disk_without_the_network(site: Path) -> None:
     """In a browser: a word is found, and its result opens. On a telephone, a wide table scrolls in its frame."""
@@ -104,6 +106,7 @@ def test_the_search_works_from_the_disk_without_the_network(site: Path) -> None:
     assert wrong == []
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 def test_the_wheel_has_all_files_of_the_packages(tmp_path: Path) -> None:
     """Including page assets, explanations, tour programs and exercises."""

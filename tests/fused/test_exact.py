@@ -124,6 +124,7 @@ def test_long_programs_are_the_same_fused(p: int, cost: str, steps: list[tuple[s
     assert record(p, steps, "auto", cost=COSTS[cost]) == record(p, steps, "never", cost=COSTS[cost])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("cost", sorted(COSTS))
 def test_both_backends_give_the_same_fused(cost: str, backend: Any) -> None:
     """Every kind of step twice: with ranks that start at the same time, and at different times."""

@@ -25,11 +25,15 @@ def test_random_programs_are_the_same() -> None:
     assert [difference for seed in range(SEEDS) if (difference := first_difference(seed))] == []
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_random_programs_with_started_calls_and_two_groups_are_the_same() -> None:
     """Persistent and nonblocking calls, and calls between two groups, too."""
     assert [found for seed in range(SEEDS) if (found := first_difference(seed, started=True))] == []
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_random_programs_of_calls_between_groups_are_the_same() -> None:
     """Each program has calls between groups only, by random algorithms, with blocks of any sizes."""
     assert [found for seed in range(SEEDS) if (found := first_difference(seed, groups=True))] == []
@@ -82,6 +86,7 @@ def calls_of(comm: Any, operation: str, n: int, late: int) -> list[Any]:
     return found
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("operation", sorted(CALLS))
 def test_each_algorithm_is_fused_and_exact(operation: str) -> None:
     """Every algorithm of the catalogue that has a schedule is fused, with the clocks, bits and traces of its messages."""
@@ -111,6 +116,7 @@ def test_each_algorithm_is_fused_and_exact(operation: str) -> None:
                 assert emulated == {"its schedule does not determine the order of combining": 3}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", ["reduce", "allreduce", "scan"])
 def test_long_operands_have_the_bits_of_the_code(operation: str) -> None:
     """Long pieces of operands are copied one by one, short ones element by element."""
@@ -145,6 +151,7 @@ def calls_between(comm: Any, cut: int, operation: str, n: int, late: int, log: l
     return found
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("operation", BETWEEN)
 def test_each_algorithm_between_groups_is_fused_and_exact(operation: str) -> None:
     """Every algorithm whose schedule determines it; the trace and the order in which ranks continue are equal, too."""

@@ -27,6 +27,8 @@ def case_of(operation: str) -> Case:
     return Case(P, m=0 if operation == "barrier" else 8 * N, root=root, itemsize=8)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_schedules_run_fused_as_they_run_emulated() -> None:
     """Results, clocks and messages of every schedule that can be recorded are equal, and most calls are fused."""
     fused = emulated = 0

@@ -9,6 +9,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import pytest
+
 from tests.isolation.harness import COMM
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,7 @@ def debug(directory: Path, script: str, backend: Any, ranks: int, *answers: str)
     return [line for line in done.stdout.splitlines() if not line.startswith(("> ", "->", "--"))]
 
 
+@pytest.mark.slow
 def test_any_rank_gets_the_terminal(tmp_path: Path, backend: Any) -> None:
     """One rank after the other; the prompt names it, and input and output are the rank's."""
     script = """
@@ -46,6 +49,8 @@ def test_any_rank_gets_the_terminal(tmp_path: Path, backend: Any) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_a_debugger_follows_one_rank_only(tmp_path: Path, backend: Any) -> None:
     """A step over a call that waits ends in the next line of the same rank; meanwhile another rank may be debugged."""
     script = """

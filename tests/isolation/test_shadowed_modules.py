@@ -68,12 +68,15 @@ def test_packages_next_to_the_script_may_have_any_name(tmp_path: Path, backend: 
     assert fakempi.run(program([str(tmp_path / "random.py")]), 3, backend=backend).returns == [0, 0, 0]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_no_file_name_breaks_fakempi(tmp_path: Path) -> None:
     """Files with all names of Python's library in the current directory: late imports, traces and rich work."""
     names = {*sys.stdlib_module_names, *DEPENDENCIES} - LOADED_AT_STARTUP
     assert shadowed(tmp_path, names, "../fakempi_command.py") == DONE
 
 
+@pytest.mark.slow
 def test_no_file_name_breaks_the_command_run_as_a_module(tmp_path: Path) -> None:
     """Python itself searches that directory first."""
     names = {*DEPENDENCIES, "queue", "random", "json", "csv", "trace", "argparse", "statistics", "inspect", "dataclasses"}
@@ -127,6 +130,7 @@ def test_names_that_shadow_nothing_cost_nothing(tmp_path: Path) -> None:
     assert shadowing_modules(str(tmp_path / "nowhere")) == {}
 
 
+@pytest.mark.slow
 def test_a_program_that_calls_run_keeps_its_module_collectives(tmp_path: Path) -> None:
     """In a new interpreter without fakempi; the file is loaded before our package, and after it."""
     (tmp_path / "collectives.py").write_text("mine = 1\n", encoding="utf-8")

@@ -28,6 +28,8 @@ def test_calls_nest_as_deep_as_python_allows(backend: Any) -> None:
     assert fakempi.run(main, 3, backend=backend).returns == [through_c(150) * 3 + 6] * 3
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_ctrl_c_before_the_first_task_ends_the_run() -> None:
     """It arrives while the hub starts a thread, or just before it passes control on."""
     program = """

@@ -114,6 +114,8 @@ def rounds(comm: Any, number: int) -> None:
     assert not orders or orders[-2:] != [[1, 2, 3], [3, 2, 1]]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_deviations_that_are_close_together_are_tried_everywhere() -> None:
     """With a bound, the number of runs grows linearly with the length of a program; the verdict names the bound."""
     counts = []

@@ -108,6 +108,7 @@ def probes_every_source(comm: Any) -> None:
 CORRECT = [consensus, token_ring, any_and_some, counts_to_300, waits_for_the_clock]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("program", [*CORRECT, probes_every_source])
 def test_a_correct_program_that_polls_never_livelocks(program: Any) -> None:
     """In any schedule, including random ones and ones that prefer one rank as long as possible."""
@@ -195,6 +196,7 @@ def all_poll(comm: Any) -> None:
 WRONG = [no_rank_sends, probes_what_is_there, polls_get_status, computes_and_tests, all_poll]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("backend", ["greenlets", "threads"])
 @pytest.mark.parametrize("program", WRONG)
 def test_a_livelock_is_reported_in_every_schedule(program: Any, backend: Any) -> None:
@@ -251,6 +253,8 @@ def test_tokens_do_not_depend_on_the_bound_on_polling() -> None:
         fakempi.run(gives_up, 2, 7, schedule="i:1x7")
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_largest_bound_that_was_completed_is_named() -> None:
     """A budget that ends within a bound leaves the previous one."""
 

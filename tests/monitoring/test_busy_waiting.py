@@ -36,6 +36,7 @@ def polls(comm: Any, view: Callable[[Any], Any]) -> None:
             pass
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("view", [lambda memory: memory, lambda memory: np.frombuffer(memory, "i8")], ids=["bytes", "array"])
 def test_a_rank_that_polls_memory_is_reported_with_its_line(
     backend: Any, capsys: Capture, view: Callable[[Any], Any]
@@ -95,6 +96,7 @@ def single_rank(comm: Any) -> None:
         pass
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("function", "ranks"), [(computes, 2), (sleeps, 2), (counts, 2), (single_rank, 1)])
 def test_ranks_that_compute_or_are_alone_are_not_reported(
     function: Callable[[Any], None], ranks: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch

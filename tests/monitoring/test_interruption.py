@@ -21,6 +21,8 @@ def test_protected_modules_exist() -> None:
     assert [name for name in PROTECTED if find_spec(name) is None] == []
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_a_rank_that_never_ends_computes_no_longer_after_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its thread is abandoned during a long call. When the call returns, the rank catches all exceptions and continues."""
     monkeypatch.setattr(interruption, "GRACE", 0.01)

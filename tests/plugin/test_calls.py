@@ -176,10 +176,10 @@ def test_lazy_imports_do_not_count_against_a_time_limit(pytester: pytest.Pyteste
 @pytest.mark.parametrize("method", ["signal", "thread"])
 def test_pytest_timeout_ends_all_ranks_with_the_report_of_fakempi(pytester: pytest.Pytester, method: str) -> None:
     """Its timer would end one rank and leave the others, or end the whole process."""
-    options = ("--timeout=0.3", f"--timeout-method={method}")
+    options = ("--timeout=60", f"--timeout-method={method}")  # a short one would end pytest while it formats the report
     result, text = run_pytest(pytester, ENDLESS.replace("OPTIONS", ""), *options)
     result.assert_outcomes(failed=1)
-    assert "not done after 0.3 s (pytest-timeout), at t = 0 s: 0 of 3 ranks have ended." in text
+    assert "not done after 60 s (pytest-timeout), at t = 0 s: 0 of 3 ranks have ended." in text
 
 
 def test_the_timer_of_pytest_timeout_is_off_while_ranks_run(pytester: pytest.Pytester) -> None:

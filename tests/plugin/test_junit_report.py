@@ -11,6 +11,7 @@ from tests.plugin.test_pytest_on_ranks import on_ranks
 pytest_plugins = ["pytester"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failing", [0, 1])
 def test_a_failure_on_any_rank_is_a_failure_in_the_report(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], failing: int

@@ -140,6 +140,7 @@ def test_a_plugin_that_has_imported_mpi4py_keeps_its_modules(
     assert sys.modules["mpi4py.MPI"] is real
 
 
+@pytest.mark.sample
 @pytest.mark.slow  # two new processes
 def test_under_mpiexec_marked_tests_run_on_its_processes(pytester: pytest.Pytester) -> None:
     """Two processes, and no virtual ranks in either."""

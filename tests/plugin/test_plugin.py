@@ -335,6 +335,7 @@ def test_a_test_with_a_communicator_needs_a_number_of_ranks(pytester: pytest.Pyt
     assert "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)" in text
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("given", ["0", "'three'", "[]", "[2, -1]"])
 def test_an_invalid_number_of_ranks_is_rejected(pytester: pytest.Pytester, given: str) -> None:
     result, text = run_pytest(pytester, f"@pytest.mark.mpi(ranks={given})\ndef test_it(comm):\n    pass\n")
@@ -437,6 +438,7 @@ class Look(pdb.Pdb):
     assert "mine is 200" in text
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xdist")

@@ -35,6 +35,7 @@ def on_ranks(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], rank
     return "\n".join([*capsys.readouterr(), last])
 
 
+@pytest.mark.slow
 def test_failures_of_every_rank_are_shown_under_the_default_capture(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +127,8 @@ def test_modules_that_cannot_be_imported_on_a_rank_are_reported(
     assert "= rank 1 of 3: 1 error =" in text
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_marked_tests_run_on_the_existing_ranks(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,6 +188,7 @@ def test_pytest_does_not_warn_about_packages_of_fakempi(package: ModuleType) -> 
     assert AssertionRewriter.is_rewrite_disabled(package.__doc__ or "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mark", "options", "wait"),
     [("@pytest.mark.mpi(timeout=0.2)", [], "comm.barrier()"), ("", ["--mpi-timeout=0.2"], "pass")],
@@ -214,6 +218,8 @@ def test_a_test_that_exceeds_its_time_limit_ends_the_run(
     assert "F." not in text
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_summary_is_short_if_every_rank_reports_another_message(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +230,7 @@ def test_the_summary_is_short_if_every_rank_reports_another_message(
     assert "FAILED test_it.py::test_it on ranks 5-6 - other messages\n" in text
 
 
+@pytest.mark.slow
 def test_a_failure_of_all_ranks_is_shown_once(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
     """Also if another rank fails first and ends its session before rank 0."""
     source = """

@@ -474,6 +474,7 @@ def test_nothing_differs_in_modules_of_one_script(tmp_path: Path, monkeypatch: p
     assert one.codes == {0: 0, 1: 0}, one.error
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in TOGETHER])
 def test_nothing_differs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Output, exit codes, clocks, findings, messages, and the text of the failure with its lines."""
@@ -486,6 +487,8 @@ def test_nothing_differs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert one.error or one.codes
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["requests"])
 def test_nothing_differs_if_children_are_not_forked(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A separate interpreter for each rank, as on other systems than Linux, without anonymous files and process handles."""

@@ -70,6 +70,7 @@ def test_rank_0_reads_standard_input(tmp_path: Path) -> None:
     assert (sorted(done.stdout.splitlines()), done.returncode) == (["[0] 0 'text'", "[1] 1 ''"], 2), done.stderr
 
 
+@pytest.mark.quick(1)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_no_child_outlives_the_run(tmp_path: Path, number: int) -> None:
@@ -89,6 +90,7 @@ def test_no_child_outlives_the_run(tmp_path: Path, number: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_signal_that_does_not_interrupt_the_wait_for_a_child_is_handled(tmp_path: Path) -> None:
     """Such as one that arrives just before the wait; here, another thread receives it."""
     script = tmp_path / "work.py"
@@ -110,6 +112,8 @@ def test_a_signal_that_does_not_interrupt_the_wait_for_a_child_is_handled(tmp_pa
     assert parent.returncode == 130
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_ctrl_c_prints_the_positions_of_ranks_and_no_traceback(tmp_path: Path) -> None:
     """In a terminal all processes receive the signal: children that wait, and children that compute."""
     script = tmp_path / "work.py"
@@ -142,6 +146,7 @@ def test_a_signal_to_one_rank_is_raised_after_the_call_in_which_it_arrives(tmp_p
     assert (found.out, found.error) == ("interrupted second\n", ""), found
 
 
+@pytest.mark.slow
 def test_numpy_is_imported_when_the_program_imports_it(tmp_path: Path) -> None:
     """Although the template has imported it; the generators have the seeds of ranks."""
     script = tmp_path / "work.py"
@@ -180,6 +185,7 @@ def test_a_module_for_an_mpi_library_is_rejected(tmp_path: Path) -> None:
     assert "compiled for an MPI library" not in str(caught.value.exception)  # it has another name inside
 
 
+@pytest.mark.slow
 def test_too_few_open_files_are_reported(tmp_path: Path) -> None:
     """The soft limit is raised for the parent only; a hard limit that is too low is an error with the numbers."""
     script = tmp_path / "work.py"
@@ -209,6 +215,8 @@ def test_addresses_are_refused(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in lines] == ["Attach"] * 2, found
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_a_timeout_reports_a_rank_that_waits_outside_mpi(tmp_path: Path) -> None:
     """A rank waits for the other end of a FIFO, which the other rank would open. The report says where it waits and why."""
     script, fifo = tmp_path / "work.py", tmp_path / "fifo"
@@ -227,6 +235,7 @@ def test_a_timeout_reports_a_rank_that_waits_outside_mpi(tmp_path: Path) -> None
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_timeout_has_no_remark_about_a_rank_in_a_call(tmp_path: Path) -> None:
     """Rank 0 calls MPI in a loop without end, and rank 1 waits in a call."""
     script = tmp_path / "work.py"
@@ -236,6 +245,7 @@ def test_a_timeout_has_no_remark_about_a_rank_in_a_call(tmp_path: Path) -> None:
     assert len(caught.value.places) == 2
 
 
+@pytest.mark.slow
 def test_a_function_cannot_be_spawned(tmp_path: Path) -> None:
     """The rank and the function would use one connection to the parent."""
     script = tmp_path / "work.py"

@@ -37,6 +37,7 @@ def test_collectives_agree(size: int, name: str) -> None:
         assert (rank, mine[name]) == (rank, theirs[name])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_no_program_fails_on_any_backend(backend: Any, size: int) -> None:
     """All results are equal."""

@@ -37,6 +37,7 @@ def test_collectives_between_groups_agree(p: int, q: int, name: str) -> None:
         assert (rank, mine[name]) == (rank, theirs[name])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("table", ["plain", "mpich", "openmpi"])
 @pytest.mark.parametrize(("p", "q"), SIZES)
 def test_no_program_fails_on_any_backend_or_table(backend: Any, p: int, q: int, table: str) -> None:

@@ -42,6 +42,7 @@ def test_a_program_returns_the_same_as_on_a_real_mpi(name: str, ranks: int) -> N
     assert results_of(emulated(ranks, "auto"), name) == results_of(real(ranks), name)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("ranks", RANKS)
 def test_a_program_returns_the_same_on_every_backend(backend: Any, ranks: int) -> None:
     """No program fails."""

@@ -33,6 +33,7 @@ def test_random_programs_observe_the_same_on_a_real_mpi(family: str) -> None:
     assert not found.findings
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_programs_end_without_findings_on_the_emulator(family: str) -> None:
     """Also if no MPI is installed: a program that deadlocks or fails is reported as text."""

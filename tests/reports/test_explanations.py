@@ -15,6 +15,7 @@ from fakempi.core.reports.findings import KINDS
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_output_on_a_page_is_that_of_its_program(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -130,6 +130,7 @@ print(run.returns, run.clocks, *run.trace.transfers, sep="\\n")
 """
 
 
+@pytest.mark.quick(1)
 def test_the_same_program_gives_the_same_trace_byte_for_byte(backend: Any) -> None:
     """In other processes, where strings and addresses hash differently."""
     root = Path(fakempi.__file__).parents[1]

@@ -300,6 +300,7 @@ COSTS: dict[str, CostModel] = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("main", [main for main, _ in ZOO], ids=lambda main: main.__name__)
 def test_a_program_gives_the_same_run_everywhere(main: Callable[..., Any], part: int) -> None:
@@ -310,6 +311,7 @@ def test_a_program_gives_the_same_run_everywhere(main: Callable[..., Any], part:
         assert isinstance(seen.outcome, str) or len(seen.transfers) == seen.messages, cost
 
 
+@pytest.mark.quick(4)
 @for_each("seed", [0, 1])
 @pytest.mark.parametrize(("main", "nprocs"), ZOO, ids=[main.__name__ for main, _ in ZOO])
 def test_a_program_with_a_seed_gives_the_same_run_everywhere(main: Callable[..., Any], nprocs: int, seed: int) -> None:
@@ -385,6 +387,7 @@ def graph(comm: Any, steps: list[Step]) -> list[Any]:
     return seen
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "cost",
     [

@@ -157,6 +157,7 @@ def test_computing_of_threads_can_be_charged(backend: Any) -> None:
     assert all(0.02 <= time < 30 for time in fakempi.run(main, 1, backend=backend, cpu_scale=1.0).returns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend_name", ["greenlets", "threads"])
 def test_ctrl_c_ends_threads_that_compute(backend_name: str) -> None:
     """Also if ranks catch it and start more threads. Another run works. Only ranks that catch everything leave a thread."""
@@ -270,6 +271,7 @@ def test_threads_of_a_rank_that_wait_for_each_other_make_a_deadlock(backend: Any
     ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("how", ["sleeps", "waits", "polls"])
 def test_an_endless_daemon_thread_hides_no_deadlock(backend: Any, how: str) -> None:
     """A monitor that polls, while its rank waits for a message that no rank sends."""

@@ -45,6 +45,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 def test_locks_are_changed_only_for_programs_that_need_it(backend: Any, tmp_path: Path) -> None:
     """Before and after the step of the single rank; after the run nothing is changed. One process runs all programs."""
     for number, (head, step, expected) in enumerate(PROGRAMS.values()):
@@ -73,6 +74,7 @@ for number in range({len(PROGRAMS)}):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_lock_that_was_acquired_before_the_change_is_waited_for_in_the_loop(backend: Any, tmp_path: Path) -> None:
     """Its holder is unknown, and no other OS thread can hold it."""
     (tmp_path / "work.py").write_text(f"""{FIND}
@@ -161,6 +163,8 @@ def test_another_os_thread_changes_no_class_and_no_attribute_of_the_loop(backend
     assert all("none of its ranks started this thread" in words for words in refused)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_runs_without_other_os_threads_check_no_callers(backend: Any) -> None:
     """In a process without other threads: the loop has no subscriber and no instance attributes."""
     program = f"""

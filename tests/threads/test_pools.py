@@ -71,6 +71,7 @@ def test_polling_futures_lets_time_advance(backend: Any) -> None:
     assert fakempi.run(main, 2, backend=backend).returns == [("done", 1)] * 2
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("cpu_scale", [0.0, 1.0])  # a subscriber of `wait`
 def test_a_rank_waits_for_a_lock_of_a_thread_outside_the_run(backend: Any, cpu_scale: float) -> None:
     """The lock is held for longer than the interval at which the rank checks whether the run is ending."""

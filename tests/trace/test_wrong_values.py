@@ -58,6 +58,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[key], (*path, key))
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_a_wrong_value_in_any_place_is_rejected_or_can_be_shown(tmp_path: Path) -> None:
     """Including null, which differs from an omitted value."""
     content, path, refused = head_of(tmp_path), tmp_path / "wrong.json", set()

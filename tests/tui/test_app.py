@@ -78,6 +78,8 @@ def test_the_whole_run_is_shown_at_first() -> None:
     with_pilot(traced(), act)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_keys_zoom_move_fold_and_follow() -> None:
     """The message at the cursor is described, and Enter moves to its other end and back."""
 
@@ -111,6 +113,7 @@ def test_the_mouse_points_and_zooms() -> None:
     with_pilot(traced(), act)
 
 
+@pytest.mark.slow
 def test_search_finds_ranks_and_words() -> None:
     """And reports if there is none."""
 
@@ -128,6 +131,7 @@ def test_search_finds_ranks_and_words() -> None:
     with_pilot(traced(), act)
 
 
+@pytest.mark.slow
 def test_without_a_search_n_and_p_move_to_events_of_the_rank() -> None:
     """And with a search to its results, until Escape clears it."""
 

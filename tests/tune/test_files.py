@@ -54,6 +54,7 @@ def calls(rules: Rules, rng: Random) -> list[Call]:
     return made
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_open_mpi_chooses_what_the_rules_say(seed: int) -> None:
     """From the classic file and from JSON; a number and a name for each algorithm."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
+import pytest
+
 from fakempi.apps.tune.mpich_defaults import DEFAULTS
 from fakempi.apps.tune.mpich_files import written
 from fakempi.tuning import TABLES, Facts
@@ -26,6 +28,8 @@ def limits(operation: str) -> list[int]:
     return sorted({0, 1 << 23, *bounds, *(bound - 1 for bound in bounds)})
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("operation", sorted(COMMUTATIVE))
 def test_the_table_of_open_mpi_chooses_what_its_code_chooses(operation: str) -> None:
     """The rules for Open MPI's name, at every limit of ranks and bytes."""
@@ -67,6 +71,8 @@ def test_no_other_algorithm_stands_for_open_mpis(operation: str) -> None:
             raise AssertionError(f"{operation}: {name} is {names}")
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("operation", sorted(operation for kind, operation in TABLES["mpich"].rules if kind == "intra"))
 def test_the_table_of_mpich_chooses_what_its_file_chooses(operation: str) -> None:
     """For one rank per node; the file is compared with the library in tests/real_mpi."""

@@ -57,12 +57,14 @@ def check(kind: str, operation: str, places: list[tuple[int, int]], spreads: lis
                 assert seconds_of(taken) <= FASTER * time, (case, cost, taken, each)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("operation", [*WITHIN, "reduce_scatter_block"])
 def test_choices_within_a_group_are_nearly_optimal(operation: str) -> None:
     """Short and long messages, few and many ranks, powers of two and others."""
     check("intra", operation, RANKS, ["regular"])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("spread", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("operation", ["allgatherv", "reduce_scatter"])
 def test_choices_for_unequal_blocks_are_nearly_optimal(operation: str, spread: str) -> None:
@@ -70,6 +72,7 @@ def test_choices_for_unequal_blocks_are_nearly_optimal(operation: str, spread: s
     check("intra", operation, RANKS[1:], [spread])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("operation", [*BETWEEN, *SHARED])
 def test_choices_between_groups_are_nearly_optimal(operation: str) -> None:
     """Groups of equal and different sizes, and groups of one rank."""
@@ -86,6 +89,8 @@ def test_an_allgather_between_groups_is_near_the_bound_for_all_sizes(p: int, q: 
     assert seconds_of(taken) <= max(p * k_a, q * k_b) + k_a + k_b + p + q
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @pytest.mark.parametrize(("setting", "k_a", "k_b", "ratio"), [(2, 1, 1, 4.84), (4, 1, 4, 6.68)])
 def test_plain_calls_reach_the_papers_ratios(setting: int, k_a: int, k_b: int, ratio: float) -> None:
     """Kang et al.'s settings 2 and 4 on 200 + 56 ranks, by inter.Allgather: compared with MPICH's root gathering."""

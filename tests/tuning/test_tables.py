@@ -114,6 +114,7 @@ def test_long_allreduces_of_six_ranks_fold_differently() -> None:
     assert [choice.parameters for choice in choices] == [{"remaining": "odd"}, {"halves": True}]
 
 
+@pytest.mark.quick(1)
 @every_table
 @every_operation
 def test_choices_fit(table: Table, operation: str) -> None:

@@ -164,6 +164,7 @@ def middle(page: Any, x: float = 0.5, y: float = 0.5) -> tuple[float, float]:
     return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
 
+@pytest.mark.sample
 def test_the_whole_run_is_shown_at_first(opened: Open, pages: dict[str, Path]) -> None:
     """From 0 to its end, with all ranks, a legend, and no error."""
     page = opened("ring")
@@ -244,6 +245,7 @@ def test_search_finds_ranks_and_words(opened: Open) -> None:
     hits(page, "99").to_have_text("The ranks are 0 to 7.")
 
 
+@pytest.mark.sample
 def test_a_click_selects_and_another_follows_the_message(opened: Open) -> None:
     """From one end to the other, and back by Enter."""
     page = opened("ring")
@@ -268,6 +270,7 @@ def test_a_link_holds_the_view(opened: Open) -> None:
     page.wait_for_function(f"(start) => {shown} === start", arg=start)
 
 
+@pytest.mark.sample
 def test_a_deadlock_is_drawn(opened: Open) -> None:
     """Its report is open, with the cycle; the graph has every rank; the timeline has no end."""
     page = opened("knot")
@@ -369,6 +372,7 @@ def test_light_dark_and_print(opened: Open) -> None:
     expect(whole).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.sample
 def test_every_panel_draws(opened: Open) -> None:
     """With the switches, and in both themes."""
     page = opened("ring")

@@ -52,6 +52,7 @@ def test_a_comparison_has_units_and_every_algorithm_as_text(tmp_path: Path) -> N
     assert [each for each in found if each in legend] == legend
 
 
+@pytest.mark.slow
 def test_a_figure_with_few_of_many_curves_has_the_number_of_the_others(tmp_path: Path) -> None:
     """The legend has the curves that are drawn; hidden curves are named, and not counted."""
     write(comparison_figure([sizes_chart()._replace(most=1)], width=COLUMN), tmp_path / "a.svg")
@@ -102,6 +103,8 @@ def test_ranks_are_counted_without_units(tmp_path: Path) -> None:
     assert (found.count("ring"), found.count("number of ranks"), found.count("lower bound")) == (1, 2, 0)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     """Byte for byte; the style changes it, and the suffix is the format."""
     for name in ("a.svg", "b.svg", "a.pdf", "b.pdf"):

@@ -43,6 +43,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_equals_its_stored_output(name: str, golden: Any) -> None:
     """In the file next to this one."""

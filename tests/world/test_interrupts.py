@@ -48,6 +48,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_ctrl_c_is_not_swallowed(step: Callable[[Any], Any], backend: Any) -> None:
     """By ranks that catch every exception and continue; the next run is not affected."""
@@ -108,6 +109,8 @@ def test_ctrl_c_ends_a_nested_run(backend: Any) -> None:
         fakempi.run(lambda comm: fakempi.run(inner, 2, backend=backend), 2, backend=backend)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_with_time_limits_of_its_parts(backend: Any) -> None:
     """Such limits replace the monitor of the run."""
     limits: list[RunLimits] = []
@@ -143,6 +146,8 @@ def test_a_handler_of_the_program_is_not_replaced(backend: Any) -> None:
     assert pressed
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_locks_of_an_abandoned_rank_are_released(backend: Any) -> None:
     """Python acquires some of them at exit."""
     mine, again = threading.Lock(), threading.RLock()

@@ -199,6 +199,7 @@ def collects(comm: Any) -> None:
         forever() if comm.rank == 1 else request.wait()
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("main", [sends, computes, polls, makes_a_call, collects])
 @anywhere
 def test_ranks_are_ended_in_any_call(backend: Any, where: Any, main: Any) -> None:

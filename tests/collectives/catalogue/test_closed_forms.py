@@ -27,6 +27,7 @@ def separate_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     return (case for case in some_cases(algorithm, p) if not case.in_place)
 
 
+@pytest.mark.quick(40)
 @pytest.mark.parametrize("algorithm", SCHEDULED, ids=name_of)
 def test_closed_forms_agree_with_the_schedule(algorithm: Algorithm) -> None:
     """Closed forms and schedule agree exactly, in Fractions, with free combining and without."""
@@ -36,6 +37,8 @@ def test_closed_forms_agree_with_the_schedule(algorithm: Algorithm) -> None:
         assert plan is None or sent_by(plan, case.p - 1) == algorithm.sent(case, case.p - 1)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("algorithm", SCHEDULED)
 @for_each("p", [1, 2, 7, 8])
 def test_schedules_conform_to_the_model(algorithm: Algorithm, p: int) -> None:

@@ -71,6 +71,7 @@ def test_eight_megabytes_to_64_ranks(algorithm: Algorithm, nbytes: int, before: 
     assert algorithm.time(case, 1e-6, 1e-9) == pytest.approx(now / 1e3, rel=0.01)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [*LOG_MANY, CHAIN], ids=repr)
 @given(p=st.integers(1, 3), q=st.integers(1, 12), nbytes=st.integers(0, 3000), startup=st.sampled_from([1, 30]))
 @settings(max_examples=30, deadline=None)

@@ -33,6 +33,7 @@ def name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.operation}-{algorithm.name}"
 
 
+@pytest.mark.quick(16)
 @pytest.mark.parametrize("algorithm", INTER, ids=name_of)
 def test_results_and_claims(algorithm: Algorithm) -> None:
     """Messages, bytes, rounds, memory and time are as claimed, also with phantoms and with combining.
@@ -46,6 +47,7 @@ def test_results_and_claims(algorithm: Algorithm) -> None:
         assert time is None or run_groups(phantom_call(algorithm, case), case.p, case.q, WITH_COMBINING).time == time
 
 
+@pytest.mark.quick(16)
 @pytest.mark.parametrize("algorithm", INTER, ids=name_of)
 def test_results_on_threads(algorithm: Algorithm) -> None:
     """The same on the thread backend."""

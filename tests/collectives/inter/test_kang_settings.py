@@ -70,6 +70,7 @@ def limit(number: int, ranks: int) -> float:
     return (max(totals) + 3 * sum(totals)) / max(totals)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("number", PUBLISHED)
 def test_the_ratio_tends_to_the_published_one(number: int) -> None:
     """From below, as p + q grows; with claimed times, which equal the emulator's.
@@ -83,6 +84,7 @@ def test_the_ratio_tends_to_the_published_one(number: int) -> None:
     assert 0 <= limit(number, 128) - ratios[-1] <= 0.3 * (limit(number, 32) - ratios[0])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("number", "plain"), [(2, 1.12), (3, 1.12), (4, 1.20)])
 def test_unequal_parts_need_the_blocked_ring(number: int, plain: float) -> None:
     """Ratio of full_duplex to M at 256 ranks.

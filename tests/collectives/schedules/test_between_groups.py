@@ -78,6 +78,8 @@ def same_run(algorithm: Algorithm, case: Case, schedule: Schedule) -> None:
     assert (ours.clocks, ours.messages, ours.sent) == (theirs.clocks, theirs.messages, theirs.sent), (algorithm, case)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), GROUPS)
 def test_every_algorithm_between_groups_is_recorded_verifies_and_runs_as_itself(p: int, q: int) -> None:
     seen = set()

@@ -54,6 +54,7 @@ def compared(schedule: Schedule, case: Case) -> bool:
     return True
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("p", [2, 4, 7])
 def test_rounds_are_exact_within_a_group(p: int) -> None:
     found = Counter(
@@ -64,6 +65,7 @@ def test_rounds_are_exact_within_a_group(p: int) -> None:
     assert found[True] > 5 * found[False]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("p", "q"), [(1, 2), (4, 2)])
 def test_rounds_are_exact_between_groups(p: int, q: int) -> None:
     found = Counter(compared(schedule, replace(case, parameters={"first": True})) for _, case, schedule in recorded(p, q, 2))

@@ -49,6 +49,8 @@ def check(number: int, seed: int, runs: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_mutants_that_change_the_meaning_are_rejected() -> None:
     """As found by executing them with concrete data; faults of contents show in every execution."""
     found = check(number=60, seed=1, runs=5)

@@ -58,6 +58,8 @@ def same_run(algorithm: Algorithm, case: Case, schedules: list[Schedule]) -> Non
         assert (ours.clocks, ours.messages, ours.sent) == (theirs.clocks, theirs.messages, theirs.sent), (algorithm, case)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_every_algorithm_is_recorded_verifies_and_runs_as_itself() -> None:
     """One number of ranks from 2 to 17 for each algorithm."""
     for algorithm, case in one_size_each():

@@ -57,6 +57,7 @@ class BufferRecorder:
         return recorded
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_only_allgathers_trees_and_sack_gropp_have_buffers_that_grow_with_the_ranks(algorithm: Algorithm) -> None:
     """Measured by the buffers of messages, independently of the meter."""
@@ -75,6 +76,7 @@ def test_only_allgathers_trees_and_sack_gropp_have_buffers_that_grow_with_the_ra
         assert largest[1] == largest[0]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_no_rank_holds_more_items_than_claimed(algorithm: Algorithm) -> None:
     """O(1) for hash and radix, O(log N) for bitonic, O(N/P) for Cheng and for Sack and Gropp, O(N) for the others."""

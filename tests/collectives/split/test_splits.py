@@ -50,6 +50,8 @@ def drawn_splits(draw: Any) -> tuple[list[Any], list[Any]]:
     return colors, keys
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(drawn_splits())
 @settings(max_examples=12, deadline=None)
 def test_groups_and_orders_equal_those_of_a_sequential_sort(drawn: tuple[list[Any], list[Any]]) -> None:
@@ -98,6 +100,7 @@ def test_colors_of_other_types_need_a_comparison_function() -> None:
             run_split(algorithm, [(1, 2)] * 3, [None] * 3)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_any_number_of_ranks_is_split(algorithm: Algorithm) -> None:
     """Around powers of two, and 100."""

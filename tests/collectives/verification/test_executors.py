@@ -39,6 +39,8 @@ def verdict(algorithm: Algorithm, executor: Executor | None) -> tuple[int, int, 
     return found.tried, found.rejected, [str(each) for each in found.counterexamples]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_worker_processes_give_the_same_verdict(processes: Executor, tmp_path: Path) -> None:
     """For claims that hold, and for a file with a wrong claim."""
     file = tmp_path / "wrong.py"
@@ -67,6 +69,7 @@ def test_progress_counts_the_cases_in_order() -> None:
     assert [case.p for _, case in seen] == sorted(case.p for _, case in seen)
 
 
+@pytest.mark.slow
 def test_the_command_has_worker_processes(capsys: Capture) -> None:
     """`--jobs 2` prints the same conclusion."""
     assert main(["verify", "barrier/dissemination", "--ranks", "3"]) == 0

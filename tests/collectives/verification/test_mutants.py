@@ -20,6 +20,7 @@ def counterexamples_of(algorithm: Algorithm, time_limit: float = 10.0, **options
     return collectives.verify(algorithm, Emulator(time_limit), **{"ranks": 4, "cases": 12, **options})
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
 def test_a_mistake_is_found_in_the_smallest_case(mutant: Mutant) -> None:
     """The counterexample has the right kind and the smallest number of ranks."""
@@ -59,6 +60,8 @@ def test_a_barrier_that_does_not_wait_is_found() -> None:
     assert "by the schedule, rank 0 leaves the barrier without any message that depends on rank 1" in str(empty)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_mistakes_between_groups_are_found() -> None:
     """The counterexample has the sizes of both groups."""
     bcast = find("bcast", "wmpi", kind="inter")

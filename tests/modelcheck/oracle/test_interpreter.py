@@ -104,6 +104,8 @@ def test_collective_calls_that_differ_are_rejected() -> None:
         check(Program(((Op("send", peer=1),),)))
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_quick_search_finds_the_outcomes_of_the_search_over_all_orders() -> None:
     """Steps that commute with all others need not be tried in every order."""
     compared = 0

@@ -24,6 +24,8 @@ def test_explore_agrees_with_the_oracle() -> None:
     compare(Campaign(0, MODES[:1]), range(60))
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_explore_agrees_with_the_oracle_in_every_mode() -> None:
     """Buffering of all sends and by size, collective calls that synchronize, and the search without reductions."""
     compare(Campaign(0), range(100, 116))

@@ -73,6 +73,7 @@ def test_every_table_gives_the_same_results(table: str, p: int) -> None:
     assert run(everything, p, algorithms=algorithms) == run(everything, p)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("nbytes", [0, 8, 4096, 60_000, 300_000, 2_000_000])
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_supports_every_size(table: str, nbytes: int) -> None:
@@ -123,6 +124,8 @@ def test_a_custom_table() -> None:
 # -- one algorithm -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("algorithm", INTRA)
 def test_each_algorithm_gives_the_same_results(algorithm: Algorithm) -> None:
     """For the numbers of ranks that it fits; for others it is rejected, with the reason."""
@@ -180,6 +183,8 @@ def simple_in_place(operation: str, p: int) -> list[Any]:
     return run(in_place, p, args=(operation,), algorithms=simple)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("algorithm", ON_COMMUNICATORS)
 def test_each_algorithm_works_in_place(algorithm: Algorithm) -> None:
     """With the same results as any other."""
@@ -237,6 +242,7 @@ def timed(comm: Any, operation: str, case: Case) -> None:
         getattr(comm, operation.capitalize())(ghost(m), ghost(m))
 
 
+@pytest.mark.quick(30)
 @pytest.mark.parametrize("algorithm", ON_COMMUNICATORS, ids=name_of)
 def test_the_time_of_a_call_is_the_claimed_time(algorithm: Algorithm) -> None:
     """Exactly, and so are the bytes that each rank sends."""

@@ -33,6 +33,7 @@ def view_of(comm: Any) -> View:
 PLANS = st.lists(st.tuples(st.sampled_from([None, 0, 1, 2, 7, 2**31 - 1]), st.integers(-3, 3)), min_size=1, max_size=20)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(plan=PLANS, backend=st.sampled_from(["greenlets", "threads"]))
 @settings(max_examples=6, deadline=None)
@@ -50,6 +51,7 @@ def test_the_communicators_are_the_same_as_by_default(name: str, plan: list[tupl
     assert by_name.returns == free.returns
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", NAMES)
 @for_each("size, backend", [(1, "greenlets"), (2, "greenlets"), (6, "threads"), (16, "greenlets"), (33, "greenlets")])
 def test_time_and_messages_are_those_of_the_algorithm(name: str, size: int, backend: Any) -> None:

@@ -88,6 +88,7 @@ def test_groups_equal_those_of_sorting(plan: list[tuple[Any, Any]], backend: Any
     assert run.returns == sorted_groups(plan)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data(), backend=BACKENDS)
 @settings(max_examples=8, deadline=None)
@@ -101,6 +102,7 @@ def test_an_algorithm_gives_the_same_groups(name: str, data: st.DataObject, back
     assert run.returns == sorted_groups(plan)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("backend", ["greenlets", "threads"])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "radix"])
 def test_strings_take_as_long_as_the_algorithm_with_strings(name: str, backend: Any) -> None:

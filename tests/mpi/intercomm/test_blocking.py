@@ -204,6 +204,7 @@ def case_of(operation: str, s: Setting) -> Case:
     return Case(p, m, q=q, m_b=m, itemsize=8 if operation == "allreduce" else 1)
 
 
+@pytest.mark.quick(16)
 @pytest.mark.parametrize("algorithm", BETWEEN, ids=lambda each: f"{each.operation}-{each.name}")
 def test_a_call_takes_as_long_as_its_algorithm_claims(algorithm: Algorithm) -> None:
     """Exactly, and each rank sends the claimed bytes; of two equal groups the communicator's first is A."""
@@ -229,6 +230,7 @@ def test_a_call_takes_as_long_as_its_algorithm_claims(algorithm: Algorithm) -> N
     assert known or depends_on_timing
 
 
+@pytest.mark.quick(16)
 @pytest.mark.parametrize("algorithm", BETWEEN, ids=lambda each: f"{each.operation}-{each.name}")
 def test_each_algorithm_can_be_selected(algorithm: Algorithm) -> None:
     """With the same results, also for equal groups: their order is known here."""
