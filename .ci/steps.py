@@ -24,7 +24,7 @@ from time import monotonic
 
 HERE = Path(__file__).resolve().parent
 WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report
-FULL = 10 * WHOLE  # of .ci/full
+FULL = 7 * WHOLE  # of .ci/full: less than the six hours that GitHub gives a job
 PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyproject.toml
 AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
 LINES = 40  # of the report of .ci/run
@@ -288,10 +288,10 @@ def extras(script: Script, name: str) -> None:
     script.step(f"site: {name}", name, {command: 300})
 
 
-def types(script: Script, name: str, marker: str) -> None:
-    """Mypy, pyright, and the stubs of mpi4py."""
-    tests = f"python -m pytest -n auto {marker} tests/static_types"
-    script.step(f"mypy, tests of static types: {name}", name, {"mypy": 600, tests: 900})
+def types(script: Script, name: str) -> None:
+    """Mypy, and at the same time tests with pyright and with the stubs of mpi4py: it uses one core only."""
+    tests = f"python -m pytest -n 1 {EVERY} tests/static_types"
+    script.step(f"mypy, tests of static types: {name}", name, {f"{tests} & tests=$!; mypy; wait $tests": 1200})
 
 
 def real_mpi(script: Script, name: str, marker: str) -> None:
@@ -303,15 +303,14 @@ def real_mpi(script: Script, name: str, marker: str) -> None:
 
 def check(script: Script) -> None:
     """The steps of .ci/run: the README's commands, the linters, and a sample of the slow tests."""
-    sample = '-m "slow and sample"'
     commands_of_the_readme(script)
     extras(script, "test")
-    script.step("sample of the slow tests", "test", {f"python -m pytest -n auto {sample} {APART} tests": 900})
+    script.step("sample of the slow tests", "test", {f'python -m pytest -n auto -m "slow and sample" {APART} tests': 900})
     script.step("ruff and codespell", "test", {"ruff check .": 120, "codespell": 120})
     if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need
-        types(script, "test", sample)
+        types(script, "test")
     if MPI:
-        real_mpi(script, "test", sample)
+        real_mpi(script, "test", '-m "not slow or sample"')
 
 
 SWEEPS = {
@@ -332,7 +331,7 @@ def check_everything(script: Script) -> None:
         extras(script, name)
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
         if name != "3.10":
-            types(script, name, EVERY)
+            types(script, name)
         if MPI:
             real_mpi(script, name, EVERY)
         if python == sys.executable:

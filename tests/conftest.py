@@ -73,7 +73,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if backend == ("greenlets", "threads")[crc32(name.encode()) % 2]:
                 item.add_marker(pytest.mark.slow)
                 continue
-        if item.get_closest_marker("quick"):
+        if item.get_closest_marker("quick") and not item.get_closest_marker("slow"):
             drawn.setdefault(item.nodeid.partition("[")[0], []).append((crc32(name.encode()), item))
     for cases in drawn.values():
         (count,) = cases[0][1].get_closest_marker("quick").args  # type: ignore[union-attr]  # they have it

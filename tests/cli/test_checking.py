@@ -185,6 +185,7 @@ def test_worker_processes_print_the_same_text(tmp_path: Path, capsys: pytest.Cap
         assert capsys.readouterr().out == alone
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_a_usage_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The exit code is 2, and the message says what to do."""
     crash = "import ctypes, multiprocessing\nif multiprocessing.parent_process():\n    ctypes.string_at(0)\n"

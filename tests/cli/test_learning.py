@@ -101,6 +101,7 @@ def test_hint_reset_solution_and_the_teachers_note(course: Path, capsys: Capture
     assert capsys.readouterr().out.startswith("Two points to make: the program")
 
 
+@pytest.mark.slow
 def test_a_class_can_have_its_own_exercises(course: Path, tmp_path: Path, capsys: Capture) -> None:
     """They are in the directory, the list and the table."""
     shutil.copytree(OURS / "01_hello", tmp_path / "ours" / "30_again")
@@ -153,6 +154,7 @@ def shown(out: Console) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_watcher_checks_saved_files_and_continues(course: Path) -> None:
     """It moves to the next exercise; keys show hints and the list, select other exercises, and quit."""
     directory, out = StudentDirectory(course), terminal()

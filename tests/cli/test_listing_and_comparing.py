@@ -241,6 +241,7 @@ def test_measurements_are_shown_next_to_the_model(capsys: Capture, tmp_path: Pat
     ]
 
 
+@pytest.mark.quick(1)
 def test_bits_are_shown_with_the_order_of_the_operands(capsys: Capture) -> None:
     """The root's tree of a reduction depends on the root, and that of a linear one does not."""
     lines = printed(capsys, "compare", "reduce", "--bits", "-n", "4", "--algorithms", "binomial,linear,knomial(k=4)")

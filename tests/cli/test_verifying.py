@@ -104,6 +104,7 @@ def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture)
     ]
 
 
+@pytest.mark.slow
 def test_a_case_has_one_picture(knomial: Path, capsys: Capture) -> None:
     """A schedule that omits the last rank has wrong messages, bytes, rounds and time."""
     text = knomial.read_text(encoding="utf-8")

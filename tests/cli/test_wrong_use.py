@@ -124,6 +124,7 @@ def test_a_run_without_standard_error_succeeds(monkeypatch: pytest.MonkeyPatch, 
     assert capsys.readouterr().out == "hello\n"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("words", ["collectives", "fakempi list"])
 def test_a_closed_pipe_is_no_error(words: str) -> None:
     """As in `fakempi list | head -1`."""

@@ -31,6 +31,7 @@ def with_default_parts(algorithm: Algorithm, p: int, q: int, nbytes: int) -> Any
     return algorithm.time(make_case(algorithm.operation, p, q, nbytes, DISTRIBUTIONS["regular"]), 8, 0.5)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("ranks", "words", "kind"),
     [
@@ -105,6 +106,7 @@ def test_an_algorithm_of_a_file_is_measured(capsys: Capture, tmp_path: Path) -> 
     assert bundled["seconds"] == from_file["seconds"]
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("words", "error"),
     [

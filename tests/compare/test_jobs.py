@@ -66,6 +66,7 @@ def test_any_executor_gives_the_same_sweep(measure: bool) -> None:
         assert sweep("bcast", [2, 6, 8], [8, 64], **how, executor=threads) == here
 
 
+@pytest.mark.slow
 def test_spawned_processes_give_the_same_sweep() -> None:
     """With a real process pool."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:

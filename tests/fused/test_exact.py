@@ -195,6 +195,8 @@ def combining(comm: Any, n: int, skews: list[int], op: Any, dtype: str) -> Any:
     return found
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     st.sampled_from(ALGORITHMS), st.integers(2, 10), st.sampled_from([1, 2, 3, 7, 16, 40]), st.sampled_from(sorted(COSTS)),

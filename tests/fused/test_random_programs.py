@@ -184,6 +184,8 @@ def test_an_algorithm_whose_code_rejects_the_case_is_emulated() -> None:
             fakempi.run(calls_between, 6, 5, "allgather", 17, 0, [], algorithms=algorithms, fused=fused)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_port_rules_in_arrays_agree_with_those_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that are computed in arrays equal the same calls on the network, for ranks in step and not."""
     arrays = []

@@ -99,6 +99,7 @@ def test_the_eager_limit_is_inferred_from_a_jump() -> None:
     assert (smooth.model.eager_limit, smooth.eager) == (65536, "not measured: the default")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("rate", "ports"), [(1.0, 1), (2.1, 2), (8.0, None)])
 def test_concurrent_pairs_give_the_number_of_ports(rate: float, ports: int | None) -> None:
     """Up to 8 pairs that together have 1, 2.1 or 8 times the bandwidth of one."""

@@ -63,6 +63,8 @@ def parameters_of(model: MultiLevel) -> Any:
     return [getattr(model, name) for name in (*names, "provenance")]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(models)
 def test_a_file_that_is_written_and_read_is_the_same_model(model: MultiLevel) -> None:

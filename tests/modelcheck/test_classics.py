@@ -12,6 +12,7 @@ TIMINGS = [None, 1, 2]
 BACKENDS: list[Any] = ["greenlets", "threads"]
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("late", TIMINGS)
 @pytest.mark.parametrize("program", CLASSICS)
 def test_the_bug_is_found_and_its_token_replays(program: Any, late: int | None) -> None:
@@ -37,6 +38,7 @@ def test_the_fixed_version_is_exhausted_and_clean(program: Any, late: int | None
     assert found.failures == []
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("program", CLASSICS)
 def test_both_backends_find_the_same_failures(program: Any) -> None:
     """With the same tokens and the same number of runs."""

@@ -191,6 +191,7 @@ def test_the_search_takes_over_the_runs_of_workers(monkeypatch: pytest.MonkeyPat
     assert None not in remote.answers
 
 
+@pytest.mark.slow
 def test_a_wrong_assumption_about_known_states_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers end their runs where the tree does not, or continue where the tree does not."""
     alone = everything(fakempi.explore(ticks, 4, 2))
@@ -243,6 +244,7 @@ def test_a_program_that_workers_cannot_import_is_rejected(
         fakempi.explore(ticks, 3, 2, executor=pools[0])
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_reported() -> None:
     """The search ends with a sentence, and does not wait for the worker."""
     words = "^explore: a worker ended before its runs were complete, .* without executor="

@@ -292,6 +292,8 @@ def _all_collectives(comm: Any) -> Any:
     return repr((got, into.tolist(), each.tolist(), whole.tolist(), scattered.tolist(), neighbors.tolist()))
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_collective_calls_return_the_same_in_every_mode() -> None:
     """All calls, twice in a row (a repeated call has another path), on 1, 3 and 4 ranks, within a group and between two.
     """

@@ -107,6 +107,8 @@ def test_a_notebook_shows_the_results() -> None:
     assert "iframe" not in fakempi.explore(exchanged, 2, buffering="infinite")._repr_html_()
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_check_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For the first failure; a path that is no page is rejected before the run."""
     script, page = tmp_path / "race.py", tmp_path / "why.html"

@@ -209,6 +209,7 @@ def test_a_livelock_is_reported_in_every_schedule(program: Any, backend: Any) ->
         fakempi.run(program, 2, schedule=found.failures[0].schedule, strict=True)
 
 
+@pytest.mark.slow
 def test_a_loop_that_counts_polls_is_stopped_with_their_number() -> None:
     """It cannot be decided whether it ends at some number, and the report does not claim to know."""
 
@@ -231,6 +232,7 @@ def gives_up(comm: Any, tries: int) -> None:
         comm.send(None, 0)
 
 
+@pytest.mark.slow
 def test_the_bound_on_polling_grows_until_a_bounded_loop_ends() -> None:
     """By default up to 16 tests in a row; with `polls`, up to that number."""
     for tries in (1, 3, 5, 12):

@@ -21,6 +21,7 @@ def ticks(comm: Any, each: int) -> Any:
     return [comm.send("tick", 0) for _ in range(each)]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("buffering", ["zero", "infinite"])
 @pytest.mark.parametrize(
     ("p", "each", "merging", "each_way"), [(3, 1, 1, 1), (3, 2, 4, 4), (3, 4, 16, 50), (3, 6, 36, 672), (4, 2, 25, 30)]
@@ -155,6 +156,8 @@ LATER = [[("recv", ANY, 0)] * 3, [("send", 0, 0, 1)], [("send", 0, 0, 1), ("ipro
 """Rank 2's second message arrives after both equal ones are received, and could have arrived before."""
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(streams(), st.sampled_from(["zero", "infinite"]))
 @example(LATER, "infinite")

@@ -161,6 +161,7 @@ def test_errors_selects_the_handler_of_new_objects(tmp_path: Path, errors: str, 
     play(tmp_path, script)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("name", "value", "check"),
     [

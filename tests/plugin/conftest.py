@@ -10,10 +10,13 @@ import pytest
 
 @pytest.fixture
 def late(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clocks that do not advance until a test advances them."""
+    """Clocks that stand still until a test starts them; then a minute is some milliseconds."""
+    started: list[float] = []
 
     def clock() -> float:
-        return 1000 + monotonic() if (pytester.path / "late").exists() else 0.0
+        if not started and (pytester.path / "late").exists():
+            started.append(monotonic())
+        return 10_000 * (monotonic() - started[0]) if started else 0.0
 
     monitoring = "extensions.monitoring.monitor", "extensions.monitoring.limits"
     for module in (*monitoring, "apps.testing.limits", "apps.pytest_plugin"):

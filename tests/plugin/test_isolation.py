@@ -86,6 +86,7 @@ def test_ranks_have_their_own_modules_and_fixtures(
     result.assert_outcomes(passed=4)
 
 
+@pytest.mark.slow
 def test_the_option_applies_to_all_marked_tests(pytester: pytest.Pytester) -> None:
     """Including Hypothesis and unittest; a test may be excepted."""
     result, text = run_pytest(

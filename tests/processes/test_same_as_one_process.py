@@ -462,6 +462,7 @@ second.
 """
 
 
+@pytest.mark.slow
 def test_nothing_differs_in_modules_of_one_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for many short scripts."""
     monkeypatch.chdir(tmp_path)

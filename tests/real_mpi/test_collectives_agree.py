@@ -13,7 +13,7 @@ from tests.loops import for_each
 from tests.real_mpi.collective_programs import PROGRAMS, facts
 from tests.real_mpi.processes import script_answer, through_json
 
-SIZES = [1, 2, 3, 5]
+SIZES = [1, 2, 3, pytest.param(5, marks=pytest.mark.slow)]
 
 
 @cache

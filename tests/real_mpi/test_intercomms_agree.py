@@ -13,7 +13,7 @@ from tests.loops import for_each
 from tests.real_mpi.inter_programs import PROGRAMS, facts
 from tests.real_mpi.processes import script_answer, through_json
 
-SIZES = [(2, 3), (1, 4), (5, 3), (2, 2)]
+SIZES = [(2, 3), (2, 2), *(pytest.param(*sizes, marks=pytest.mark.slow) for sizes in ((1, 4), (5, 3)))]
 
 
 @cache

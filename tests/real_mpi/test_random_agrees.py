@@ -23,6 +23,7 @@ from tests.real_mpi.random.type_trees import BASICS, DatatypeBuilder, meaning, r
 PROGRAMS = breadth(200, 2000)
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_programs_observe_the_same_on_a_real_mpi(family: str) -> None:

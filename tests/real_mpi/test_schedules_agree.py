@@ -10,7 +10,7 @@ from collectives import CATALOGUE
 from tests.real_mpi.processes import script_output
 
 
-@pytest.mark.parametrize("ranks", [4, 5])
+@pytest.mark.parametrize("ranks", [4, pytest.param(5, marks=pytest.mark.slow)])
 def test_recorded_schedules_have_the_results_of_numpy(ranks: int) -> None:
     """The same algorithms and files that run on the emulator; four ranks also fit those that need a power of two."""
     output = script_output("run_schedules.py", ranks=ranks)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.real_mpi.processes import answer, script_answer, through_json
 
-SIZES = [1, 2, 4, 6]
+SIZES = [1, 2, 4, pytest.param(6, marks=pytest.mark.slow)]
 
 
 def outcome(MPI: Any, call: Callable[[], Any]) -> Any:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,8 @@ LEAVES = st.one_of(st.integers(), st.booleans(), st.none(), st.text(max_size=4),
 EVENTS = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=8)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(EVENTS, EVENTS)
 def test_nested_events_have_equal_digests_only_if_they_are_equal(one: Any, other: Any) -> None:
@@ -42,6 +45,7 @@ def test_nested_events_have_equal_digests_only_if_they_are_equal(one: Any, other
     assert digest(one, other) != digest((one, other))
 
 
+@pytest.mark.slow
 def test_digests_do_not_depend_on_the_process() -> None:
     """PYTHONHASHSEED changes the hash of texts and the order of sets."""
     code = "from fakempi.modelcheck.steering.state_hash import digest; "

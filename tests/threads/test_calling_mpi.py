@@ -223,6 +223,8 @@ def test_state_is_restored_when_runs_have_ended(backend: Any) -> None:
     assert (threading.Thread.start, threading.Lock().acquire.__qualname__, threading.Condition.wait) == before
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_runs_in_several_threads_at_once_do_not_interfere() -> None:
     """They start and end in any order, on either backend, and import modules at the same time."""
     pytest.importorskip("greenlet")

@@ -35,6 +35,7 @@ def test_threads_are_needed_while_coverage_measures_without_greenlets(
     assert (found, other) == (expected, False)
 
 
+@pytest.mark.slow
 def test_coverage_of_a_script_has_all_lines(tmp_path: Path) -> None:
     """With coverage.py itself, in a separate process."""
     pytest.importorskip("coverage")

@@ -148,6 +148,7 @@ def test_ranks_run_event_loops_at_the_same_time(backend: Any, function: Callable
     assert fakempi.run(function, 4, backend=backend).returns == [6] * 4
 
 
+@pytest.mark.slow
 def test_asyncio_may_be_imported_by_a_rank() -> None:
     """It is changed when it is imported, and restored after the run."""
     code = """
@@ -166,6 +167,7 @@ assert type(asyncio.events._set_running_loop).__name__ == "builtin_function_or_m
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_run_that_uses_none_of_this_has_no_additional_step() -> None:
     """Its loop waits as usual."""
 

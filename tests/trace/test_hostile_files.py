@@ -288,6 +288,7 @@ def test_regions_of_a_run_have_printable_names() -> None:
     assert printable("a\tb\nc\x1b", keep="\n") == "a\\tb\nc\\x1b"
 
 
+@pytest.mark.slow
 def test_many_clocks_are_shown_quickly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Idle ranks take no time: three million once took minutes."""
     transfers, computes, regions = (np.zeros(0, table.dtype) for table in (TRANSFERS, COMPUTES, REGIONS))

@@ -185,6 +185,7 @@ def test_the_viewer_and_the_page_share_their_keys() -> None:
         assert set(shown) - {"to"} <= set(found)
 
 
+@pytest.mark.slow
 def test_tables_and_help() -> None:
     """Each at 80 columns."""
 
@@ -229,6 +230,7 @@ def test_a_deadlock_starts_with_its_report() -> None:
     with_pilot(caught.value.trace, act)
 
 
+@pytest.mark.slow
 def test_run_ends_in_the_viewer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """`fakempi run -i` shows the run when it has ended, the earlier output of the program, and exits with the program's
     code.

@@ -67,6 +67,7 @@ def test_open_mpi_chooses_what_the_rules_say(seed: int) -> None:
         assert read_json(structured, call) == (pick.name or "ignore", pick.segment), call
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mpich_chooses_what_the_rules_say(seed: int) -> None:
     """Its own decision where the rules say so, in place, for noncommutative ops, and for calls that are not tuned."""

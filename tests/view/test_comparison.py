@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -101,6 +102,7 @@ def test_the_legend_explains_the_marks_that_occur() -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_off_at_any_width() -> None:
     """Names and figures are complete."""
     times: dict[str, list[float | None]] = {"a_rather_long_name": [1.23e-6 * 10**i for i in range(12)]}

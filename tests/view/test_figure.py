@@ -65,6 +65,7 @@ def test_a_figure_with_few_of_many_curves_has_the_number_of_the_others(tmp_path:
     assert "1 other algorithm is not drawn" in texts(tmp_path / "b.svg")
 
 
+@pytest.mark.slow
 def test_panels_have_the_same_curves_and_say_once_which_coincide(tmp_path: Path) -> None:
     """In the legend if curves coincide in all panels, else with the panel; the panels' titles have what differs."""
     one = sizes_chart()._replace(title="bcast, 8 ranks, hockney:t_s=1,t_w=2", most=2)
@@ -138,6 +139,7 @@ def test_a_run_has_axes_with_units_and_a_legend(tmp_path: Path) -> None:
     assert {"sender (rank)", "receiver (rank)", "data (B)", "share of the time of all ranks (%)"} <= found
 
 
+@pytest.mark.slow
 def test_many_ranks_are_an_image_of_bounded_size(tmp_path: Path) -> None:
     """Rows are groups of ranks, and single messages are not drawn."""
     trace = fakempi.run(ring, 100, trace=True).trace

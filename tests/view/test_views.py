@@ -50,6 +50,8 @@ def test_a_view_equals_its_stored_output(name: str, golden: Any) -> None:
     golden(VIEWS[name](80), name)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("width", [80, 110, 160])
 @for_each("name", VIEWS)
 def test_no_view_exceeds_its_width(name: str, width: int) -> None:

@@ -181,6 +181,7 @@ def test_a_resource_that_is_not_freed_has_its_line(tmp_path: Path) -> None:
 # -- conflicts ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("kind", ["COLLECTIVE", "NONBLOCKING", "PERSISTENT"])
 def test_different_collective_calls_have_their_lines(tmp_path: Path, kind: str, times: int) -> None:

@@ -82,6 +82,7 @@ def test_ctrl_c_is_raised_in_the_running_rank() -> None:
     assert saved == [0]
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_raised_even_if_the_run_ends_for_another_reason(backend: Any) -> None:
     """A rank has failed before, and another rank does not end."""
 

@@ -52,6 +52,8 @@ def test_schedules_conform_to_the_model(algorithm: Algorithm, p: int) -> None:
         assert algorithm.operation in REDUCING or not any(t.combined for t in transfers)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("algorithm", [a for a in SCHEDULED if a.operation in REDUCING])
 @for_each("p", [1, 2, 7, 8])
 def test_a_reduction_combines_every_operand(algorithm: Algorithm, p: int) -> None:

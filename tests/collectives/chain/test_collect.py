@@ -46,6 +46,8 @@ SHAPES: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(orders, st.sampled_from(sorted(SHAPES)), st.data())
 @settings(max_examples=20, deadline=None)
 def test_every_collective_equals_the_sequential_result(order: list[int], shape: str, data: Any) -> None:

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ def folded(values: list[Any]) -> list[Any]:
     return [each.tolist() for each in accumulate(values, times)]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(orders)
 @settings(max_examples=30, deadline=None)
 def test_double_scans_equal_the_sequential_result(order: list[int]) -> None:
@@ -112,6 +115,8 @@ def test_by_op_combines_with_an_mpi_op() -> None:
     assert set(run_chain(main, 7).returns) == {5040}
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("size", [*range(1, 35), 63, 64, 65, 127, 128, 129, 300])
 def test_a_double_scan_takes_ceil_log2_rounds_of_two_messages(size: int) -> None:
     """Each round has one message per direction and rank."""

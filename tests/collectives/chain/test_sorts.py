@@ -38,6 +38,7 @@ chains = st.integers(1, 40).flatmap(
 )
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", OF_ITEMS, ids=name_of)
 @given(chains, st.data())
 @settings(max_examples=6, deadline=None)

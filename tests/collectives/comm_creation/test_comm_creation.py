@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,8 @@ def test_two_groups_exchange_numbers_and_members(p: int, q: int, numbers: list[i
         assert [nbytes for _, nbytes in run.sent] == [algorithm.sent(case, rank) for rank in range(p + q)]
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_closed_forms_equal_the_schedules() -> None:
     """For all sizes up to 17, and one large group."""
     for operation in ("create_group", "create_intercomm", "merge"):

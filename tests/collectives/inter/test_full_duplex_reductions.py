@@ -51,6 +51,7 @@ def test_long_operands_are_within_1_5_of_the_bound(operation: str, p: int, q: in
     assert bound <= time <= bound * 3 / 2
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", ["allreduce", "reduce_scatter", "reduce_scatter_block"])
 @given(q=st.integers(3, 40), more=st.integers(0, 10**5), swapped=st.booleans())
 @settings(max_examples=6, deadline=None)
@@ -93,6 +94,7 @@ def test_short_messages_take_logarithmically_many_startups(p: int, q: int) -> No
         assert in_blocks == 1 + 2 * ceil_log2(max(p, q))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("operation", "name"),
     [

@@ -66,6 +66,8 @@ def test_results_and_claims_of_two_groups_of_up_to_12_ranks(algorithm: Algorithm
     assert disagreement(algorithm, case) is None
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @for_each("algorithm", INTER)
 def test_schedules_conform_to_the_model(algorithm: Algorithm) -> None:
     """In a round a process sends at most once and receives at most once, never an empty message, never to itself."""

@@ -107,6 +107,7 @@ def test_a_ring_to_the_root_explains_a_part_of_the_measured_ratio() -> None:
     assert 7.8 < ring / new < 8.0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("number", "linear", "binomial"), [(6, 6.92, 7.57), (8, 4.80, 5.07)])
 def test_a_tree_to_the_root_is_slower_if_blocks_grow_with_the_rank(number: int, linear: float, binomial: float) -> None:
     """The reason why `root_gathering_mpich` gathers linearly by default: the root receives the total and never waits.

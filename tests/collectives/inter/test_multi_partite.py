@@ -32,6 +32,8 @@ def gathered(counts: list[int], numbers: list[int], cost: Any, backend: Any = "g
     return float(fakempi.run(main, len(counts), cost=cost, backend=backend).time)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(ranks=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), min_size=1, max_size=14))
 @settings(max_examples=60, deadline=None)
 def test_every_rank_receives_the_blocks_of_all_other_groups(ranks: list[tuple[int, int]]) -> None:

@@ -143,6 +143,8 @@ def test_the_suffixes_are_those_of_the_formats() -> None:
     assert {*SCHEDULE_SUFFIXES} == {*FORMATS}
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 def test_damaged_files_are_refused_or_read() -> None:
     """Random damage raises no other error than InvalidScheduleError; what is read can be verified."""
     random, schedule = Random(5), record(find("allreduce", "ring"), Case(p=3, m=12))

@@ -123,6 +123,7 @@ def apart(length: int) -> list[str]:
     return list(found.values())[:4]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["bitonic", "gather_scatter", "cheng", "allgather_group", "hash", "hash64"])
 def test_the_length_of_a_color_costs_the_sorts_and_not_the_hash(name: str) -> None:
     """Strings of 5 and 80 characters; the groups are too large for the allgather of hash64."""

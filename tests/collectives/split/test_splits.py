@@ -147,6 +147,7 @@ def test_chains_can_be_split_again(algorithm: Algorithm) -> None:
     assert found == [[8], [0, 3], [5, 11], [0, 3], [5, 11], [6, 2], [1, 9], [6, 2], [1, 9]]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_both_backends_give_equal_groups(algorithm: Algorithm) -> None:
     """The clocks of all ranks are equal too."""
@@ -156,6 +157,7 @@ def test_both_backends_give_equal_groups(algorithm: Algorithm) -> None:
     assert runs[0].clocks == runs[1].clocks
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_splits_follow_each_other_without_mixing_messages(algorithm: Algorithm) -> None:
     """Ranks start the next split at different times, and messages are buffered."""

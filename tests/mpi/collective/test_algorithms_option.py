@@ -65,6 +65,7 @@ def default_result(operation: str, p: int) -> list[Any]:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("table", [*TABLES, "a table", "a mapping"])
 @pytest.mark.parametrize("p", [1, 3, 8])
 def test_every_table_gives_the_same_results(table: str, p: int) -> None:

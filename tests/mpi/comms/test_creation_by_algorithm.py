@@ -27,6 +27,8 @@ def claimed(operation: str, p: int, q: int = 0) -> Any:
     return find(operation, "chain").time(Case(p, q=q), 8, 1)
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(size=st.integers(1, 12), data=st.data(), backend=BACKENDS)
 @settings(max_examples=30, deadline=None)
 def test_a_group_is_created_by_its_members_only(size: int, data: st.DataObject, backend: Any) -> None:
@@ -80,6 +82,8 @@ def test_two_groups_are_joined_and_merged(p: int, q: int, backend: Any) -> None:
     assert free.returns[0][0] == 0
 
 
+@pytest.mark.sample
+@pytest.mark.slow
 @given(p=st.integers(1, 6), q=st.integers(1, 6), data=st.data(), backend=BACKENDS)
 @settings(max_examples=25, deadline=None)
 def test_any_leaders_and_any_peer_communicator_work(p: int, q: int, data: st.DataObject, backend: Any) -> None:

@@ -64,6 +64,7 @@ def test_every_call_gives_the_expected_result(backend: Any, setting: Setting) ->
     assert run_joined(lambda inter, side: everything(inter, side, setting), p, q, backend) == [[]] * (p + q)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_gives_the_same_results(table: str, p: int, q: int) -> None:
