@@ -295,9 +295,9 @@ def types(script: Script, name: str) -> None:
 
 
 def real_mpi(script: Script, name: str, marker: str) -> None:
-    """In one worker, so that a test that hangs does not end the others; MPICH's ranks poll and fill the cores."""
+    """Ranks of a worker share one core: those that wait would take the others' time."""
     library = 'python -c "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"'
-    tests = f"python -m pytest -n 1 {marker} tests/real_mpi tests/mpi/base/test_constants.py"
+    tests = f"python -m pytest -n auto {marker} tests/real_mpi tests/mpi/base/test_constants.py"
     script.step(f"comparison with a real MPI: {name}", name, {library: 60, tests: 1800})
 
 
@@ -318,7 +318,7 @@ SWEEPS = {
     "fused calls, 10,000 programs": "python tests/fused/random_programs.py 10000",
     "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "
     f"{APART} $(grep -rl breadth tests --include=test_*.py)",
-    "a real MPI, 2,000 programs of each family": "HYPOTHESIS_PROFILE=thorough python -m pytest -n 1 -m slow "
+    "a real MPI, 2,000 programs of each family": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow "
     "--timeout 7200 tests/real_mpi/test_random_agrees.py",
 }
 

@@ -84,6 +84,7 @@ def test_mpich_gives_right_results_with_a_tuned_file(tmp_path: Path) -> None:
     mpich(*SIZES, "any-op", DEVICE_COLLECTIVES="none", COLL_SELECTION_TUNING_JSON_FILE=str(path))
 
 
+@pytest.mark.slow
 def test_mpich_runs_the_algorithms_that_the_file_names(tmp_path: Path) -> None:
     """The bits of a sum are those with the algorithm forced by a control variable, and not the same for all algorithms."""
     operations = ("allreduce", "reduce")
