@@ -89,7 +89,7 @@ def download(place: Path) -> Path:
         wanted = VERSION
     pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", str(place)]
     pip.append(f"mpi4py=={wanted}")
-    subprocess.run(pip, check=True, stdout=sys.stderr)
+    subprocess.run(pip, check=True, stdout=sys.stderr, timeout=270)
     (archive,) = place.glob("mpi4py-*.tar.gz")
     with tarfile.open(archive) as sdist:
         safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}

@@ -15,13 +15,15 @@ from hypothesis import HealthCheck, settings
 gc.disable()  # until all tests are collected: nothing of them is garbage, and the collector visits them again and again
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
-settings.register_profile("here", UNHURRIED, max_examples=12)
+STORED = {} if os.access(Path(__file__).parents[1], os.W_OK) else {"database": None}  # no warning that nothing can be stored
+settings.register_profile("here", UNHURRIED, max_examples=12, **STORED)
 settings.register_profile("ci", UNHURRIED, max_examples=12, derandomize=True, database=None)
 settings.register_profile("thorough", UNHURRIED, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
 
-for name in ("CI", "BUILD_NUMBER"):  # with these, pytest prints more, also in the tests of the plugin
-    os.environ.pop(name, None)
+for name in ("CI", "BUILD_NUMBER", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)  # with the first two, pytest prints more, also in the tests of the plugin
+os.environ |= {"COLUMNS": "80", "TERM": "xterm-256color"}  # text has the same width, whatever the terminal
 
 if fused := os.environ.get("FAKEMPI_TEST_FUSED"):  # the whole suite has to pass with "never" and with "auto"
     from fakempi.core.world import run
@@ -49,10 +51,23 @@ BACKENDS = [
 ]
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs wait for minutes for a thread outside of them: on a busy machine it may have no turn for seconds."""
+    monkeypatch.setattr("fakempi.extensions.threads.ending.MAX_WAIT", 200.0)
+
+
 @pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     """The backend of ranks: the test runs on each. Session-wide, so that Hypothesis tests can use it."""
     return str(request.param)
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """As many as this process may use: the number of physical cores, which psutil counts, may be larger or smaller."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or usable)
 
 
 def parameters(item: pytest.Item) -> dict[str, object]:

@@ -56,7 +56,7 @@ def imported_by(program: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=600,
+        timeout=270,
     )
     return set(ended.stdout.split())
 

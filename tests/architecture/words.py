@@ -72,7 +72,8 @@ def candidates(text: str, lower: str) -> Iterator[int]:
 
 def files(paths: Sequence[str] = ()) -> list[Path]:
     """The text files of the repository, or those below some paths."""
-    listed = subprocess.run(["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["git", "-c", "safe.directory=*", "ls-files", *paths]  # also if another user owns the files
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
     return [
         ROOT / name
         for name in listed.splitlines()

@@ -97,6 +97,7 @@ def test_a_time_out_is_not_swallowed(what: str, tmp_path: Path, backend: Any, ca
 def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread, except one that is about to end, and no signal handler."""
     monkeypatch.undo()
+    monkeypatch.setattr("fakempi.apps.cli.interrupts.GRACE_PERIOD", 500)
     before, handlers = threading.enumerate(), [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGURG)]
     (tmp_path / "work.py").write_text(f"{BEGINNING}{PRESS}comm.Barrier()\n")
     assert main(["run", "-n", "2", "--backend", backend, str(tmp_path / "work.py")]) == 130
@@ -122,6 +123,6 @@ def test_ctrl_c_while_modules_are_imported_prints_no_traceback() -> None:
     """The entry point of the command imports the others within its `try`."""
     finder = "class Finder:\n    def find_spec(name, *others):\n        if name == 'rich': raise KeyboardInterrupt\n"
     text = f"import sys\n{finder}sys.meta_path.insert(0, Finder)\nfrom fakempi.__main__ import start\nsys.exit(start())"
-    done = subprocess.run([sys.executable, "-c", text, "list"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", text, "list"], capture_output=True, text=True, timeout=270)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert 'fakempi = "fakempi.__main__:start"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()

@@ -64,8 +64,8 @@ def test_a_process_that_a_script_starts_finds_mpirun_and_mpiexec(tmp_path: Path,
     """With `fakempi run --mpirun`, and in the directory that `--path` prints."""
     (tmp_path / "inner.py").write_text("from mpi4py import MPI\nprint(MPI.COMM_WORLD.allgather(MPI.COMM_WORLD.rank))\n")
     inner = ["mpiexec", "-n", "3", sys.executable, str(tmp_path / "inner.py")]
-    code = f"import subprocess\nshown = subprocess.run({inner!r}, capture_output=True, text=True, check=True).stdout\n"
-    code += "assert shown == '[0, 1, 2]\\n' * 3\n"
+    code = f"import subprocess\ndone = subprocess.run({inner!r}, capture_output=True, text=True, check=True, timeout=270)\n"
+    code += "assert done.stdout == '[0, 1, 2]\\n' * 3\n"
     (tmp_path / "outer.py").write_text(code)
     before = os.environ["PATH"]
     assert main(["run", "-n", "1", "--mpirun", str(tmp_path / "outer.py")]) == 0
@@ -75,5 +75,6 @@ def test_a_process_that_a_script_starts_finds_mpirun_and_mpiexec(tmp_path: Path,
     (directory,) = (tmp_path / "fakempi").iterdir()
     assert sorted(path.name for path in directory.iterdir()) == ["mpiexec", "mpirun"]
     assert all(os.access(path, os.X_OK) for path in directory.iterdir())
-    shown = subprocess.run([str(directory / "mpirun"), *inner[1:]], capture_output=True, text=True, check=True).stdout
-    assert shown == "[0, 1, 2]\n" * 3
+    command = [str(directory / "mpirun"), *inner[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=270)
+    assert done.stdout == "[0, 1, 2]\n" * 3

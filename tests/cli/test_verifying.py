@@ -51,6 +51,12 @@ ALGORITHM = Algorithm("bcast", "my_knomial", bcast_knomial, schedule, parameters
 '''
 
 
+@pytest.fixture(autouse=True)
+def _time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the smallest case is not found on a busy machine."""
+    monkeypatch.setattr("collectives.verification.sweep.SHRINKING_SECONDS", 250.0)
+
+
 @pytest.fixture
 def knomial(tmp_path: Path) -> Path:
     """A file with a custom algorithm."""

@@ -26,7 +26,7 @@ def test_large_jobs_are_distributed_to_the_cores(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(KeyboardInterrupt), workers(None, 100, 1000.0) as executor:  # noqa: PT012
         assert executor is not None
         assert len(active_children()) == 2
-        assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+        assert executor.submit(signal.getsignal, signal.SIGINT).result(270) == signal.SIG_IGN
         raise KeyboardInterrupt
     assert active_children() == []
     assert signal.getsignal(signal.SIGINT) is before
@@ -37,4 +37,4 @@ def test_a_worker_that_dies_is_reported() -> None:
     words = "^a worker process ended early; use --jobs 1 to run without worker processes.$"
     with pytest.raises(ValueError, match=words), workers(2, 2, 0.0) as executor:  # noqa: PT012
         assert executor is not None
-        executor.submit(os._exit, 3).result()
+        executor.submit(os._exit, 3).result(270)

@@ -68,7 +68,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Path(named)
     try:
         found: Path = SUITE.download(tmp_path_factory.mktemp("sdist"))
-    except (subprocess.CalledProcessError, OSError) as error:
+    except (subprocess.SubprocessError, OSError) as error:
         pytest.skip(f"mpi4py's sdist could not be downloaded, and MPI4PY_SUITE does not name its directory 'test': {error}")
     return found
 

@@ -36,7 +36,7 @@ def printed(*command: str | Path) -> str:
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
-        timeout=600,
+        timeout=270,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout

@@ -38,7 +38,7 @@ def run_step(name: str, directory: Path, inputs: dict[str, str]) -> int:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, **inputs, "PATH": path, "GITHUB_ACTION_PATH": str(ROOT)}
     return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", command], cwd=directory, env=environment, capture_output=True
+        ["bash", "-e", "-o", "pipefail", "-c", command], cwd=directory, env=environment, capture_output=True, timeout=270
     ).returncode
 
 

@@ -24,7 +24,7 @@ def debug(directory: Path, script: str, backend: Any, ranks: int, *answers: str)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     text = "".join(f"{answer}\n" for answer in answers)
     done = subprocess.run(
-        words, cwd=directory, env=environment, input=text, text=True, capture_output=True, timeout=600, check=False
+        words, cwd=directory, env=environment, input=text, text=True, capture_output=True, timeout=270, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     return [line for line in done.stdout.splitlines() if not line.startswith(("> ", "->", "--"))]

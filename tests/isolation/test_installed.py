@@ -270,7 +270,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         flags = ["-O0", "-shared", "-fPIC", f"-I{sysconfig.get_paths()['include']}"]
         if sys.platform == "darwin":
             flags += ["-undefined", "dynamic_lookup"]
-        subprocess.run([compiler, *flags, str(source), "-o", str(target)], check=True)
+        subprocess.run([compiler, *flags, str(source), "-o", str(target)], check=True, timeout=270)
     return directory
 
 

@@ -101,7 +101,7 @@ def shadowed(directory: Path, names: set[str], command: str) -> list[str]:
     options = ["--trace", "t.npz", "--quiet", "--algorithms", "mpich"]
     words = [sys.executable, *command.split(), "run", "-n", "2", *options, "work.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=here, env=environment, text=True, capture_output=True, timeout=600, check=False)
+    done = subprocess.run(words, cwd=here, env=environment, text=True, capture_output=True, timeout=270, check=False)
     return [*sorted(done.stdout.splitlines()), done.stderr]
 
 
@@ -138,7 +138,7 @@ def test_a_program_that_calls_run_keeps_its_module_collectives(tmp_path: Path) -
     second = "import collectives, sys\nassert collectives.mine == 1 and 'collectives.entries' in sys.modules\n"
     for text in (first + second, "import collectives\n" + first + second):
         (tmp_path / "program.py").write_text(text, encoding="utf-8")
-        subprocess.run([sys.executable, "program.py"], check=True, cwd=tmp_path)
+        subprocess.run([sys.executable, "program.py"], check=True, cwd=tmp_path, timeout=270)
 
 
 def test_a_package_of_that_name_is_rejected_there(monkeypatch: pytest.MonkeyPatch) -> None:

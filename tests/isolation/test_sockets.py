@@ -49,12 +49,14 @@ def test_a_rank_waits_for_an_outside_peer(tmp_path: Path, backend: Any) -> None:
     comm.barrier()
     """
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(120)
 
         def answer() -> None:
             with server.accept()[0] as line:
                 line.sendall(b"hello")
 
-        outside = threading.Thread(target=answer)
+        outside = threading.Thread(target=answer, daemon=True)
         outside.start()
         assert play(tmp_path, script, 2, backend, str(server.getsockname()[1])).returns == [0, 0]
-        outside.join()
+        outside.join(120)
+        assert not outside.is_alive()

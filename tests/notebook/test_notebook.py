@@ -89,8 +89,9 @@ def test_a_large_trace_is_not_embedded_in_a_notebook(monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def shell() -> Iterator[Any]:
-    """A real IPython shell."""
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A real IPython shell, which writes nothing into the home directory."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     interactive = pytest.importorskip("IPython.core.interactiveshell", reason="there is no IPython: pip install ipython")
     shell = interactive.InteractiveShell.instance()
     yield shell

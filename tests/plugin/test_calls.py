@@ -337,7 +337,7 @@ def ours():
 SEEN = []
 
 @pytest.mark.mpi(ranks=3)
-@settings(max_examples=1, database=None)
+@settings(max_examples=1, database=None, deadline=None)
 @given(x=st.integers())
 def test_it(comm, x):
     SEEN or SEEN.append(ours())
@@ -348,7 +348,9 @@ def test_it(comm, x):
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(fakempi.__file__))}
     plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *plugin]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=pytester.path)
+    result = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, cwd=pytester.path, timeout=270
+    )
     assert "1 passed" in result.stdout, result.stdout
 
 

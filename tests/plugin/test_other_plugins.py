@@ -159,7 +159,7 @@ def test_under_mpiexec_marked_tests_run_on_its_processes(pytester: pytest.Pytest
     )
     options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "-rs"]
     command = [mpiexec(), "-n", "2", sys.executable, "-m", "pytest", *options]
-    text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=pytester.path).stdout
+    text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=pytester.path, timeout=270).stdout
     assert text.count("1 passed, 1 skipped") == 2
     assert text.count("fakempi: inactive: marked tests run on the 2 ranks of mpiexec") == 2
     assert text.count("needs 3 ranks, but pytest runs on 2") == 2

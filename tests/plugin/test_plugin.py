@@ -384,7 +384,7 @@ def test_runs_without_marked_tests_import_nothing_of_fakempi(
         "import sys\ndef test_light():\n    assert not {'numpy', 'fakempi.core.world', 'fakempi.mpi'} & set(sys.modules)\n"
     )
     plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
-    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider", *plugin)
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider", *plugin, timeout=270)
     result.assert_outcomes(passed=1)
 
 
@@ -447,7 +447,7 @@ def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: py
         "import pytest\n@pytest.mark.mpi(ranks=[2, 5, 9])\ndef test_it(comm):\n    assert comm.allreduce(1) != 5\n"
     )
     plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
-    result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", *plugin)
+    result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider", *plugin, timeout=270)
     result.assert_outcomes(passed=2, failed=1)
     assert "all 5 ranks failed; above is rank" in result.stdout.str()
 

@@ -42,5 +42,5 @@ def test_scripts_behave_the_same(name: str) -> None:
     command += [f"{DIRECTORY}/test_{name}.py"]
     command += ["-k", " and ".join(f"not {one}" for one in EXCEPTIONS)]
     environment = {**os.environ, "FAKEMPI_SCRIPT_TESTS_IN_PROCESSES": "1"}
-    done = subprocess.run(command, cwd=DIRECTORY.parents[1], env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=DIRECTORY.parents[1], env=environment, capture_output=True, text=True, timeout=270)
     assert done.returncode == 0, done.stdout

@@ -90,7 +90,7 @@ def test_outcomes_are_those_of_ranks(tmp_path: Path) -> None:
     """Passes, failures with output, a deadlock, a skip, a crash, findings, a TestCase; and what processes cannot do."""
     (tmp_path / "test_it.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=270)
     assert "8 failed, 4 passed, 1 skipped, 1 warning" in done.stdout, done.stdout
     for words in ("rank 1 of 2 failed:", "a sentence", "printed on 1", "2 of 2 ranks are blocked", "not here", "signal 9",
                   "MPIFindingWarning: datatype-mismatch: rank 1: Recv at test_it.py:", "1 finding in a strict run:\n  data",

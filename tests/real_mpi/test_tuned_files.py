@@ -68,7 +68,7 @@ def openmpi(*words: str, **parameters: str) -> dict[str, Any]:
 def output(start: list[str], words: tuple[str, ...], environment: dict[str, str]) -> dict[str, Any]:
     command = [*start, str(HERE / "run_tuned.py"), *words]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=600, check=False, preexec_fn=on_one_core
+        command, env=environment, capture_output=True, text=True, timeout=270, check=False, preexec_fn=on_one_core
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

@@ -138,7 +138,8 @@ def test_the_same_program_gives_the_same_trace_byte_for_byte(backend: Any) -> No
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
         command = [sys.executable, "-c", PROGRAM, backend]
-        texts.add(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=270)
+        texts.add(done.stdout)
     (text,) = texts
     assert text.count("Transfer(") == 3 * (5 * 5 + 4 * 4)
 

@@ -168,6 +168,7 @@ def test_a_run_in_another_thread(backend: Any) -> None:
     assert found == [1, [0, 1, 2], 1]
 
 
+@pytest.mark.usefixtures("patient")
 def test_two_runs_in_two_threads_at_once(backend: Any) -> None:
     """Each waits in the middle for the other, and neither sees the other's ranks."""
     meet = threading.Barrier(2)  # time-outs would be modeled, and expire when nothing else can happen

@@ -81,6 +81,7 @@ def test_the_garbage_collector_is_restored(backend: Any, threshold: tuple[int, i
     assert gc.get_threshold() == threshold
 
 
+@pytest.mark.usefixtures("patient")
 def test_two_overlapping_runs_restore_the_garbage_collector(
     backend: Any, threshold: tuple[int, int, int]
 ) -> None:

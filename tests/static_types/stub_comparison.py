@@ -121,7 +121,7 @@ def mypy(texts: dict[str, str]) -> list[str]:
             Path(directory, name).write_text(text, encoding="utf-8")
         options = ["--strict", "--config-file=", "--follow-imports=silent", "--no-error-summary", f"--cache-dir={directory}"]
         command = [sys.executable, "-m", "mypy", *options, *(str(Path(directory, name)) for name in texts)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=270)
     if done.stderr:
         raise RuntimeError(f"mypy failed:\n{done.stdout}{done.stderr}")
     return [line.removeprefix(f"{directory}{os.sep}") for line in done.stdout.splitlines()]

@@ -63,7 +63,7 @@ def test_pyright_accepts_the_programs_and_rejects_wrong_ones(tmp_path: Path) -> 
     settings = {"typeCheckingMode": "basic", "extraPaths": [str(ROOT)]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=270)
     report = json.loads(done.stdout)
     assert report["summary"]["filesAnalyzed"] == 4
     errors = [

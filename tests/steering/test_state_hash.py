@@ -51,7 +51,9 @@ def test_digests_do_not_depend_on_the_process() -> None:
     code = "from fakempi.modelcheck.steering.state_hash import digest; "
     code += "print(digest('a', b'b', frozenset({'x', 'y', ('z', -1)}), 2**70, None))"
     found = {
-        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=270
+        ).stdout
         for seed in ("1", "2")
     }  # fmt: skip
     assert found == {b"%d\n" % digest("a", b"b", frozenset({"x", "y", ("z", -1)}), 2**70, None)}

@@ -223,6 +223,7 @@ def test_state_is_restored_when_runs_have_ended(backend: Any) -> None:
     assert (threading.Thread.start, threading.Lock().acquire.__qualname__, threading.Condition.wait) == before
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.sample
 @pytest.mark.slow
 def test_runs_in_several_threads_at_once_do_not_interfere() -> None:
@@ -236,5 +237,5 @@ def one(number):
 with ThreadPoolExecutor(4) as pool:
     assert list(pool.map(one, range(100))) == [[10] * 5] * 100
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=270, check=False)
     assert (done.returncode, done.stderr) == (0, "")

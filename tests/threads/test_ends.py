@@ -190,7 +190,7 @@ for main in once, forever:
         print("interrupted", threading.active_count(), fakempi.run(lambda comm: comm.allreduce(1), 3).returns)
 """
     command = [sys.executable, "-c", program, backend_name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=270, check=False)
     suspended = 3 if backend_name == "threads" else 0
     assert (done.stdout, done.stderr) == (f"interrupted 1 [3, 3, 3]\ninterrupted {1 + suspended} [3, 3, 3]\n", "")
 

@@ -46,6 +46,6 @@ def test_coverage_of_a_script_has_all_lines(tmp_path: Path) -> None:
     start = [sys.executable, "-m", "coverage"]
     options = ["--data-file", str(tmp_path / "data"), "--rcfile", "/dev/null"]
     run = [*start, "run", *options, "--include", str(tmp_path / "work.py"), "-m", "fakempi", "run", "-n", "2"]
-    subprocess.run([*run, str(tmp_path / "work.py")], check=True)
-    report = subprocess.run([*start, "report", *options, "-m"], capture_output=True, text=True, check=True).stdout
-    assert "100%" in report, report
+    subprocess.run([*run, str(tmp_path / "work.py")], check=True, timeout=270)
+    done = subprocess.run([*start, "report", *options, "-m"], capture_output=True, text=True, check=True, timeout=270)
+    assert "100%" in done.stdout, done.stdout

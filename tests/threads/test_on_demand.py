@@ -69,7 +69,7 @@ for number in range({len(PROGRAMS)}):
     runpy.run_path(f"{{number}}/work.py", run_name="__main__")
 """)
     done = subprocess.run(
-        [sys.executable, "all.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, "all.py"], cwd=tmp_path, capture_output=True, text=True, timeout=270, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -102,7 +102,7 @@ kept = {{}}
 assert fakempi.run(main, 2, backend={backend!r}).returns == [None, True]
 """)
     done = subprocess.run(
-        [sys.executable, "work.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, "work.py"], cwd=tmp_path, capture_output=True, text=True, timeout=270, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -122,6 +122,7 @@ def test_without_the_global_interpreter_lock_threads_of_ranks_are_rejected(
     assert fakempi.run(main, 2, backend=backend).returns == [2, 2]
 
 
+@pytest.mark.usefixtures("patient")
 def test_another_os_thread_changes_no_class_and_no_attribute_of_the_loop(backend: Any) -> None:
     """It only adds a subscriber, which rejects all kinds of calls of that thread."""
     requested, done = threading.Event(), threading.Event()
@@ -175,9 +176,10 @@ def main(comm):
     return loop.subscribers, "check_caller" in vars(loop), "make_resume" in vars(loop)
 assert fakempi.run(main, 2, backend={backend!r}).returns == [((), False, False)] * 2
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=270)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(backend: Any) -> None:
     """`with` keeps the method that releases the lock from before the change; the waiting thread continues nevertheless."""
 

@@ -50,7 +50,7 @@ if __name__ == "__main__":
     print(fakempi.run(main, 2, backend=sys.argv[1]).returns)
 """
     command = [sys.executable, "-W", "ignore", "-c", program, backend]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=270, check=False)
     assert (done.stdout, done.stderr) == ("[3, 4]\n", "")
 
 

@@ -202,6 +202,7 @@ def test_polling_a_lock_lets_others_run(backend: Any) -> None:
     assert fakempi.run(main, 2, backend=backend).returns == [1, 1]
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_thread_outside_the_run_may_release_a_lock_that_a_rank_waits_for(backend: Any) -> None:
     """It existed before: a pool that is kept."""
     from concurrent.futures import ThreadPoolExecutor

@@ -164,7 +164,7 @@ assert fakempi.run(main, 3).returns == [3, 3, 3] and sys.meta_path == before
 import asyncio.events
 assert type(asyncio.events._set_running_loop).__name__ == "builtin_function_or_method"
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=270)
 
 
 @pytest.mark.slow
@@ -177,4 +177,5 @@ def test_a_run_that_uses_none_of_this_has_no_additional_step() -> None:
 
     assert fakempi.run(main, 2).returns == [True, True]  # its module has a threading.local
     code = "import fakempi\ndef main(comm):\n    comm.Barrier()\n    return 'wait' in vars(comm._process.loop)\n"
-    subprocess.run([sys.executable, "-c", code + "assert fakempi.run(main, 2).returns == [False, False]"], check=True)
+    code += "assert fakempi.run(main, 2).returns == [False, False]"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=270)

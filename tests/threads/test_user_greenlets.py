@@ -62,6 +62,6 @@ except MPI.Exception as error:
     print(str(error).partition(".")[0])
 """)
     command = [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2", str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=270, check=False)
     message = "sendrecv on rank {0}: this is a greenlet that rank {0} has started"
     assert sorted(done.stdout.splitlines()) == [message.format(0), message.format(1)]

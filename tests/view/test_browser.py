@@ -35,7 +35,9 @@ MANY = 1000
 
 LOCAL = ("file:", "data:", "blob:")
 COST, SLOW = Hockney(t_s=1e-6, t_w=1e-9, eager_limit=0), Hockney(t_s=2e-6, t_w=1e-9, eager_limit=0)
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-sync"
+]  # fmt: skip
 
 
 def ring(comm: Any) -> None:
@@ -107,9 +109,11 @@ Open = Callable[..., Any]
 def opened(browser: Any, pages: dict[str, Path]) -> Iterator[Open]:
     """A page that is drawn; any error in it, and any network request, fails the test."""
     complaints: list[str] = []
+    shown: list[Any] = []
 
     def opened(name: str, fragment: str = "", **options: Any) -> Any:
         page = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, **options})
+        shown.append(page)
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -119,6 +123,8 @@ def opened(browser: Any, pages: dict[str, Path]) -> Iterator[Open]:
         return page
 
     yield opened
+    for page in shown:
+        page.close()
     assert complaints == []
 
 

@@ -72,11 +72,11 @@ def test_matrix_and_blocks_fit_their_panel_and_tables_scroll(opened: Open) -> No
               const panel = document.querySelector(".panels"), canvas = document.querySelector(`#panel-${name} canvas`);
               return canvas.getBoundingClientRect().bottom <= panel.getBoundingClientRect().bottom + 0.5;
             }"""
-            page.wait_for_function(inside, arg=name, timeout=30_000)
+            page.wait_for_function(inside, arg=name)
     page.set_viewport_size({"width": 690, "height": 680})  # a frame of the documentation
     for name in ("matrix", "summary"):
         page.click(f"#tab-{name}")
-        page.wait_for_function("() => document.documentElement.scrollHeight <= innerHeight", timeout=30_000)
+        page.wait_for_function("() => document.documentElement.scrollHeight <= innerHeight")
     page.set_viewport_size({"width": 1400, "height": 900})
     page.click("#tab-critical")
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
@@ -136,7 +136,7 @@ def test_the_theme_of_the_site_reaches_embedded_timelines(browser: Any, pages: d
     text = f'<body data-md-color-scheme="slate">{frame}<script>{SITE.read_text(encoding="utf-8")}</script>'
     (tmp_path / "site.html").write_text(text, encoding="utf-8")
     page = browser.new_page(color_scheme="light")
-    page.goto((tmp_path / "site.html").as_uri())
+    page.goto((tmp_path / "site.html").as_uri(), timeout=120_000)
     root = page.frame_locator("iframe").locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
     page.evaluate("() => document.body.setAttribute('data-md-color-scheme', 'default')")

@@ -58,7 +58,7 @@ limited(sends_all, 2, 60)
 def test_exhausted_memory_ends_a_run_and_not_the_process(backend: Any) -> None:
     """Too many ranks, one that allocates all, messages without receives. Where it ends depends on the machine."""
     words = [sys.executable, "-c", BEGINNING, backend]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=270, check=False, cwd=ROOT)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == "MemoryError: run: there is not enough memory for 400,000 ranks and their data. [3, 3, 3] 1"

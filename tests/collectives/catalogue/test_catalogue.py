@@ -94,7 +94,9 @@ def test_a_case_is_checked() -> None:
 
 def test_python_m_collectives_lists_all_algorithms() -> None:
     """One line per algorithm, and the meaning of the symbols."""
-    done = subprocess.run([sys.executable, "-m", "collectives"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "collectives"], capture_output=True, text=True, check=True, timeout=270
+    )
     lines = done.stdout.splitlines()
     assert lines[0].split()[:2] == ["operation", "algorithm"]
     named = [[*([] if a.kind in ("intra", a.operation) else [a.kind]), a.operation, a.name] for a in CATALOGUE]
@@ -105,7 +107,7 @@ def test_python_m_collectives_lists_all_algorithms() -> None:
 def test_python_m_collectives_explains_itself_and_rejects_arguments() -> None:
     """`--help` prints the usage instead of the table."""
     command = [sys.executable, "-m", "collectives"]
-    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=270)
     assert done.stdout.startswith("usage: python -m collectives [-h]")
     assert "allgather" not in done.stdout
-    assert subprocess.run([*command, "allgather"], capture_output=True, check=False).returncode == 2
+    assert subprocess.run([*command, "allgather"], capture_output=True, check=False, timeout=270).returncode == 2

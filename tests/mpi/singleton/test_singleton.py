@@ -36,7 +36,7 @@ def new_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def python(code: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a separate Python process."""
-    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=600)
+    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=270)
 
 
 def test_it_has_rank_0_of_1() -> None:

@@ -137,7 +137,7 @@ def _watch(process: subprocess.Popen[Any], outputs: list[Path]) -> None:
                 sizes, since = now, time.monotonic()
             elif time.monotonic() - since > STALLED:
                 process.terminate()
-                process.wait()
+                process.wait(120)
                 return
 
 
