@@ -142,6 +142,7 @@ def _subscribe_with_interrupt(step: int, box: Box, first: Prefix, second: Prefix
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # before `settrace`: Python 3.12 reports no opcodes otherwise
     sys.settrace(trace)
     try:
         box.subscribe(first)
