@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import ExitStack, suppress
+from time import thread_time
 from types import FrameType, TracebackType
 
 from fakempi.core.kernel.loop import Ended
@@ -129,9 +130,10 @@ class Monitor:
                     break
                 elapsed = monotonic() - start
                 if self.display is not None and due <= elapsed < self.timeout:
+                    began = thread_time()
                     with suppress(OSError, ValueError):  # the stream is closed
                         self.display.show(progress(self.universe) + self.running.observe(self.universe, elapsed))
-                    took = monotonic() - start - elapsed
+                    took = thread_time() - began  # not real time, which is long on a busy machine
                     due = elapsed + max(self.display.pause(elapsed), 50 * took)  # with many ranks, an update takes long
                 self._report_busy_waiting(elapsed)
             self._end()
