@@ -93,5 +93,4 @@ def test_usage_errors_are_reported_by_one_process() -> None:
     """All processes end."""
     done = measured(2, "bcast", "--bytes", "many")
     assert done.returncode == 2
-    said = [line for line in done.stderr.splitlines() if "measure" in line]  # an MPI may print warnings of its own
-    assert said == ["collectives.measure: 'many' is not a number: use a form such as 0, 1500, 64k or 1M."]
+    assert done.stderr == "collectives.measure: 'many' is not a number: use a form such as 0, 1500, 64k or 1M.\n"

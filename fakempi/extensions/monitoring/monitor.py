@@ -130,11 +130,12 @@ class Monitor:
                     break
                 elapsed = monotonic() - start
                 if self.display is not None and due <= elapsed < self.timeout:
-                    began = thread_time()
+                    before = thread_time()
                     with suppress(OSError, ValueError):  # the stream is closed
                         self.display.show(progress(self.universe) + self.running.observe(self.universe, elapsed))
-                    took = thread_time() - began  # not real time, which is long on a busy machine
-                    due = elapsed + max(self.display.pause(elapsed), 50 * took)  # with many ranks, an update takes long
+                    # Updates take at most a fiftieth of a core (with many ranks), and half of the time of a slow terminal.
+                    cpu, real = thread_time() - before, monotonic() - start - elapsed
+                    due = elapsed + max(self.display.pause(elapsed), 50 * cpu, 2 * real)
                 self._report_busy_waiting(elapsed)
             self._end()
         finally:
