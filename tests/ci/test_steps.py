@@ -68,7 +68,6 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_every_test_that_failed_is_named_with_a_reason(steps: Any, capfd: pytest.CaptureFixture[str]) -> None:
     """Also one that never ends, alone or in a child process; and one that passes when it is run again is called flaky."""

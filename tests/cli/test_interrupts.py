@@ -43,7 +43,7 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("what", STUBBORN.values(), ids=STUBBORN)
 def test_ctrl_c_is_not_swallowed(what: str, tmp_path: Path, backend: Any, capsys: Capture) -> None:
     """A rank that catches every exception and continues does not hide it."""

@@ -31,7 +31,7 @@ def with_default_parts(algorithm: Algorithm, p: int, q: int, nbytes: int) -> Any
     return algorithm.time(make_case(algorithm.operation, p, q, nbytes, DISTRIBUTIONS["regular"]), 8, 0.5)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("ranks", "words", "kind"),
     [

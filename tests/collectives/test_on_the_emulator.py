@@ -29,7 +29,7 @@ def name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.operation}-{algorithm.name}"
 
 
-@pytest.mark.quick(24)
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("algorithm", INTRA, ids=name_of)
 def test_results_and_claims(algorithm: Algorithm) -> None:
     """Results equal numpy's; time, messages, bytes, rounds and memory equal the claims; so does the time with phantoms."""

@@ -54,6 +54,7 @@ def failing(comm: Any, buf: Any, **keywords: Any) -> None:
     raise ZeroDivisionError("in the algorithm")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("measure", [False, True])
 def test_any_executor_gives_the_same_sweep(measure: bool) -> None:
     """In the same order, whichever job ends first."""

@@ -40,7 +40,7 @@ def case_of(algorithm: Algorithm, p: int) -> Case:
     return Case(p, itemsize=8, **options)
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("operation", sorted({each.operation for each in INTRA}))
 def test_a_schedule_has_the_makespan_of_the_code(operation: str) -> None:
     """Every algorithm, on machines with one port and several, with links, eager messages and costs of combining."""
@@ -64,7 +64,7 @@ LINKS = (
 )  # fmt: skip
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", ["allgather", "alltoall", "bcast", "gather", "allgatherv", "scan", "reduce_scatter"])
 def test_rounds_on_links_have_the_makespan_of_the_code(operation: str) -> None:
     """Messages queue for links and for input ports, eager messages arrive early, and others wait for their receives."""

@@ -51,6 +51,7 @@ def runs() -> Iterator[Any]:
             yield pytest.param(demo, "threads", id=f"{demo.stem}-threads", marks=pytest.mark.slow)
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize(("demo", "backend"), list(runs()))
 def test_the_output_of_a_demo_equals_its_out_file(
     demo: Path, backend: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

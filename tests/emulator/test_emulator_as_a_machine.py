@@ -128,6 +128,7 @@ def sleeping(comm: Any) -> None:
         threading.Event().wait(0.01)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", [computing, sending, sleeping])
 def test_a_run_that_does_not_end_is_stopped(backend: Any, program: Callable[[Any], None]) -> None:

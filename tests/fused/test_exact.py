@@ -136,6 +136,7 @@ def test_both_backends_give_the_same_fused(cost: str, backend: Any) -> None:
 COMBINED = {"SUM": "dfegDiB", "PROD": "dfegDi", "MAX": "dfegiB", "MIN": "dfi", "BXOR": "iB", "LAND": "iB?"}
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(
     ("op", "dtype"), [(getattr(MPI, op), dtype) for op, dtypes in COMBINED.items() for dtype in dtypes]
 )

@@ -86,7 +86,7 @@ def calls_of(comm: Any, operation: str, n: int, late: int) -> list[Any]:
     return found
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", sorted(CALLS))
 def test_each_algorithm_is_fused_and_exact(operation: str) -> None:
     """Every algorithm of the catalogue that has a schedule is fused, with the clocks, bits and traces of its messages."""
@@ -151,7 +151,7 @@ def calls_between(comm: Any, cut: int, operation: str, n: int, late: int, log: l
     return found
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", BETWEEN)
 def test_each_algorithm_between_groups_is_fused_and_exact(operation: str) -> None:
     """Every algorithm whose schedule determines it; the trace and the order in which ranks continue are equal, too."""

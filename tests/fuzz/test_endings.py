@@ -16,7 +16,7 @@ SAMPLE = [(kind, HOW[number % len(HOW)]) for number, kind in enumerate(KINDS)]
 """Each program once, and each way to end it three times."""
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("kind", "how"), SAMPLE, ids=[f"{kind}-{how.replace(' ', '-')}" for kind, how in SAMPLE])
 def test_a_process_ends(kind: str, how: str, backend: Any, tmp_path: Path) -> None:
     """With a seed for which ranks catch every exception."""

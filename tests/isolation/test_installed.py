@@ -281,7 +281,7 @@ def installed_compiled(compiled: Path, install: Install, name: str) -> None:
         shutil.copy(file, site / "wrap")
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 def test_a_package_with_compiled_modules_is_shared_by_default(
     tmp_path: Path, backend: Any, install: Install, compiled: Path
 ) -> None:

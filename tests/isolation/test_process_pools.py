@@ -38,7 +38,7 @@ for point, (result, shape, inner) in zip(points, found):
 """
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["Pool", "once", "Executor"])
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="the script is not importable by a new process")
 def test_functions_and_classes_of_pools_belong_to_the_rank(tmp_path: Path, backend: Any, kind: str) -> None:

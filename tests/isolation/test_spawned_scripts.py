@@ -25,6 +25,7 @@ CHILD = """
 SIBLINGS = {"child.py": CHILD, "state.py": "seen = []\n"}
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("how", ["interpreter", "python3", "script", "module", "bytes", "path"])
 def test_a_script_spawns_a_script(tmp_path: Path, backend: Any, capsys: Capture, how: str) -> None:
     """By the interpreter, by the script's name, or as a module; each child has its own modules and arguments."""

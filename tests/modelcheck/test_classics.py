@@ -29,6 +29,7 @@ def test_the_bug_is_found_and_its_token_replays(program: Any, late: int | None) 
         fakempi.run(program, 3, late, False, schedule=failure.passes, strict=True)
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("late", TIMINGS)
 @pytest.mark.parametrize("program", CLASSICS)
 def test_the_fixed_version_is_exhausted_and_clean(program: Any, late: int | None) -> None:

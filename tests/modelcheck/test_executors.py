@@ -118,7 +118,6 @@ def everything(found: fakempi.Exploration) -> Any:
     return numbers, found.method, found.scope, found.limits, found.verdict, failures
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.sampled_from([None, "returns"]), st.sampled_from([40, 400]))
@@ -132,7 +131,7 @@ def test_random_programs_have_the_same_result_with_any_number_of_workers(
         assert everything(fakempi.explore(main, len(lists), runs=runs, compare=compare, executor=pool)) == alone
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("main", "p", "args", "options"),
     [

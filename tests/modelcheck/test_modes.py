@@ -172,6 +172,7 @@ EARLY = {
 """Calls from which rank 0 may return before rank 2 of 3 has called."""
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", EARLY)
 def test_a_program_that_relies_on_an_early_return_deadlocks_if_collective_calls_synchronize(name: str) -> None:
     """Without barriers it is clean; the report names the call and its line."""

@@ -108,7 +108,7 @@ def probes_every_source(comm: Any) -> None:
 CORRECT = [consensus, token_ring, any_and_some, counts_to_300, waits_for_the_clock]
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("program", [*CORRECT, probes_every_source])
 def test_a_correct_program_that_polls_never_livelocks(program: Any) -> None:
     """In any schedule, including random ones and ones that prefer one rank as long as possible."""

@@ -21,6 +21,7 @@ def futures(directory: Path, script: str, nprocs: int, backend: Any = "auto", *a
     return fakempi.run(program(["-m", "mpi4py.futures", str(directory / "work.py"), *args]), nprocs, backend=backend)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("nprocs", [1, 2, 4])
 def test_the_other_ranks_are_workers(tmp_path: Path, nprocs: int, backend: Any) -> None:
     """For any root; exceptions arrive with their traceback."""
@@ -233,6 +234,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("nprocs", [1, 2, 4])
 def test_executors_share_all_other_ranks(tmp_path: Path, nprocs: int, backend: Any, capsys: Capture) -> None:
     """Under `-m mpi4py.futures` only rank 0 runs the program; executors may start and end at any time."""

@@ -144,6 +144,7 @@ def test_endless(comm):
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("marked", "option", "who"),
     [
@@ -172,6 +173,7 @@ def test_lazy_imports_do_not_count_against_a_time_limit(pytester: pytest.Pyteste
     assert calls.load_algorithms.cache_info().currsize == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("late")
 @pytest.mark.parametrize("method", ["signal", "thread"])
 def test_pytest_timeout_ends_all_ranks_with_the_report_of_fakempi(pytester: pytest.Pytester, method: str) -> None:

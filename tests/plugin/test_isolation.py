@@ -73,6 +73,7 @@ def test_shared_again(table):
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("mode", ["prepend", "importlib"])
 def test_ranks_have_their_own_modules_and_fixtures(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, mode: str

@@ -171,6 +171,7 @@ def test_unsafe(comm):
 """
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("numbers", "buffering", "passes"),
     [(1, "zero", False), (1, "eager", True), (100_000, "eager", False), (100_000, "infinite", True), (1, None, True)],

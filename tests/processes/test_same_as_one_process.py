@@ -475,7 +475,7 @@ def test_nothing_differs_in_modules_of_one_script(tmp_path: Path, monkeypatch: p
     assert one.codes == {0: 0, 1: 0}, one.error
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in TOGETHER])
 def test_nothing_differs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Output, exit codes, clocks, findings, messages, and the text of the failure with its lines."""

@@ -50,6 +50,7 @@ def test_a_single_blocked_rank() -> None:
     ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("size", [1000, 4096])
 def test_ranks_that_wait_for_the_same_rank_share_a_line(size: int) -> None:
     """For any number of ranks."""

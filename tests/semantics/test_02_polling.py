@@ -214,6 +214,7 @@ def is_driven_by_c(comm: Any) -> None:
     assert not any(map(comm.Iprobe, itertools.repeat(MPI.ANY_SOURCE, 2 * FREE_ROUNDS)))
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("main", [
     counts_in_a_local, counts_in_a_list, counts_in_an_object, counts_in_an_array, works_on_a_large_array, counts_in_a_global,
     counts_in_a_caller, counts_in_a_generator, has_an_iterator, has_a_comprehension, is_driven_by_c,

@@ -114,6 +114,7 @@ COSTS: dict[str, CostModel] = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 60)), min_size=2, max_size=5), st.integers(0, 90))
 def test_wildcards_match_in_the_order_of_modeled_arrival(cost: CostModel, sizes: list[tuple[int, int]], when: int) -> None:
@@ -157,6 +158,7 @@ def test_a_wildcard_probe_finds_a_message_that_has_arrived(backend: Any) -> None
     assert run.returns[0] == (True, 2)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
 @given(
     messages=st.lists(st.tuples(st.integers(1, 20), st.booleans(), st.integers(0, 1), st.integers(0, 9)), max_size=10),

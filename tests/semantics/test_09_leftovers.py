@@ -43,7 +43,7 @@ def test_objects_of_ranks_are_freed_after_the_run(backend: Any, how: str) -> Non
     assert [one() for one in held] == [None] * 4
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("how", ["returns", "fails", "hangs"])
 def test_dozens_of_runs_leave_no_memory_behind(backend: Any, how: str) -> None:
     """The number of objects after the last run is that after the first few."""

@@ -300,7 +300,7 @@ COSTS: dict[str, CostModel] = {
 }
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("main", [main for main, _ in ZOO], ids=lambda main: main.__name__)
 def test_a_program_gives_the_same_run_everywhere(main: Callable[..., Any], part: int) -> None:
@@ -387,7 +387,7 @@ def graph(comm: Any, steps: list[Step]) -> list[Any]:
     return seen
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "cost",
     [

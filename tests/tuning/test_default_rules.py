@@ -57,14 +57,14 @@ def check(kind: str, operation: str, places: list[tuple[int, int]], spreads: lis
                 assert seconds_of(taken) <= FASTER * time, (case, cost, taken, each)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", [*WITHIN, "reduce_scatter_block"])
 def test_choices_within_a_group_are_nearly_optimal(operation: str) -> None:
     """Short and long messages, few and many ranks, powers of two and others."""
     check("intra", operation, RANKS, ["regular"])
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("spread", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("operation", ["allgatherv", "reduce_scatter"])
 def test_choices_for_unequal_blocks_are_nearly_optimal(operation: str, spread: str) -> None:

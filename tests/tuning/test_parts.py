@@ -33,7 +33,7 @@ def choice_for(name: str, **parameters: Any) -> Any:
     return resolve({"inter:allgather": (name, parameters)}).choose(Facts("allgather", 3, 8, kind="inter", q=2, nbytes_b=8))
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("algorithm", COMPOSED, ids=repr)
 @given(data=st.data())
 @settings(max_examples=5)

@@ -121,7 +121,7 @@ def test_the_error_of_a_missing_file_has_the_operation() -> None:
 # -- parameters ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("block", [1, 7, 40, 4096])
 def test_parts_can_have_parameters(block: int, backend: Any) -> None:
     """A blocked ring with one block per rank takes the same time as the ring."""

@@ -42,6 +42,7 @@ def test_a_table_has_rules_for_every_operation_between_groups(table: Table) -> N
     assert all(len(table.rules["inter", operation]) == 1 for operation in (*UNSHARED, "allgatherv"))
 
 
+@pytest.mark.quick(1)
 @every_table
 @for_each("operation", BETWEEN)
 def test_choices_between_groups_fit(table: Table, operation: str) -> None:

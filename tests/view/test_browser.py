@@ -276,7 +276,6 @@ def test_a_link_holds_the_view(opened: Open) -> None:
     page.wait_for_function(f"(start) => {shown} === start", arg=start)
 
 
-@pytest.mark.sample
 def test_a_deadlock_is_drawn(opened: Open) -> None:
     """Its report is open, with the cycle; the graph has every rank; the timeline has no end."""
     page = opened("knot")

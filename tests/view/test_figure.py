@@ -104,7 +104,6 @@ def test_ranks_are_counted_without_units(tmp_path: Path) -> None:
     assert (found.count("ring"), found.count("number of ranks"), found.count("lower bound")) == (1, 2, 0)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     """Byte for byte; the style changes it, and the suffix is the format."""

@@ -221,6 +221,7 @@ def test_a_rank_that_catches_every_exception_and_communicates_is_ended(backend: 
     timed_out(main, 2, backend, where)
 
 
+@pytest.mark.quick(1)
 @anywhere
 def test_a_rank_that_catches_every_exception_and_computes_is_ended(backend: Any, where: Any) -> None:
     """It gets several exceptions, and is then given up; the others end normally."""
@@ -244,6 +245,7 @@ def test_a_rank_that_catches_every_exception_and_computes_is_ended(backend: Any,
     gc.collect()  # it does not wake up then
 
 
+@pytest.mark.quick(1)
 @anywhere
 def test_a_rank_that_does_not_end_in_its_cleanup_is_ended(backend: Any, where: Any) -> None:
     """It has a limited time for its `finally` block."""

@@ -27,7 +27,7 @@ def separate_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     return (case for case in some_cases(algorithm, p) if not case.in_place)
 
 
-@pytest.mark.quick(40)
+@pytest.mark.quick(15)
 @pytest.mark.parametrize("algorithm", SCHEDULED, ids=name_of)
 def test_closed_forms_agree_with_the_schedule(algorithm: Algorithm) -> None:
     """Closed forms and schedule agree exactly, in Fractions, with free combining and without."""

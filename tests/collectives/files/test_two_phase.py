@@ -90,6 +90,7 @@ CASES = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [WRITE, READ], ids=repr)
 @given(case=CASES)
 @settings(max_examples=25, deadline=None)
@@ -114,6 +115,7 @@ def test_messages_accesses_scratch_and_time_equal_the_claims(algorithm: Algorith
         assert used == [algorithm.scratch(case, rank) for rank in range(p)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [WRITE, READ], ids=repr)
 @given(case=CASES, ports=st.integers(1, 3))
 @example(case=Case(4, 32, itemsize=2, parameters={"aggregators": 2, "buffer_bytes": 16}), ports=2)  # four windows each

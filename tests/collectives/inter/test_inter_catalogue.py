@@ -33,7 +33,7 @@ def name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.operation}-{algorithm.name}"
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("algorithm", INTER, ids=name_of)
 def test_results_and_claims(algorithm: Algorithm) -> None:
     """Messages, bytes, rounds, memory and time are as claimed, also with phantoms and with combining.

@@ -76,6 +76,7 @@ def test_two_stage_meets_theorem_1_and_takes_as_long_as_full_duplex(case: Case) 
     assert time == modeled(FULL_DUPLEX, case)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", [FULL_DUPLEX, TWO_STAGE, UNSEGMENTED, MPICH, BEST], ids=repr)
 @given(data=st.data())
 @settings(max_examples=10, deadline=None)
@@ -152,6 +153,7 @@ def test_remaining_ranks_can_cost_more_than_a_segment() -> None:
     assert (modeled(FULL_DUPLEX, case), modeled(TWO_STAGE, case)) == (480, 624)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("parts", PARTS)
 @given(q=st.integers(1, 3), k_a=st.integers(0, 3), more=st.integers(1, 9))
 @settings(max_examples=4, deadline=None)
@@ -258,6 +260,7 @@ def test_equation_2_is_an_upper_bound(p: int, q: int, a: int, b: int, first: boo
     assert modeled(MPICH, odd) <= equation_2(odd) + p + q
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("p", "q"), [(4, 4), (16, 16), (25, 7)])
 def test_root_gathering_best_approaches_3_m(p: int, q: int) -> None:
     """Eq. 1: below 3M plus the pipeline's fill time, log2 of the group times a segment.

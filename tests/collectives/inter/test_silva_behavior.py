@@ -176,6 +176,7 @@ def test_the_time_of_an_allgather_is_within_bounds(
     assert max(of_b + spread_a, of_a + spread_b) <= time <= max(of_a, of_b) + max(spread_a, spread_b)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", ["alltoall", "alltoallv", "alltoallw"])
 @given(data=st.data())
 @settings(max_examples=15, deadline=None)

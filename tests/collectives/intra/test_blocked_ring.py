@@ -122,6 +122,7 @@ def test_the_rings_factor_grows_with_p(name: str, factor: float) -> None:
     assert max(pipeline) < 1.2
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
 def test_a_phantom_run_takes_the_claimed_time(distribution: Distribution) -> None:
     """48 ranks and 32 KB blocks, at an exact integer time."""

@@ -123,6 +123,7 @@ def test_a_composition_with_linear_sync_is_not_fused() -> None:
         list(choice.phases(4, m=8))
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("nodes", [1, 3, 4, 9, (0, 0, 0, 1, 2, 2, 2), (0, 1, 1, 1, 1, 1, 2)])
 @pytest.mark.parametrize("announce", [False, True])
 @pytest.mark.parametrize(("m", "in_place"), [(0, False), (8, False), (40, True)])

@@ -78,7 +78,6 @@ def same_run(algorithm: Algorithm, case: Case, schedule: Schedule) -> None:
     assert (ours.clocks, ours.messages, ours.sent) == (theirs.clocks, theirs.messages, theirs.sent), (algorithm, case)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), GROUPS)
 def test_every_algorithm_between_groups_is_recorded_verifies_and_runs_as_itself(p: int, q: int) -> None:
@@ -102,6 +101,7 @@ def test_groups_of_up_to_17_ranks(p: int, q: int) -> None:
         same_run(algorithm, case, schedule)
 
 
+@pytest.mark.slow
 def test_algorithms_that_send_other_data_are_refused_and_no_others() -> None:
     refused = set()
     for algorithm in INTER:

@@ -71,7 +71,7 @@ def test_the_choice_depends_on_size_groups_and_keys() -> None:
 MACHINES: list[Any] = [presets.dawn, presets.sierra]
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("machine", "size"),
     [

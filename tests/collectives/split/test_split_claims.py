@@ -57,7 +57,7 @@ class BufferRecorder:
         return recorded
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_only_allgathers_trees_and_sack_gropp_have_buffers_that_grow_with_the_ranks(algorithm: Algorithm) -> None:
     """Measured by the buffers of messages, independently of the meter."""
@@ -76,7 +76,7 @@ def test_only_allgathers_trees_and_sack_gropp_have_buffers_that_grow_with_the_ra
         assert largest[1] == largest[0]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_no_rank_holds_more_items_than_claimed(algorithm: Algorithm) -> None:
     """O(1) for hash and radix, O(log N) for bitonic, O(N/P) for Cheng and for Sack and Gropp, O(N) for the others."""
@@ -123,7 +123,7 @@ def apart(length: int) -> list[str]:
     return list(found.values())[:4]
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["bitonic", "gather_scatter", "cheng", "allgather_group", "hash", "hash64"])
 def test_the_length_of_a_color_costs_the_sorts_and_not_the_hash(name: str) -> None:
     """Strings of 5 and 80 characters; the groups are too large for the allgather of hash64."""
@@ -150,6 +150,7 @@ def test_the_bytes_of_a_hash_split_do_not_depend_on_the_length_of_colors() -> No
     assert len(times) == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("size", [16, 64, 512])
 def test_a_hash_into_few_groups_takes_time_proportional_to_log_n(size: int) -> None:
     """Three scans: one splits, one splits nothing, and one finds that there is one color."""
@@ -160,6 +161,7 @@ def test_a_hash_into_few_groups_takes_time_proportional_to_log_n(size: int) -> N
     assert run.time == 2 * d + 4 * (d - 2)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("size", [16, 128])
 def test_radix_takes_time_proportional_to_log_n_for_keys_of_fixed_width(size: int) -> None:
     """Twenty bits in digits of four: one scan per digit if all keys are equal, otherwise at most one more for the join."""

@@ -100,7 +100,7 @@ def test_colors_of_other_types_need_a_comparison_function() -> None:
             run_split(algorithm, [(1, 2)] * 3, [None] * 3)
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", SPLITS, ids=name_of)
 def test_any_number_of_ranks_is_split(algorithm: Algorithm) -> None:
     """Around powers of two, and 100."""

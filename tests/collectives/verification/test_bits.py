@@ -27,6 +27,7 @@ def test_every_card_claims_what_is_derived(algorithm: Algorithm) -> None:
     assert [fault.message for _, fault in wrong_bits(algorithm, EMULATOR, breadth(8, 12))] == []
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["reduce_bcast", "ring", "two_level"])
 def test_floats_show_nothing_that_the_order_does_not_show(name: str) -> None:
     """Different bits imply different orders; different orders may by chance have equal bits."""

@@ -26,7 +26,7 @@ def counterexamples_of(algorithm: Algorithm, time_limit: float = 10.0, **options
     return collectives.verify(algorithm, Emulator(time_limit), **{"ranks": 4, "cases": 12, **options})
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
 def test_a_mistake_is_found_in_the_smallest_case(mutant: Mutant) -> None:
     """The counterexample has the right kind and the smallest number of ranks."""
@@ -85,6 +85,7 @@ def test_mistakes_between_groups_are_found() -> None:
     assert (only.kind, only.p, only.case.q, only.case.m) == ("time", 1, 1, 1)
 
 
+@pytest.mark.slow
 def test_mistakes_of_sorts_and_splits_are_found() -> None:
     """Both their return values and the number of items held are checked."""
     sort, split = find("sort", "bitonic", kind="chain"), find("split", "bitonic")

@@ -65,7 +65,7 @@ def default_result(operation: str, p: int) -> list[Any]:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("table", [*TABLES, "a table", "a mapping"])
 @pytest.mark.parametrize("p", [1, 3, 8])
 def test_every_table_gives_the_same_results(table: str, p: int) -> None:
@@ -74,7 +74,7 @@ def test_every_table_gives_the_same_results(table: str, p: int) -> None:
     assert run(everything, p, algorithms=algorithms) == run(everything, p)
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("nbytes", [0, 8, 4096, 60_000, 300_000, 2_000_000])
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_supports_every_size(table: str, nbytes: int) -> None:
@@ -243,7 +243,7 @@ def timed(comm: Any, operation: str, case: Case) -> None:
         getattr(comm, operation.capitalize())(ghost(m), ghost(m))
 
 
-@pytest.mark.quick(30)
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("algorithm", ON_COMMUNICATORS, ids=name_of)
 def test_the_time_of_a_call_is_the_claimed_time(algorithm: Algorithm) -> None:
     """Exactly, and so are the bytes that each rank sends."""

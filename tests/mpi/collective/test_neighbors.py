@@ -121,7 +121,7 @@ def grid_edges(dims: list[int], periods: list[bool]) -> Edges:
     return edges
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("way", WAYS)
 @given(data=st.data(), dims=st.lists(st.integers(1, 4), min_size=1, max_size=3).filter(lambda dims: np.prod(dims) <= 12))
 @settings(max_examples=8)

@@ -71,6 +71,7 @@ PREDEFINED: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", PREDEFINED)
 @given(values=st.lists(st.integers(-5, 5), min_size=2, max_size=9))
 @settings(max_examples=8)

@@ -140,7 +140,7 @@ def outcome(requested: Any, name: str, things: list[Any], op: str, root: int, ba
     return run(main, len(things), backend, algorithms=requested)
 
 
-@pytest.mark.quick(30)
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("algorithm", REQUESTED, ids=name_of)
 def test_every_algorithm_gives_the_definitions_result_or_is_rejected(algorithm: Algorithm) -> None:
     """On all ranks: no other algorithm is substituted. Objects have different sizes; each op has some number of ranks."""
@@ -159,7 +159,7 @@ def test_every_algorithm_gives_the_definitions_result_or_is_rejected(algorithm: 
             assert found == [expected(CALLS[operation], things, p // 2, rank) for rank in range(p)]
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", sorted(set(CALLS.values())))
 @given(program=programs(), table=st.sampled_from(sorted(TABLES)))
 @settings(max_examples=12)

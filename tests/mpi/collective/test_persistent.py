@@ -15,6 +15,7 @@ from tests.mpi.collective.calls import operations, run
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("p", [1, 2, 3, 6])
 def test_each_gives_the_result_of_the_blocking_call(backend: Any, p: int) -> None:
     """Each time it is started."""

@@ -63,7 +63,7 @@ def make(
         getattr(comm, call)(sendbuf, into, op)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), name=st.sampled_from(list(UFUNCS)), in_place=st.booleans())
 @settings(max_examples=15)
@@ -105,7 +105,7 @@ def test_predefined_operations_equal_those_of_numpy(call: str, data: Data, p: in
 PAIRS = {"SHORT_INT": "h", "INT_INT": "i", "LONG_INT": "l", "FLOAT_INT": "f", "DOUBLE_INT": "d", "LONG_DOUBLE_INT": "g"}
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), kind=st.sampled_from(list(PAIRS)), name=st.sampled_from(["MAXLOC", "MINLOC"]))
 @settings(max_examples=15)

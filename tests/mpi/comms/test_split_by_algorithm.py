@@ -33,7 +33,7 @@ def view_of(comm: Any) -> View:
 PLANS = st.lists(st.tuples(st.sampled_from([None, 0, 1, 2, 7, 2**31 - 1]), st.integers(-3, 3)), min_size=1, max_size=20)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 @given(plan=PLANS, backend=st.sampled_from(["greenlets", "threads"]))
 @settings(max_examples=6, deadline=None)

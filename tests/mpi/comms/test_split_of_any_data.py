@@ -88,7 +88,7 @@ def test_groups_equal_those_of_sorting(plan: list[tuple[Any, Any]], backend: Any
     assert run.returns == sorted_groups(plan)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data(), backend=BACKENDS)
 @settings(max_examples=8, deadline=None)

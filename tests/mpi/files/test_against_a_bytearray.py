@@ -131,6 +131,7 @@ def access(file: Any, way: str, write: bool, at: int, buf: Any, status: Any) -> 
         getattr(file, f"I{verb.lower()}{suffix}")(buf).Wait(status)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [None, "two_phase"])
 @given(program=programs(), many=st.integers(1, 3), buffer_bytes=st.sampled_from([3, 64]))
 @settings(max_examples=20, deadline=None)

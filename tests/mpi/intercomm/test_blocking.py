@@ -64,7 +64,7 @@ def test_every_call_gives_the_expected_result(backend: Any, setting: Setting) ->
     assert run_joined(lambda inter, side: everything(inter, side, setting), p, q, backend) == [[]] * (p + q)
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_gives_the_same_results(table: str, p: int, q: int) -> None:
@@ -92,6 +92,7 @@ def made_otherwise(comm: Any, how: str) -> tuple[Any, int]:
     return joined(merged.Split(0 if comm.rank < 5 else 1), 2) if comm.rank < 5 else (merged.Split(1), side)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("how", ["Dup", "Idup", "Split", "Create", "Merge", "a plain handle"])
 def test_intercommunicators_of_any_origin_give_the_same_results(backend: Any, how: str) -> None:
     """All calls exist, and give the same results."""
@@ -152,6 +153,7 @@ def test_a_reduction_keeps_rank_order() -> None:
 # -- costs --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 @pytest.mark.parametrize("table", TABLES)
 def test_phantoms_are_accepted(table: str, p: int, q: int) -> None:
@@ -205,7 +207,7 @@ def case_of(operation: str, s: Setting) -> Case:
     return Case(p, m, q=q, m_b=m, itemsize=8 if operation == "allreduce" else 1)
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("algorithm", BETWEEN, ids=lambda each: f"{each.operation}-{each.name}")
 def test_a_call_takes_as_long_as_its_algorithm_claims(algorithm: Algorithm) -> None:
     """Exactly, and each rank sends the claimed bytes; of two equal groups the communicator's first is A."""
@@ -231,7 +233,7 @@ def test_a_call_takes_as_long_as_its_algorithm_claims(algorithm: Algorithm) -> N
     assert known or depends_on_timing
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("algorithm", BETWEEN, ids=lambda each: f"{each.operation}-{each.name}")
 def test_each_algorithm_can_be_selected(algorithm: Algorithm) -> None:
     """With the same results, also for equal groups: their order is known here."""

@@ -18,6 +18,7 @@ EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 # -- nonblocking ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 def test_each_gives_the_result_of_the_blocking_call(backend: Any, p: int, q: int) -> None:
     """One after the other."""
@@ -35,6 +36,7 @@ def test_each_gives_the_result_of_the_blocking_call(backend: Any, p: int, q: int
     assert run_joined(main, p, q, backend) == [[]] * (p + q)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 def test_several_at_once(backend: Any, p: int, q: int) -> None:
     """Completed in a different order than started."""
@@ -90,6 +92,7 @@ def test_an_idle_rank_of_the_roots_group_need_not_wait() -> None:
 # -- persistent ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("p", "q"), SIZES)
 def test_each_can_be_started_again(backend: Any, p: int, q: int) -> None:
     """With the same result."""

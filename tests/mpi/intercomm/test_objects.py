@@ -137,7 +137,7 @@ REFUSED = {
 CUTTING = {("allreduce", "even_cut"), ("allreduce", "one_leader"), ("reduce", "chain"), ("reduce", "circulant")}
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("algorithm", INTER, ids=lambda each: f"{each.operation}-{each.name}")
 @for_each("p, q, root_side, backend", [(1, 1, 0, "auto"), (1, 4, 1, "auto"), (5, 3, 0, "auto"), (2, 3, 1, "threads")])
 def test_every_algorithm_gives_the_definitions_result_or_is_rejected(

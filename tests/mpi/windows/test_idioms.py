@@ -270,7 +270,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.__name__)
 def test_a_correct_program_has_no_finding(program: Callable[[Any], None]) -> None:
     """On two and on three ranks."""

@@ -245,7 +245,6 @@ def test_one_conflicting_access_is_found_and_both_places_are_named() -> None:
     with_one_race(60, 0)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize("check", [without_races, with_one_race])
 def test_the_same_on_more_programs(check: Callable[[int, int], None]) -> None:
