@@ -65,7 +65,6 @@ def test_a_nonzero_exit_code_of_a_rank_is_a_failure(tmp_path: Path, capsys: pyte
     assert (head, said) == ("failure 1, in schedule z:1", "rank 0 ended with exit code 3")
 
 
-@pytest.mark.slow
 def test_all_schedules_have_the_same_standard_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +85,6 @@ def test_any_positive_number_of_runs_is_accepted(tmp_path: Path, capsys: pytest.
     assert "fakempi check: --runs: 0 is not an integer from 1 to 1,000,000," in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_the_distance_between_deviations_can_be_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The verdict names the limit, because schedules beyond it were not run."""
     script = tmp_path / "race.py"
@@ -105,7 +103,6 @@ def test_a_schedule_that_does_not_fit_is_a_usage_error(tmp_path: Path, capsys: p
     assert "schedule 'z:5' does not fit the program: decision 1 is 5" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_an_incomplete_search_lists_its_methods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines follow the verdict."""
     script = tmp_path / "race.py"

@@ -327,7 +327,6 @@ def test_a_custom_cost_model_is_loaded_from_its_file(
         assert words in said
 
 
-@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     """As in `fakempi run ... | head -1`."""
     (tmp_path / "work.py").write_text("for line in range(100_000): print('line', line)\n")

@@ -27,6 +27,7 @@ def spike(total: int, p: int) -> tuple[int, ...]:
     return (total - total // 3, *(0,) * (p - 2), total // 3) if p > 1 else (total,)
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @for_each("algorithm", [each for each in CATALOGUE if each.kind in ("intra", "inter")])
 @for_each("nbytes", [0, 12])

@@ -15,7 +15,6 @@ from fakempi.apps.course.limits import CheckLimits
 from fakempi.errors import MPIValueError
 
 
-@pytest.mark.slow
 def test_a_table_has_a_row_per_directory_and_a_column_per_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is correct, wrong, unchanged, or missing."""
     monkeypatch.setattr(grading, "judge", partial(judge, apart=False))

@@ -39,7 +39,6 @@ def test_a_wrong_output_is_reported_with_its_line(tmp_path: Path) -> None:
     assert (tmp_path / "two.py").read_text(encoding="utf-8") == 'print("any")\nprint("thing")\n'
 
 
-@pytest.mark.slow
 def test_the_terminal_of_the_caller_does_not_change_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Width and colors of output are fixed; the variables are the same afterwards."""
     program = """```python

@@ -107,7 +107,6 @@ def test_each_start_of_a_persistent_call_is_a_call() -> None:
     assert fakempi.run(main, 3, 5).fused_calls == {"bcast": (0, {"it has fewer than 4 ranks": 5})}
 
 
-@pytest.mark.slow
 def test_data_of_earlier_starts_are_freed() -> None:
     """A persistent call holds the arrays of its last start only, however often it is started."""
 

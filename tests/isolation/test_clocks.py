@@ -50,7 +50,6 @@ assert date.today() > day
     assert clocks() == was
 
 
-@pytest.mark.slow
 def test_time_outs_expire(tmp_path: Path, backend: Any) -> None:
     """Loops that sleep end at once, and so do loops that only poll: this is not a livelock."""
     script = """

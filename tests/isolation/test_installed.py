@@ -281,7 +281,7 @@ def installed_compiled(compiled: Path, install: Install, name: str) -> None:
         shutil.copy(file, site / "wrap")
 
 
-@pytest.mark.slow
+@pytest.mark.quick(1)
 def test_a_package_with_compiled_modules_is_shared_by_default(
     tmp_path: Path, backend: Any, install: Install, compiled: Path
 ) -> None:

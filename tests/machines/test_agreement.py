@@ -63,7 +63,6 @@ def test_a_benchmark_prints_the_average_over_ranks() -> None:
     assert loop_average(linear, case, cost) == pytest.approx(5 / 3)
 
 
-@pytest.mark.slow
 def test_the_gap_is_inferred_from_linear_broadcasts() -> None:
     """From times of a model with a known gap of 0.3 of the one-way time."""
     time = PiecewiseLinear([(0, 1e-6, 1e-9)])

@@ -91,7 +91,6 @@ def test_a_calibration_has_levels_gaps_and_placement() -> None:
     assert dict(model.provenance)["overheads"].startswith("node: not measured, a message holds its ports until it arrives; ")
 
 
-@pytest.mark.slow
 def test_the_eager_limit_is_inferred_from_a_jump() -> None:
     """If nothing else is known; without a jump it is the default, and the file says so."""
     jump = [Sample("network", "time", size, (1e-6 if size <= 8192 else 5e-6) + size * 1e-10) for size in SIZES]

@@ -102,6 +102,7 @@ def single_rank(comm: Any) -> None:
         pass
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize(("function", "ranks"), [(computes, 2), (sleeps, 2), (counts, 2), (single_rank, 1)])
 def test_ranks_that_compute_or_are_alone_are_not_reported(

@@ -66,7 +66,6 @@ def test_a_message_holds_ports_to_the_end_and_links_for_its_bytes() -> None:
     assert clocks == [140, 163, 0, 0, 140, 163, 0, 0]
 
 
-@pytest.mark.slow
 def test_links_are_created_when_a_message_uses_them() -> None:
     """65,536 processes could have 393,216 links; a message creates those that it needs."""
     ports = Ports(Agenda(), Torus((32, 32, 64)), lambda envelope: None)

@@ -45,7 +45,6 @@ def test_a_failure_on_any_rank_is_a_failure_in_the_report(
     assert f"rank {failing} of 2: failed on setup" in error.get("message", "")
 
 
-@pytest.mark.slow
 def test_the_report_of_one_rank_is_that_of_pytest(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
     """Messages name no rank if there is only one."""
     on_ranks(pytester, capsys, 1, "def test_wrong():\n    assert comm.rank == 1\n", "--junitxml=all.xml")

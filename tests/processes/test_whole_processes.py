@@ -88,6 +88,7 @@ def test_rank_0_reads_standard_input(tmp_path: Path) -> None:
     assert (sorted(done.stdout.splitlines()), done.returncode) == (["[0] 0 'text'", "[1] 1 ''"], 2), done.stderr
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from fakempi.core.reports.dependencies import Dependencies, ProgramStep
 
 
@@ -57,7 +55,6 @@ def test_a_dependency_is_rejected_if_and_only_if_it_closes_a_cycle() -> None:
     assert cycles > 50
 
 
-@pytest.mark.slow
 def test_long_chains_are_ordered_from_either_end() -> None:
     """A chain of open steps that are completed one after another needs no search of all earlier steps."""
     for order in (range(2000), range(1999, -1, -1)):

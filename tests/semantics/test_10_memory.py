@@ -184,6 +184,7 @@ def exchanges(comm: Any) -> None:
         distance *= 2
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize(("main", "most"), [(empty, 4_000), (splits, 10_000), (exchanges, 10_000)])
 def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) -> None:

@@ -170,7 +170,6 @@ def test_a_coroutine_function_is_rejected_as_main() -> None:
         fakempi.run(main, 2)
 
 
-@pytest.mark.slow
 def test_the_report_of_a_rank_that_is_missing_from_a_call_is_fast() -> None:
     """Waiting ranks share the result of the analysis; a cycle through a rendezvous is reported as a cycle."""
 

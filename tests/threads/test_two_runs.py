@@ -21,7 +21,6 @@ def frequent_switches() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_ranks_of_two_runs_wait_for_the_same_objects(frequent_switches: None) -> None:
     """With one table of waiting tasks for all runs, one in a hundred of these pairs lost a wake-up."""

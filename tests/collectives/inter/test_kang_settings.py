@@ -84,7 +84,7 @@ def test_the_ratio_tends_to_the_published_one(number: int) -> None:
     assert 0 <= limit(number, 128) - ratios[-1] <= 0.3 * (limit(number, 32) - ratios[0])
 
 
-@pytest.mark.slow
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("number", "plain"), [(2, 1.12), (3, 1.12), (4, 1.20)])
 def test_unequal_parts_need_the_blocked_ring(number: int, plain: float) -> None:
     """Ratio of full_duplex to M at 256 ranks.
@@ -107,7 +107,7 @@ def test_a_ring_to_the_root_explains_a_part_of_the_measured_ratio() -> None:
     assert 7.8 < ring / new < 8.0
 
 
-@pytest.mark.slow
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("number", "linear", "binomial"), [(6, 6.92, 7.57), (8, 4.80, 5.07)])
 def test_a_tree_to_the_root_is_slower_if_blocks_grow_with_the_rank(number: int, linear: float, binomial: float) -> None:
     """The reason why `root_gathering_mpich` gathers linearly by default: the root receives the total and never waits.

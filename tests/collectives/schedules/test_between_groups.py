@@ -101,7 +101,6 @@ def test_groups_of_up_to_17_ranks(p: int, q: int) -> None:
         same_run(algorithm, case, schedule)
 
 
-@pytest.mark.slow
 def test_algorithms_that_send_other_data_are_refused_and_no_others() -> None:
     refused = set()
     for algorithm in INTER:

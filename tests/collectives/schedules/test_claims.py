@@ -65,14 +65,13 @@ def test_rounds_are_exact_within_a_group(p: int) -> None:
     assert found[True] > 5 * found[False]
 
 
-@pytest.mark.slow
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("p", "q"), [(1, 2), (4, 2)])
 def test_rounds_are_exact_between_groups(p: int, q: int) -> None:
     found = Counter(compared(schedule, replace(case, parameters={"first": True})) for _, case, schedule in recorded(p, q, 2))
     assert found[True] > found[False]
 
 
-@pytest.mark.slow
 def test_rounds_agree_with_the_rounds_that_the_catalogue_claims() -> None:
     agreeing = 0
     for algorithm in ALGORITHMS:

@@ -85,7 +85,6 @@ def test_mistakes_between_groups_are_found() -> None:
     assert (only.kind, only.p, only.case.q, only.case.m) == ("time", 1, 1, 1)
 
 
-@pytest.mark.slow
 def test_mistakes_of_sorts_and_splits_are_found() -> None:
     """Both their return values and the number of items held are checked."""
     sort, split = find("sort", "bitonic", kind="chain"), find("split", "bitonic")

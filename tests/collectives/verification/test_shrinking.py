@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,7 +52,6 @@ def test_sorts_and_splits_lose_ranks() -> None:
     assert shrunk(sort, "sort", lambda case: case.p > 1) == SortCase(2, 6, numbers=(9, 8), order=(1, 0))
 
 
-@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=50, deadline=None)
 def test_candidates_are_valid_cases_of_the_operation(data: Any) -> None:
