@@ -7,6 +7,7 @@ pure Python cannot do so before 3.12, so the classes are arrays of no bytes.
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, final
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ class _AddressConstant(ctypes.c_ubyte * 0):  # type: ignore[misc]  # the base cl
     if TYPE_CHECKING:
 
         def __new__(cls) -> Self: ...
+
+        if sys.version_info >= (3, 12):
+
+            def __buffer__(self, flags: int, /) -> memoryview: ...
 
     else:
 

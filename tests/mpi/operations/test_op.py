@@ -341,7 +341,8 @@ def test_fortrans_parameterized_types_are_numbers() -> None:
 @pytest.mark.parametrize("name", ["REPLACE", "NO_OP"])
 def test_operations_of_one_sided_communication_are_rejected(name: str) -> None:
     """For phantoms, too."""
-    for one, two in [(np.zeros(1), np.zeros(1)), (phantom(8), phantom(8))]:
+    pairs: list[tuple[Any, Any]] = [(np.zeros(1), np.zeros(1)), (phantom(8), phantom(8))]
+    for one, two in pairs:
         with fails(f"Reduce_local: {name} is for one-sided communication only, not for reductions.", ERR_OP):
             op_called(name).Reduce_local(one, two)
 
@@ -390,7 +391,11 @@ def test_two_buffers_must_not_overlap() -> None:
 
 def test_in_place_is_rejected() -> None:
     """The second buffer is always in place."""
-    for one, two, what in [(IN_PLACE, np.zeros(1), "inbuf"), (np.zeros(1), [IN_PLACE, 1, MPI.DOUBLE], "inoutbuf")]:
+    cases: list[tuple[Any, Any, str]] = [
+        (IN_PLACE, np.zeros(1), "inbuf"),
+        (np.zeros(1), [IN_PLACE, 1, MPI.DOUBLE], "inoutbuf"),
+    ]
+    for one, two, what in cases:
         with fails(f"Reduce_local: {what} is IN_PLACE, which is not a buffer.", ERR_BUFFER, MPIValueError):
             SUM.Reduce_local(one, two)
 
