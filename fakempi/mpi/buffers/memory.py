@@ -174,7 +174,8 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
 
     def cast(self, format: str, shape: list[int] | tuple[int, ...] = _ABSENT) -> memoryview:
         """Return a memoryview of elements of another format, and of a shape."""
-        view: Any = memoryview(self._host_memory())  # type: ignore[arg-type]  # arrays support the buffer protocol
+        memory: Any = self._host_memory()  # numpy's stubs lack the buffer protocol before 2.5
+        view: Any = memoryview(memory)
         result: memoryview = view.cast(format) if shape is _ABSENT else view.cast(format, shape)
         return result
 

@@ -71,7 +71,10 @@ def has_large_buffer(parts: Iterable[Part]) -> bool:
 
 def copied(parts: list[Part]) -> bytes | Pickled:
     """Return a pickle that cannot change, with copies of large buffers; as bytes if there is none."""
-    return Pickled([_copy(part) for part in parts]) if has_large_buffer(parts) else b"".join(parts)  # type: ignore[arg-type]  # parts are bytes or memory
+    if has_large_buffer(parts):
+        return Pickled([_copy(part) for part in parts])
+    stream: Any = parts  # numpy's stubs lack the buffer protocol before 2.5
+    return b"".join(stream)
 
 
 def _as_buffer(part: bytearray | pickle.PickleBuffer) -> Part:

@@ -8,7 +8,7 @@ object itself in a tuple of one (see `objects`).
 from __future__ import annotations
 
 import pickle
-from typing import SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy import frombuffer, ndarray
@@ -190,7 +190,8 @@ def as_bytes(payload: MessagePayload, nbytes: int) -> bytes:
     if isinstance(payload, bytes):
         data = payload
     elif isinstance(payload, Pickled):
-        data = b"".join(payload)  # type: ignore[arg-type]  # parts are bytes or memory
+        parts: Any = payload  # numpy's stubs lack the buffer protocol before 2.5
+        data = b"".join(parts)
     elif isinstance(payload, tuple):
         data = pickle.dumps(payload[0], PROTOCOL)
     elif isinstance(payload, Phantom):

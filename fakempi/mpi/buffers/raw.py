@@ -8,7 +8,7 @@ memory must be contiguous, in C order or Fortran order.
 from __future__ import annotations
 
 import ctypes
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ _WITHOUT_MEMORY: dict[tuple[type, bool | None], tuple[Bytes, Element | None]] = 
 }
 """Objects that a specification may have in place of memory, by type and `bare`. None is accepted in a list only."""
 
-_first_byte = ctypes.c_char.from_buffer
+_first_byte: Any = ctypes.c_char.from_buffer  # numpy's stubs lack the buffer protocol before 2.5
 _LOWEST_ADDRESS = 4096  # no object is on the first page
 
 
@@ -102,13 +102,16 @@ def at_address(address: int, nbytes: int) -> Bytes:
     """Return the memory at an address."""
     if address < _LOWEST_ADDRESS:
         raise mpi_error(ERR_BUFFER, f"there is no memory at address {address}.")
-    return frombuffer((ctypes.c_ubyte * nbytes).from_address(address), U1) if nbytes else NO_BYTES  # type: ignore[call-overload]  # ctypes arrays support the buffer protocol
+    if not nbytes:
+        return NO_BYTES
+    memory: Any = (ctypes.c_ubyte * nbytes).from_address(address)  # typeshed has its buffer protocol from Python 3.12 on
+    return frombuffer(memory, U1)
 
 
 def address_of(memory: Array) -> int:
     """Return the address of an array."""
     if memory.nbytes and memory.flags.writeable:
-        return ctypes.addressof(_first_byte(memory))  # type: ignore[arg-type]  # a quarter of the time of `__array_interface__`
+        return ctypes.addressof(_first_byte(memory))  # a quarter of the time of `__array_interface__`
     address: int = memory.__array_interface__["data"][0]
     return address
 
