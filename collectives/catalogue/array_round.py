@@ -14,6 +14,8 @@ from collectives.tools.blocks import Layout
 
 Ints = npt.NDArray[np.int64]
 
+FIELDS = len(Transfer._fields)
+
 
 class ArrayRound(Sequence[Transfer]):
     """A round stored as an array with a row for each field of `Transfer` and a column for each transfer.
@@ -21,13 +23,13 @@ class ArrayRound(Sequence[Transfer]):
     Creating a list of a million transfers takes 100 times as long. Each argument is an array with one value per transfer, or
     one number for all transfers; `source` must be an array.
 
-    >>> list(ArrayRound(np.arange(2), np.array([1, 0]), 5))
-    [Transfer(source=0, dest=1, nbytes=5, combined=0, start=0), Transfer(source=1, dest=0, nbytes=5, combined=0, start=0)]
+    >>> ArrayRound(np.arange(2), np.array([1, 0]), 5) == [Transfer(0, 1, 5), Transfer(1, 0, 5)]
+    True
     """
 
     def __init__(self, source: Any, dest: Any, nbytes: Any, combined: Any = 0, start: Any = 0) -> None:
-        self.columns = np.empty((5, len(source)), np.int64)  # a row for each field
-        for row, values in zip(self.columns, (source, dest, nbytes, combined, start), strict=True):
+        self.columns = np.zeros((FIELDS, len(source)), np.int64)  # a row for each field
+        for row, values in zip(self.columns, (source, dest, nbytes, combined, start), strict=False):
             row[:] = values
 
     def __len__(self) -> int:
@@ -72,17 +74,25 @@ def columns_of(transfers: Round) -> Ints:
     """The transfers of a round as an array with a row for each field and a column for each transfer."""
     if isinstance(transfers, ArrayRound):
         return transfers.columns
-    return np.fromiter(chain.from_iterable(transfers), np.int64, 5 * len(transfers)).reshape(-1, 5).T
+    return np.fromiter(chain.from_iterable(transfers), np.int64, FIELDS * len(transfers)).reshape(-1, FIELDS).T
 
 
 def with_combinations(columns: Ints) -> Ints:
-    """The array of transfers with two more rows: bytes per combination, and number of combinations.
+    """The array of transfers with further rows: the bytes of the first combination, of the second, and so on.
 
-    In a combination, the receiver applies the op of a reduction to received data.
+    In a combination, the receiver applies the op of a reduction to received data. After its last one, its rows have zeros.
 
-    >>> with_combinations(columns_of([Transfer(0, 1, 4, combined=8), Transfer(0, 2, 4)]))[5:].tolist()
-    [[4, 0], [2, 0]]
+    >>> transfers = [Transfer(0, 1, 4, combined=8), Transfer(0, 2, 4), Transfer(0, 3, 4, combined=4, first_part=1)]
+    >>> with_combinations(columns_of(transfers))[len(Transfer._fields):].tolist()
+    [[4, 0, 1], [4, 0, 3]]
     """
-    nbytes, combined = columns[2:4]
-    combinations = np.where(combined > 0, np.maximum(combined // np.maximum(nbytes, 1), 1), 0)
-    return np.vstack((columns, combined // np.maximum(combinations, 1), combinations))
+    _, _, nbytes, combined, _, first_part = columns
+    if not combined.any():
+        return columns
+    times = np.maximum(combined // np.maximum(nbytes, 1), combined > 0)
+    rows = [np.where(times > k, combined // np.maximum(times, 1), 0) for k in range(times.max())]
+    if first_part.any():
+        rows += [np.zeros_like(combined)] * (2 - len(rows))
+        rows[0] = np.where(first_part, first_part, rows[0])
+        rows[1] = np.where(first_part, combined - first_part, rows[1])
+    return np.vstack((columns, *rows))

@@ -25,7 +25,8 @@ class Transfer(NamedTuple):
 
     Data that are combined begin at byte `start` of the operand; after its last byte they continue at its first. `start` is
     `OTHER_DATA` if the message has no data of an operand, such as one with block sizes. `combined` is a multiple of `nbytes`
-    if the destination combines the data several times.
+    if the destination combines the data several times. If it combines them in two parts, one after the other, `first_part`
+    is the number of bytes of the first part, otherwise 0.
     """
 
     source: int
@@ -33,6 +34,7 @@ class Transfer(NamedTuple):
     nbytes: int
     combined: int = 0
     start: int = 0
+    first_part: int = 0
 
 
 class Streams(list[Transfer]):
@@ -150,7 +152,7 @@ def clocks(schedule: Rounds, p: int, t_s: Seconds, t_w: Seconds, c: Seconds = 0)
             continue
         ends = [
             (max(clock[source], clock[dest]) + t_s + nbytes * t_w, source, dest, combined)
-            for source, dest, nbytes, combined, _ in transfers
+            for source, dest, nbytes, combined, *_ in transfers
         ]
         for end, source, dest, _ in ends:
             if end > clock[source]:
@@ -182,7 +184,7 @@ def renumbered(transfers: Round, ranks: Sequence[int]) -> Round:
     """A round or phase of a group with other numbers: rank i of the group is ranks[i].
 
     >>> renumbered([Transfer(0, 1, 5)], [7, 4])
-    [Transfer(source=7, dest=4, nbytes=5, combined=0, start=0)]
+    [Transfer(source=7, dest=4, nbytes=5, combined=0, start=0, first_part=0)]
     """
     renamed = [t._replace(source=ranks[t.source], dest=ranks[t.dest]) for t in transfers]
     if isinstance(transfers, Streams):

@@ -28,7 +28,7 @@ def posted(plan: Rounds | None, *, synchronous: bool = False) -> Rounds | None:
 
     >>> from collectives.catalogue.schedule import Transfer
     >>> list(posted([[Transfer(0, 1, 5)]]))
-    [[Transfer(source=0, dest=1, nbytes=5, combined=0, start=0)]]
+    [[Transfer(source=0, dest=1, nbytes=5, combined=0, start=0, first_part=0)]]
     """
     return None if plan is None else _posted(plan, synchronous)
 

@@ -202,8 +202,7 @@ def outcome(fused: Any, p: int, steps: list[Any], options: dict[str, Any], backe
         return type(error), str(error), list(map(str, error.findings)), log
     trace = None
     if run.trace is not None:
-        columns = run.trace
-        trace = [tuple(each) for each in columns.transfers], [tuple(each) for each in columns.regions]
+        trace = [[tuple(each) for each in rows] for rows in (run.trace.transfers, run.trace.regions, run.trace.computes)]
     return run.returns, run.clocks, run.sent, run.received, list(map(str, run.findings)), log, trace
 
 

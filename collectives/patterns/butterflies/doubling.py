@@ -158,8 +158,9 @@ def _schedule(case: Case) -> Iterator[Round]:
 
     def transfer(source: int, dest: int, size: int) -> Transfer:
         group = group_of(dest ^ size, size, p)
-        nbytes = _outside(layout, group) * itemsize
-        return Transfer(source, dest, nbytes, nbytes, layout.start(group.end) * itemsize % total if total else 0)
+        nbytes, end = _outside(layout, group) * itemsize, layout.start(group.end) * itemsize
+        after = total - end
+        return Transfer(source, dest, nbytes, nbytes, end if after else 0, after if after < nbytes else 0)
 
     for k in range(ceil_log2(p)):
         size = 1 << k

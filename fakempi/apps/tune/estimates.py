@@ -52,7 +52,7 @@ def evaluated(schedule: Rounds, p: int, cost: CostModel) -> Time:
                 clock[rank] += nbytes * combining
         done: list[tuple[Time, int]] = []
         ready = []
-        for source, dest, nbytes, combined, _ in transfers:
+        for source, dest, nbytes, combined, *_ in transfers:
             begin = clock[source] if nbytes <= eager else max(clock[source], clock[dest])
             ready.append((begin, source, dest, nbytes, combined))
         if links is not None:

@@ -77,8 +77,8 @@ def outcome_of(
     end, nbytes = at, 0
     for each in all_rounds:
         at = end = at + (costs.t_s + each.nbytes * costs.t_w)
-        for _ in range(each.times if costs.rate else 0):
-            at = at + costs.rate * each.combined
+        for combined in each.combined if costs.rate else ():
+            at = at + costs.rate * combined
         nbytes += int(each.nbytes)
     return Outcome(at, end, end, (len(all_rounds), nbytes) * 2, after)
 
@@ -156,16 +156,16 @@ class _Turns:
 
     def _combine(self, each: Round) -> None:
         """Charge the time of combining, once or several times."""
-        for k in range(int(np.max(each.times)) if self.costs.rate else 0):
+        for combined in each.combined if self.costs.rate else ():
             self.level += 1
             if self.in_step:
-                self.t += self.costs.rate * each.combined
+                self.t += self.costs.rate * combined
                 self.origin[:] = self.level
                 continue
-            ranks = np.flatnonzero(np.broadcast_to(each.times > k, len(self.t)))
+            ranks = np.flatnonzero(np.broadcast_to(combined, len(self.t)))
             self._check_turns(ranks)
             self.place[ranks] = np.argsort(np.lexsort((self.place[ranks], self.t[ranks])))
-            self.t[ranks] += self.costs.rate * _values_of(each.combined, ranks)
+            self.t[ranks] += self.costs.rate * _values_of(combined, ranks)
             self.origin[ranks] = self.level
 
     def _check_turns(self, ranks: Ints | slice) -> None:

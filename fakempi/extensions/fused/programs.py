@@ -25,19 +25,18 @@ MOST_STORED = 1 << 21  # upper limit of the transfers of a stored schedule; a lo
 
 
 class Round(NamedTuple):
-    """Arrays by rank: source and destination (or -1), bytes sent, bytes of one combination, number of combinations."""
+    """Arrays by rank: source and destination (or -1), bytes sent, and bytes of each combination in turn."""
 
     source: Ints
     dest: Ints
     nbytes: int | Ints  # an int if it is the same for all ranks
-    combined: int | Ints
-    times: int | Ints
+    combined: tuple[int | Ints, ...]
     active: Ints | slice  # the ranks that take part; a slice if all do
 
     @property
     def is_uniform(self) -> bool:
         """Whether all ranks do the same, so that ranks in step stay in step."""
-        return type(self.nbytes) is int and type(self.combined) is int and type(self.times) is int
+        return all(type(each) is int for each in (self.nbytes, *self.combined))
 
 
 class RoundStep(NamedTuple):
@@ -46,8 +45,7 @@ class RoundStep(NamedTuple):
     source: int
     dest: int
     nbytes: int
-    combined: int
-    times: int
+    combined: tuple[int, ...]  # bytes of each combination
 
 
 class ConcurrentStep(NamedTuple):
@@ -57,8 +55,7 @@ class ConcurrentStep(NamedTuple):
     sends: tuple[tuple[int, int], ...]  # destination and bytes
     synchronous: bool = False  # whether sends of any size wait for their receives
     in_streams: bool = False  # whether the rank posts one after the other, in two independent orders, or all at once
-    combined: int = 0
-    times: int = 0
+    combined: tuple[int, ...] = ()
 
 
 Steps = Sequence[RoundStep | ConcurrentStep]
@@ -103,8 +100,8 @@ class ScheduleArrays:
                 yield SchedulePhase(transfers, self._round(transfers) if is_round else None, *how)
 
     def _round(self, transfers: Ints) -> Round:
-        source, dest, nbytes, _, _, per_combination, times = transfers
-        columns = ((dest, source, -1), (source, dest, -1), (source, nbytes, 0), (dest, per_combination, 0), (dest, times, 0))
+        source, dest, nbytes, _, _, _, *combined = transfers
+        columns = [(dest, source, -1), (source, dest, -1), (source, nbytes, 0), *((dest, each, 0) for each in combined)]
         fields, all_send = list[Any](), len(source) == self.p
         for ranks, values, default in columns:
             column = np.full(self.p, default)
@@ -112,7 +109,8 @@ class ScheduleArrays:
             is_equal = default == 0 and all_send and values.min() == values.max()
             fields.append(int(values[0]) if is_equal else column)
         # `np.union1d` would import numpy.ma during the run
-        return Round._make((*fields, slice(None) if all_send else np.flatnonzero((fields[0] >= 0) | (fields[1] >= 0))))
+        active = slice(None) if all_send else np.flatnonzero((fields[0] >= 0) | (fields[1] >= 0))
+        return Round(fields[0], fields[1], fields[2], tuple(fields[3:]), active)
 
     def steps(self, rank: int) -> Steps:
         """The steps of a rank."""
@@ -124,20 +122,22 @@ class ScheduleArrays:
                     self._add_concurrent_steps(*phase)
                     continue
                 numbers = np.arange(self.p)[round_arrays.active].tolist()
-                columns = [np.broadcast_to(column, self.p)[round_arrays.active].tolist() for column in round_arrays[:5]]
-                for number, step in zip(numbers, map(RoundStep, *columns), strict=True):
+                arrays = *round_arrays[:3], *round_arrays.combined
+                columns = [np.broadcast_to(column, self.p)[round_arrays.active].tolist() for column in arrays]
+                combined = [tuple(filter(None, each)) for each in zip(*columns[3:], strict=True)] or [()] * len(numbers)
+                for number, step in zip(numbers, map(RoundStep, *columns[:3], combined), strict=True):
                     self._steps[number].append(step)
         return self._steps[rank]
 
     def _add_concurrent_steps(self, transfers: Ints, _: None, synchronous: bool, received: Sequence[Any]) -> None:
-        by_rank: dict[int, Any] = defaultdict(lambda: ([], [], [0, 0]))  # by rank: sources, sends, bytes and times combined
-        for source, dest, nbytes, *_, per_combination, times in transfers.T.tolist():
+        by_rank: dict[int, Any] = defaultdict(lambda: ([], [], []))  # by rank: sources, sends, bytes of each combination
+        for source, dest, nbytes, _, _, _, *combined in transfers.T.tolist():
             by_rank[source][1].append((dest, nbytes))
-            by_rank[dest][2][:] = per_combination, times  # in a round that combines, a rank receives once
+            by_rank[dest][2][:] = filter(None, combined)  # in a round that combines, a rank receives once
         for source, dest in received or transfers[:2].T.tolist():
             by_rank[dest][0].append(source)
-        for rank, (sources, sends, charges) in by_rank.items():
-            step = ConcurrentStep(tuple(sources), tuple(sends), synchronous, bool(received), *charges)
+        for rank, (sources, sends, combined) in by_rank.items():
+            step = ConcurrentStep(tuple(sources), tuple(sends), synchronous, bool(received), tuple(combined))
             self._steps[rank].append(_as_step(step))
 
 
@@ -174,7 +174,7 @@ class FusedProgram(ScheduleArrays):
             source = step.source if step.source >= 0 and receives[step.source] else -1
             nbytes = sends[step.dest] if step.dest >= 0 else 0
             if source >= 0 or nbytes:
-                found.append(RoundStep(source, step.dest if nbytes else -1, nbytes, 0, 0))
+                found.append(RoundStep(source, step.dest if nbytes else -1, nbytes, ()))
         return found
 
 
@@ -182,4 +182,4 @@ def _as_step(step: ConcurrentStep) -> RoundStep | ConcurrentStep:
     """Return a phase with a single message as a `RoundStep`, which is equivalent and takes less time to simulate."""
     if len(step.sources) + len(step.sends) > 1 or (step.synchronous and step.sends):
         return step
-    return RoundStep(step.sources[0], -1, 0, *step[4:]) if step.sources else RoundStep(-1, *step.sends[0], 0, 0)
+    return RoundStep(step.sources[0], -1, 0, step.combined) if step.sources else RoundStep(-1, *step.sends[0], ())

@@ -2,9 +2,8 @@
 
 A `StepSimulator` posts the messages of a step, waits for them as a task would (`mpi.base.waiting`), charges the time of
 combining, and starts the next step. The messages have no contents. The agenda has the same entries in the same order as in
-an emulated call (one exception is known: entries of the same time in seed 9798 of tests/fused/random_programs.py), so the
-simulation is exact even while other messages are in transit. In a run, the calling rank starts its first step in its own
-turn. Then its task waits, and a `RankSimulator` takes its turns until the last step is complete.
+an emulated call, so the simulation is exact even while other messages are in transit. In a run, the calling rank starts its
+first step in its own turn. Then its task waits, and a `RankSimulator` takes its turns until the last step is complete.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class StepSimulator:
         self.make_box, self.eager_limit, self.rate, self.steps, self.tag = make_box, eager_limit, rate, steps, tag
         self.task: Any = self  # the agenda entry that continues after the last step
         self.next = 0  # index of the next step
-        self.charges = (0, 0)  # bytes of one combination, and the number of combinations
+        self.charges: tuple[int, ...] = ()  # bytes of the combinations of data that follow the messages
         self.messages: Any = ()  # of the current step
         self.stream: Iterator[bool] | None = None  # continues the current step if it is in streams
         self.awaited, self.until = 0, agenda.now  # number of awaited messages and their latest end, as in a task
@@ -69,8 +68,8 @@ class StepSimulator:
                 if steps[self.next - 1].__class__ is ConcurrentStep and self._await_all():
                     return False
                 self._end_step()
-            if self.charges[1]:
-                self._charge(*self.charges)
+            if self.charges:
+                self._charge(self.charges[0])
                 return False
             if self.next == len(steps):
                 return True
@@ -79,7 +78,7 @@ class StepSimulator:
             if self._post_all(*step) if step.__class__ is ConcurrentStep else self._post(*step):
                 return False
 
-    def _post(self, source: int, dest: int, nbytes: int, combined: int, times: int) -> bool:
+    def _post(self, source: int, dest: int, nbytes: int, combined: tuple[int, ...]) -> bool:
         """Post the receive and the send of a step; returns whether the rank has to wait."""
         now, task = self.agenda.now, self.task
         pattern = self._receive(source) if source >= 0 else None
@@ -91,10 +90,10 @@ class StepSimulator:
                 if pattern is not None and pattern.envelope is None:
                     pattern.box.withdraw(pattern)
                 raise
-        if times and self.rate:
-            self.charges = combined, times
+        if self.rate:
+            self.charges = combined
         # The task itself waits for the last step, which saves a turn.
-        waiter = task if self.next == len(self.steps) and not self.charges[1] else self
+        waiter = task if self.next == len(self.steps) and not self.charges else self
         self.messages = (envelope or pattern,) if envelope is None or pattern is None else (envelope, pattern)
         until, awaited = now, 0
         for message in self.messages:
@@ -111,11 +110,12 @@ class StepSimulator:
         return awaited > 0 or bool(until > now)
 
     def _post_all(
-        self, sources: tuple[int, ...], sends: tuple[tuple[int, int], ...], synchronous: bool, in_streams: bool, *costs: int
+        self, sources: tuple[int, ...], sends: tuple[tuple[int, int], ...], synchronous: bool, in_streams: bool,
+        combined: tuple[int, ...],
     ) -> bool:  # fmt: skip
         """Post all messages of a phase, or the first ones of two streams; returns whether the rank has to wait."""
         if self.rate:
-            self.charges = costs  # type: ignore[assignment]  # bytes of one combination, number of combinations
+            self.charges = combined
         if in_streams:
             self.stream = self._streams(sources, sends)
             return next(self.stream, False)
@@ -165,11 +165,11 @@ class StepSimulator:
         """End a step, or one message of a stream, after its messages have ended."""
         self.messages = ()
 
-    def _charge(self, nbytes: int, times: int) -> None:
+    def _charge(self, nbytes: int) -> None:
         """Book the next turn for the end of one combination of data."""
-        end = self.agenda.now + self.rate * nbytes
-        self.charges = (nbytes, times - 1)
-        self.agenda.run_at(end, self.task if times == 1 and self.next == len(self.steps) else self)
+        self.charges = self.charges[1:]
+        is_last = self.next == len(self.steps) and not self.charges
+        self.agenda.run_at(self.agenda.now + self.rate * nbytes, self.task if is_last else self)
 
 
 class RankSimulator(StepSimulator):
@@ -211,12 +211,12 @@ class RankSimulator(StepSimulator):
                 elif type(message.payload) is FailedPayload:
                     complete_send(message, None, None)
 
-    def _charge(self, nbytes: int, times: int) -> None:
+    def _charge(self, nbytes: int) -> None:
         """Record the time of combining in the trace, and book its end."""
         process, now = self.comm._process, self.agenda.now
         if process.universe.recorder is not None:
             process.universe.recorder.computed(process.number, now, now + self.rate * nbytes)
-        super()._charge(nbytes, times)
+        super()._charge(nbytes)
 
 
 class SimulatorBetweenGroups(RankSimulator):
