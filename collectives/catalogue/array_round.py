@@ -70,22 +70,20 @@ def starts_twice(layout: Layout, itemsize: int) -> Ints:
     return np.concatenate((starts[:-1], starts[-1] + starts))
 
 
-def columns_of(transfers: Round) -> Ints:
-    """The transfers of a round as an array with a row for each field and a column for each transfer."""
-    if isinstance(transfers, ArrayRound):
-        return transfers.columns
-    return np.fromiter(chain.from_iterable(transfers), np.int64, FIELDS * len(transfers)).reshape(-1, FIELDS).T
+def with_combinations(transfers: Round) -> Ints:
+    """A round as an array: a column for each transfer, a row for each field, and a row for each combination with its bytes.
 
-
-def with_combinations(columns: Ints) -> Ints:
-    """The array of transfers with further rows: the bytes of the first combination, of the second, and so on.
-
-    In a combination, the receiver applies the op of a reduction to received data. After its last one, its rows have zeros.
+    In a combination, the receiver applies the op of a reduction to received data. If it combines fewer times than another
+    receiver, the other rows have zeros.
 
     >>> transfers = [Transfer(0, 1, 4, combined=8), Transfer(0, 2, 4), Transfer(0, 3, 4, combined=4, first_part=1)]
-    >>> with_combinations(columns_of(transfers))[len(Transfer._fields):].tolist()
+    >>> with_combinations(transfers)[len(Transfer._fields):].tolist()
     [[4, 0, 1], [4, 0, 3]]
     """
+    if isinstance(transfers, ArrayRound):
+        columns = transfers.columns
+    else:
+        columns = np.fromiter(chain.from_iterable(transfers), np.int64, FIELDS * len(transfers)).reshape(-1, FIELDS).T
     _, _, nbytes, combined, _, first_part = columns
     if not combined.any():
         return columns

@@ -14,7 +14,7 @@ from inspect import signature
 from typing import Any, Final
 
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, fitting
-from collectives.catalogue.array_round import columns_of, with_combinations
+from collectives.catalogue.array_round import with_combinations
 from collectives.catalogue.schedule import Combining, Posted, Preposted, Served, Streams
 from collectives.chain.chain import Chain
 from collectives.entries import named
@@ -94,8 +94,7 @@ class Choice:
                 raise UnsupportedCaseError(f"{self.algorithm!r} combines data after its messages")
             is_round = not isinstance(transfers, (Served, Posted, Streams))
             received = transfers.received if isinstance(transfers, Streams) else ()
-            columns = with_combinations(columns_of(transfers))
-            yield columns, is_round, getattr(transfers, "synchronous", False), received
+            yield with_combinations(transfers), is_round, getattr(transfers, "synchronous", False), received
 
     def with_parts(self, text: Callable[[Algorithm], Callable[..., Any]]) -> Choice:
         """Return the choice with the function of each part replaced by `text(part)`."""
