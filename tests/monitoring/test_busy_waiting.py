@@ -102,9 +102,10 @@ def single_rank(comm: Any) -> None:
         pass
 
 
-@pytest.mark.sample
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "ranks"), [(computes, 2), (sleeps, 2), (counts, 2), (single_rank, 1)])
+@pytest.mark.parametrize(
+    ("function", "ranks"), [(computes, 2), pytest.param(sleeps, 2, marks=pytest.mark.sample), (counts, 2), (single_rank, 1)]
+)
 def test_ranks_that_compute_or_are_alone_are_not_reported(
     function: Callable[[Any], None], ranks: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

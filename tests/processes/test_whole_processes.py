@@ -88,10 +88,11 @@ def test_rank_0_reads_standard_input(tmp_path: Path) -> None:
     assert (sorted(done.stdout.splitlines()), done.returncode) == (["[0] 0 'text'", "[1] 1 ''"], 2), done.stderr
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.sample), signal.SIGTERM]
+)
 def test_no_child_outlives_the_run(tmp_path: Path, number: int) -> None:
     """A child that computes ends when the parent is interrupted, terminated or killed."""
     script = tmp_path / "work.py"

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,12 +115,19 @@ def checked(text: str) -> tuple[dict[int, str], dict[int, str]]:
     return revealed, errors
 
 
+@cache
+def _mypy_cache() -> TemporaryDirectory[str]:
+    """A directory for all calls of a process: the second takes 1 second instead of 15."""
+    return TemporaryDirectory()
+
+
 def mypy(texts: dict[str, str]) -> list[str]:
     """Return the lines that `mypy --strict` prints about files."""
     with TemporaryDirectory() as directory:
         for name, text in texts.items():
             Path(directory, name).write_text(text, encoding="utf-8")
-        options = ["--strict", "--config-file=", "--follow-imports=silent", "--no-error-summary", f"--cache-dir={directory}"]
+        options = ["--strict", "--config-file=", "--follow-imports=silent", "--no-error-summary"]
+        options.append(f"--cache-dir={_mypy_cache().name}")
         command = [sys.executable, "-m", "mypy", *options, *(str(Path(directory, name)) for name in texts)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=270)
     if done.stderr:

@@ -78,7 +78,6 @@ def test_the_whole_run_is_shown_at_first() -> None:
     with_pilot(traced(), act)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_keys_zoom_move_fold_and_follow() -> None:
     """The message at the cursor is described, and Enter moves to its other end and back."""

@@ -170,7 +170,6 @@ def middle(page: Any, x: float = 0.5, y: float = 0.5) -> tuple[float, float]:
     return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
 
-@pytest.mark.sample
 def test_the_whole_run_is_shown_at_first(opened: Open, pages: dict[str, Path]) -> None:
     """From 0 to its end, with all ranks, a legend, and no error."""
     page = opened("ring")
@@ -251,7 +250,6 @@ def test_search_finds_ranks_and_words(opened: Open) -> None:
     hits(page, "99").to_have_text("The ranks are 0 to 7.")
 
 
-@pytest.mark.sample
 def test_a_click_selects_and_another_follows_the_message(opened: Open) -> None:
     """From one end to the other, and back by Enter."""
     page = opened("ring")

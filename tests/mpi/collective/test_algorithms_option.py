@@ -184,7 +184,6 @@ def simple_in_place(operation: str, p: int) -> list[Any]:
     return run(in_place, p, args=(operation,), algorithms=simple)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @for_each("algorithm", ON_COMMUNICATORS)
 def test_each_algorithm_works_in_place(algorithm: Algorithm) -> None:

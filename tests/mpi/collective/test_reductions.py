@@ -169,7 +169,6 @@ def stretches(first: int, last: int, count: int) -> Any:
     return count, [[first, last]] * min(count, 1)
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @for_each("table", ["plain", "mpich", "openmpi"])
 @for_each("holes", [False, True])
