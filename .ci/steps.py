@@ -1,7 +1,7 @@
 """The steps of .ci/run and .ci/full. Each has a time limit.
 
-A step runs even if an earlier one failed, unless it needs what that one installs. Some packages are installed while others
-are, since pip uses one core; this saved 40 of 370 seconds.
+A step runs even if an earlier one failed, unless it needs what that one installs. Some run at the same time as others,
+since pip, mkdocs and mypy use one core only.
 
 A test that failed is run once more, alone. If it passes then, it is called FLAKY; up to three of these do not fail the run.
 """
@@ -35,6 +35,7 @@ PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyp
 AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
 LINES = 40  # of the report of .ci/run
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")  # of Python
+THIS = ".".join(platform.python_version_tuple()[:2])
 LOST = "it was not run, since a worker crashed"
 
 
@@ -163,6 +164,7 @@ class Script:
         """Other steps at the same time as those of the block. Their output and their results follow at its end."""
         text = StringIO()
         other = Script(self.scratch, self.end, out=text, name="meanwhile")
+        other.broken = self.broken
         self.others.append(other)
         with ThreadPoolExecutor(1) as pool:
             ended = pool.submit(steps, other)
@@ -170,7 +172,6 @@ class Script:
             ended.result()
         self.others.remove(other)
         self.say(text.getvalue())
-        self.broken |= other.broken
         self.report.steps += [f"{line} (at the same time)" for line in other.report.steps]
         self.report.failed += other.report.failed
         self.report.flaky += other.report.flaky
@@ -280,7 +281,7 @@ def readme() -> list[dict[str, float]]:
 
 def installed() -> dict[str, str]:
     """The supported Pythons of this machine, by version: the one that runs this, on the path, or of pyenv."""
-    found = {".".join(platform.python_version_tuple()[:2]): sys.executable}
+    found = {THIS: sys.executable}
     for version in VERSIONS:
         pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"), key=lambda path: path.stat().st_mtime)
         for path in (shutil.which(f"python{version}"), *map(str, reversed(pyenv))):
@@ -323,10 +324,12 @@ def extras(script: Script, name: str, python: str = sys.executable) -> None:
     script.step(f"site: {name}", name, {command: 300})
 
 
-def types(script: Script, name: str) -> None:
-    """Mypy, and at the same time tests with pyright and with the stubs of mpi4py: it uses one core only."""
-    tests = f"python -m pytest -n 1 {EVERY} tests/static_types"
-    script.step(f"mypy, tests of static types: {name}", name, {f"{tests} & tests=$!; mypy; wait $tests": 1200})
+def static_checks(script: Script, name: str) -> None:
+    """The linters, mypy, and tests with pyright and with the stubs of mpi4py."""
+    script.step(f"ruff and codespell: {name}", name, {"ruff check .": 120, "codespell": 120})
+    if name != "3.10":  # the last numpy for it has stubs that know less than ours need
+        script.step(f"mypy: {name}", name, {"mypy": 900})
+        script.step(f"tests of static types: {name}", name, {f"python -m pytest {EVERY} tests/static_types": 600})
 
 
 def real_mpi(script: Script, name: str, marker: str) -> None:
@@ -338,15 +341,13 @@ def real_mpi(script: Script, name: str, marker: str) -> None:
 
 def check(script: Script) -> None:
     """The steps of .ci/run: the README's commands, the linters, and a sample of the slow tests."""
-    with script.meanwhile(lambda other: extras(other, "extras")):
+    with script.meanwhile(lambda other: extras(other, THIS)):
         commands_of_the_readme(script)
     sample = f'python -m pytest -n auto -m "slow and sample" {APART} tests'
-    script.step("sample of the slow tests", "extras", {sample: 900})
-    script.step("ruff and codespell", "extras", {"ruff check .": 120, "codespell": 120})
-    if sys.version_info >= (3, 11):  # the last numpy for 3.10 has stubs that know less than ours need
-        types(script, "extras")
-    if MPI:
-        real_mpi(script, "extras", '-m "not slow or sample"')
+    with script.meanwhile(lambda other: static_checks(other, THIS)):
+        script.step("sample of the slow tests", THIS, {sample: 900})
+        if MPI:
+            real_mpi(script, THIS, '-m "not slow or sample"')
 
 
 SWEEPS = {
@@ -365,12 +366,10 @@ def check_everything(script: Script) -> None:
     for name, python in installed().items():
         extras(script, name, python)
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
-        if name != "3.10":
-            types(script, name)
+        static_checks(script, name)
         if MPI:
             real_mpi(script, name, EVERY)
         if python == sys.executable:
-            script.step("ruff and codespell", name, {"ruff check .": 120, "codespell": 120})
             for title, command in SWEEPS.items():
                 script.step(f"sweep: {title}", name, {command: 7200})
 
