@@ -116,7 +116,7 @@ class Script:
             "PIP_DEFAULT_TIMEOUT": "30",
             "PYTHONPYCACHEPREFIX": str(self.scratch / "bytecode"),  # tests start hundreds of processes
             "PYTHONPATH": str(HERE),  # recorder.py, which takes the next two and this one away
-            "PYTEST_ADDOPTS": "-p recorder --tb=short",
+            "PYTEST_ADDOPTS": "-p recorder --tb=short --durations=5 --durations-min=10",  # the log names tests that waited
             "CI_RECORD": str(self.record),
             "PYTEST_XDIST_AUTO_NUM_WORKERS": str(cores()),  # not what psutil counts: the machine may lend fewer
             "HYPOTHESIS_PROFILE": "ci",  # fixed examples; runs by hand use random ones
@@ -127,12 +127,13 @@ class Script:
 
     def call(self, name: str, command: list[str], limit: float) -> Done:
         """Run a command; after `limit` seconds, or when the whole script's time is over, end it and all that it started."""
-        began, limit = clock(), max(1.0, min(limit, self.end - clock()))
+        began = clock()
         said: deque[str] = deque(maxlen=30)
         process = subprocess.Popen(
             command, env=self.environment(name), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
+        limit = max(1.0, min(limit, self.end - clock()))  # now: `stop` may have been called before
 
         def read() -> None:
             assert process.stdout is not None

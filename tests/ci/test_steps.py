@@ -202,6 +202,21 @@ def test_a_signal_ends_steps_at_the_same_time_too(steps: Any) -> None:
     assert script.report.text("").splitlines()[-1] == "0 passed, 2 failed"
 
 
+def test_a_signal_that_arrives_while_a_command_is_started_ends_it(steps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was not there yet when all were ended."""
+    script = steps.Script(Path("scratch").resolve())
+    environment = script.environment
+
+    def stopped(name: str) -> dict[str, str]:
+        script.stop(signal.SIGUSR1)
+        variables: dict[str, str] = environment(name)
+        return variables
+
+    monkeypatch.setattr(script, "environment", stopped)
+    assert not script.step("endless", "one", {"sleep 999": 20})
+    assert "STEP FAILED endless - no end after 1 s: no output" in script.report.text("").splitlines()
+
+
 def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
     """Three do not; and however many tests fail, the report has at most 40 lines."""
     few, many = steps.Report(flaky=["FLAKY x"] * 3), steps.Report(flaky=["FLAKY x"] * 4, failed=["FAILED y"] * 50)
