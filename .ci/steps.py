@@ -20,7 +20,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -133,7 +133,6 @@ class Script:
             command, env=self.environment(name), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
-        limit = max(1.0, min(limit, self.end - clock()))  # now: `stop` may have been called before
 
         def read() -> None:
             assert process.stdout is not None
@@ -146,13 +145,15 @@ class Script:
         reader.start()
         status: int | None = None
         try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            pass
+            while status is None and clock() < min(began + limit, self.end):  # which `stop` changes
+                with suppress(subprocess.TimeoutExpired):
+                    status = process.wait(1)
         finally:
             process.kill()
             self.end_all()
             process.wait(10)
+        if status != 0 and clock() > self.end:
+            status = None  # not what it is after the signal
         reader.join(10)  # with a limit: a process that escaped may hold the other end of the pipe
         return Done(status, list(said), clock() - began)
 
