@@ -334,10 +334,10 @@ def static_checks(script: Script, name: str) -> None:
         script.step(f"tests of static types: {name}", name, {f"python -m pytest {EVERY} tests/static_types": 600})
 
 
-def real_mpi(script: Script, name: str, marker: str) -> None:
+def real_mpi(script: Script, name: str, selection: str) -> None:
     """Ranks of a worker share one core: those that wait would take the others' time."""
     library = 'python -c "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"'
-    tests = f"python -m pytest -n auto {marker} tests/real_mpi tests/mpi/base/test_constants.py"
+    tests = f"python -m pytest -n auto {selection} tests/real_mpi tests/mpi/base/test_constants.py"
     script.step(f"comparison with a real MPI: {name}", name, {library: 60, tests: 1800})
 
 
@@ -349,7 +349,7 @@ def check(script: Script) -> None:
     with script.meanwhile(lambda other: static_checks(other, THIS)):
         script.step("sample of the slow tests", THIS, {sample: 900})
         if MPI:
-            real_mpi(script, THIS, '-m "not slow or sample"')
+            real_mpi(script, THIS, '-m "not slow or sample" tests/conformance')
 
 
 SWEEPS = {

@@ -73,11 +73,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-CASES = [pytest.param(*case, marks=pytest.mark.sample if case == (3, False) else ()) for case in batches()]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "second_table"), CASES)
+@pytest.mark.parametrize(("ranks", "second_table"), batches())
 def test_only_listed_tests_fail(ranks: int, second_table: bool, directory: Path) -> None:
     """The modules with the same number of ranks run in one process."""
     modules = batches()[ranks, second_table]

@@ -20,7 +20,7 @@ from tests.real_mpi.random.families import FAMILIES, programs
 from tests.real_mpi.random.observing import Program, agree
 from tests.real_mpi.random.type_trees import BASICS, DatatypeBuilder, meaning, random_tree
 
-PROGRAMS = breadth(200, 2000)
+PROGRAMS = breadth(100, 2000)
 
 
 @pytest.mark.sample

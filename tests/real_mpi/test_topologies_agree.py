@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.loops import for_each
 from tests.real_mpi.processes import answer, script_answer, through_json
 
 SIZES = [1, 2, 4, pytest.param(6, marks=pytest.mark.slow)]
@@ -175,7 +176,7 @@ def emulated(size: int) -> Any:
     return through_json(returns)
 
 
-@pytest.mark.parametrize("topic", ["grids", "graphs", "distributed graphs", "mistakes", "even grids"])
+@for_each("topic", ["grids", "graphs", "distributed graphs", "mistakes", "even grids"])
 @pytest.mark.parametrize("size", SIZES)
 def test_topologies_agree(size: int, topic: str) -> None:
     """On every rank."""
