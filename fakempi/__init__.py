@@ -69,7 +69,9 @@ _MODULES = {
     "RunTimeoutError": "fakempi.errors",
     "TraceError": "fakempi.errors",
 }
-__all__ = sorted([*_MODULES, "__version__"])
+# Public name -> package that it needs and that fakempi does not require. `from fakempi import *` leaves these names out.
+_OPTIONAL = {"strategies": "hypothesis"}
+__all__ = sorted([*(_MODULES.keys() - _OPTIONAL.keys()), "__version__"])
 
 if TYPE_CHECKING:
     from fakempi import MPI as MPI
@@ -133,4 +135,14 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    # help(), inspect.getmembers and completion get the value of every name listed here, so that each must be importable.
+    return sorted([*__all__, *(name for name, package in _OPTIONAL.items() if _is_installed(package))])
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):  # an import hook rejects it; a module of this name was made without a specification
+        return False

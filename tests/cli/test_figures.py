@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -40,6 +41,27 @@ def test_compare_writes_a_figure_next_to_its_table(tmp_path: Path, capsys: Captu
     assert main([*COMPARE, "--figure", str(tmp_path / "b.pdf"), "--figure-width", "9cm", "--csv", "-"]) == 0
     assert (tmp_path / "b.pdf").read_bytes().startswith(b"%PDF")
     assert capsys.readouterr().out.startswith("operation,kind")
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn"),
+    [
+        (["bcast"], ["binomial = bine", "binomial, measured", "bine, measured"]),
+        (["bcast", "--cost", "zero_cost"], ["binomial, measured", "bine, measured"]),
+        (["allgather"], ["ring", "ring, measured", "recursive_doubling, measured"]),
+    ],
+    ids=["equal modeled times", "modeled times of zero", "an algorithm that rejects the cases"],
+)
+def test_a_figure_next_to_measurements_has_every_measured_curve(tmp_path: Path, words: list[str], drawn: list[str]) -> None:
+    """Also of an algorithm without a modeled curve."""
+    needs_matplotlib()
+    names = {"bcast": ["binomial", "bine"], "allgather": ["ring", "recursive_doubling"]}[words[0]]
+    rows = [f"{words[0]},{name},6,{size},{size * i}e-6" for size in (64, 1024) for i, name in enumerate(names, 1)]
+    (tmp_path / "m.csv").write_text("\n".join(["operation,algorithm,ranks,bytes,seconds", *rows]), encoding="utf-8")
+    paths = ["--beside", str(tmp_path / "m.csv"), "--figure", str(tmp_path / "a.svg")]
+    assert main(["compare", *words, *paths, "--no-plot"]) == 0
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "a.svg").read_text(encoding="utf-8"))
+    assert [each for each in texts if each.startswith(tuple(names))] == drawn
 
 
 @pytest.mark.slow

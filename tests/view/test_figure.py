@@ -104,6 +104,23 @@ def test_ranks_are_counted_without_units(tmp_path: Path) -> None:
     assert (found.count("ring"), found.count("number of ranks"), found.count("lower bound")) == (1, 2, 0)
 
 
+def test_measured_times_are_drawn_without_a_modeled_curve_of_the_algorithm(tmp_path: Path) -> None:
+    """Its modeled curve coincides with another one (also_ring), or has no points (idle, zero).
+
+    The measured curves have different looks, and the look of the modeled curve if there is one.
+    """
+    modeled: dict[str, list[float | None]] = {**TIMES, "idle": [None] * 4, "zero": [0.0] * 4}
+    measured = {f"{name}, measured": [1e-5 * n, 2e-5 * n, 3e-5 * n, 4e-5 * n] for n, name in enumerate(modeled, 1)}
+    figure = comparison_figure([sizes_chart()._replace(times={**modeled, **measured})], width=COLUMN)
+    write(figure, tmp_path / "a.svg")
+    legend = ["ring = also_ring", "bruck", *measured, "lower bound"]
+    assert [each for each in texts(tmp_path / "a.svg") if each in legend] == legend
+    looks = {str(line.get_label()): (line.get_color(), line.get_marker()) for line in figure.axes[0].lines}
+    assert looks["ring"] == looks["ring, measured"]
+    assert looks["bruck"] == looks["bruck, measured"]
+    assert len({looks[name] for name in measured}) == len(measured)
+
+
 @pytest.mark.slow
 def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
     """Byte for byte; the style changes it, and the suffix is the format."""

@@ -52,13 +52,16 @@ def comparison_figure(panels: Sequence[Chart], *, width: float, style: str = "")
         unit, unit_name = time_unit(min(y for panel in panels for points in panel.series().values() for _, y in points))
         figure = Figure(figsize=(width, down * PANEL + LINE * (ceil(lines) + 1)), layout="constrained")
         axes = figure.subplots(down, across, squeeze=False, sharey=True)
-        models = [each for each in labels if not each.endswith(MEASURED_SUFFIX)]
+        # Every algorithm with a curve, also if only its measured times are drawn: its modeled curve may coincide with that
+        # of another algorithm, or have no points because the algorithm rejects the cases.
+        algorithms = list(dict.fromkeys(name.removesuffix(MEASURED_SUFFIX) for name in labels))
+        time = "time" if any(name.endswith(MEASURED_SUFFIX) for name in labels) else "modeled time"
         for index, (panel, title, ax) in enumerate(zip(panels, titles, axes.flat, strict=False)):
-            _draw(ax, panel, models, unit)
+            _draw(ax, panel, algorithms, unit)
             ax.set_title("\n".join(wrap(title, wide - 8)), loc="left")
             ax.set_xlabel(panel.x_label)
             if index % across == 0:
-                ax.set_ylabel(f"{'time' if len(models) < len(labels) else 'modeled time'} ({unit_name})")
+                ax.set_ylabel(f"{time} ({unit_name})")
         for ax in axes.flat[len(panels) :]:
             ax.set_axis_off()
         if common:
@@ -94,7 +97,7 @@ def time_unit(least: float) -> tuple[float, str]:
     return next((unit, name) for limit, unit, name in _UNITS if least < limit)
 
 
-def _draw(ax: Axes, panel: Chart, models: Sequence[str], unit: float) -> None:
+def _draw(ax: Axes, panel: Chart, algorithms: Sequence[str], unit: float) -> None:
     series = panel.series()
     for name, points in series.items():
         xs, ys = [x for x, _ in points], [y / unit for _, y in points]
@@ -102,7 +105,7 @@ def _draw(ax: Axes, panel: Chart, models: Sequence[str], unit: float) -> None:
             ax.plot(xs, ys, color="0.35", linestyle=(0, (1, 1.5)), label=name, zorder=1)
         else:
             measured = name.endswith(MEASURED_SUFFIX)
-            how = look(models.index(name.removesuffix(MEASURED_SUFFIX)))
+            how = look(algorithms.index(name.removesuffix(MEASURED_SUFFIX)))
             ax.plot(xs, ys, label=name, **({**how, "linestyle": ":"} if measured else how))
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
