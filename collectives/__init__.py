@@ -79,9 +79,9 @@ def verify(
     machine
         The machine to run it on; by default the one that an installed package provides.
     ranks
-        The largest number of ranks, 17 by default.
+        The largest number of ranks. By default, most cases are on up to 17 ranks, and every number up to 40 has a few.
     cases
-        The approximate number of cases, 600 by default.
+        The approximate number of cases, 600 by default, without large ones: see `verification.plan`.
     seconds
         Wall time in seconds after which no further case starts.
     progress

@@ -47,6 +47,11 @@ def combines_nothing(case: Case) -> int:
     return 0
 
 
+def no_list(case: Case) -> int:
+    """`listed_blocks` of a schedule without lists of blocks."""
+    return 0
+
+
 def no_scratch(case: Case, rank: int) -> int:
     """`scratch` of an algorithm without scratch memory."""
     return 0
@@ -62,6 +67,7 @@ class Claims(TypedDict, total=False):
     closed_sent: Callable[[Case, int], int | None]
     closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
     closed_combined: Callable[[Case], int | None]
+    listed_blocks: Callable[[Case], int]
 
 
 class ScheduleAndScratch(TypedDict):
@@ -77,9 +83,8 @@ class Algorithm:
 
     `schedule(case)` lists the transfers; the closed forms, where given, must agree with it and return None for cases that
     they do not cover. Without a schedule there is no exact time: `time` returns None. `closed_time` assumes that combining
-    takes no time; a reduction's `closed_combined` is the number of bytes combined on the longest path if this path does
-    not depend on the costs, otherwise None. Algorithms on chains claim `holds` instead of `scratch`: the largest number of
-    items on a rank at any time (`chain.meter`).
+    takes no time; a reduction's `closed_combined` is the number of bytes combined on the longest path if this path does not
+    depend on the costs, otherwise None. Algorithms on chains claim `holds`, not `scratch`: the most items on a rank.
 
     Parameters
     ----------
@@ -92,8 +97,7 @@ class Algorithm:
     scratch, holds
         Bytes of scratch memory on a rank; largest number of items on a rank.
     fits
-        Whether a case fits, as a reason: None if the algorithm supports the case, otherwise the reason why not, as a clause
-        without a full stop. Compare the value with None, `algorithm.fits(case) is None`: a reason is a true value.
+        None if the algorithm supports a case, otherwise the reason why not, as a clause without a full stop.
     closed_rounds, closed_sent, closed_time, closed_combined
         Claims in closed form.
     parameters
@@ -102,6 +106,8 @@ class Algorithm:
         Whether operands are combined in rank order, so that any op may be used.
     root
         The only root that the algorithm supports, such as that of a schedule file; None if it supports all.
+    listed_blocks
+        Number of blocks that the schedule lists before its first round: making it takes longer than its messages suggest.
 
     Examples
     --------
@@ -126,6 +132,7 @@ class Algorithm:
     kind: str = "intra"
     holds: Callable[[Case], int] | None = None
     root: int | None = None
+    listed_blocks: Callable[[Case], int] = no_list
 
     def __repr__(self) -> str:
         return f"<{' '.join(dict.fromkeys((self.kind, self.operation)))} {self.name}>"
@@ -175,8 +182,7 @@ class Algorithm:
     def card(self) -> dict[str, str]:
         """The lines of the algorithm's card by label: Rounds, Sent per rank, Scratch, Time, Fits, ...
 
-        The card is the docstring of the module that defines the function; a user's algorithm may have an incomplete card
-        or none.
+        The card is the docstring of the function's module; a user's algorithm may have an incomplete card or none.
         """
         function = getattr(self.run, "func", self.run)  # of a functools.partial
         module = sys.modules.get(getattr(function, "__module__", None) or "")

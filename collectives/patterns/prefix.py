@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Case, Claims, any_case
+from collectives.catalogue.algorithm import Case, Claims, any_case, no_list
 from collectives.catalogue.closed_forms import one_message_per_round
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine, join
@@ -60,6 +60,7 @@ def prefix_claims(*, inclusive: bool) -> Claims:
         schedule=schedule,
         scratch=lambda case, rank: 2 * case.m if case.p > 1 else 0,
         fits=any_case,
+        listed_blocks=no_list,
         closed_sent=lambda case, rank: case.m * sum(rank ^ (1 << k) < case.p for k in range(ceil_log2(case.p))),
         closed_combined=combined,
         **one_message_per_round(ceil_log2),

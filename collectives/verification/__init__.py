@@ -1,10 +1,11 @@
 """Verification: run an algorithm on many cases, and compare its results and costs with its claims.
 
 sweep               verify(): many cases, and the smallest counterexample of each kind
-jobs                the cases and settings that are tried, in this process or on an executor
+plan/               the cases and settings that are tried: large cases, values of parameters
+jobs                runs them, in this process or on an executor
 cases               cases within one group: sizes, roots, distributions
 inter_cases         cases between two groups
-choices             values of an algorithm's parameters
+choices             combinations of values of an algorithm's parameters
 calls               CheckedCall: one rank's arguments and the expected contents of its buffers
 intra_calls         the calls within one group, with the results that numpy computes
 inter_calls         the calls between two groups

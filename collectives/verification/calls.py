@@ -13,6 +13,8 @@ from collectives.catalogue.case import Case
 
 Array = NDArray[Any]
 DTYPES: Mapping[int, str] = {1: "uint8", 2: "int16", 4: "int32", 8: "float64", 16: "complex128"}
+PERIOD = 251
+"""Values of an input repeat after this number of elements: a prime, so that a segment that is shifted differs."""
 MAX_ELEMENTS = 6
 """The number of elements of a buffer that messages show."""
 
@@ -80,8 +82,13 @@ def number(value: Any) -> str:
 
 def contents(rank: int, size: int, itemsize: int) -> Array:
     """Return a rank's input: values that depend on rank and index, and fit into every dtype."""
-    values = (np.arange(size) * 7 + rank * 31 + 1) % 251
-    return values.astype(DTYPES[itemsize])
+    values = (np.arange(min(size, PERIOD)) * 7 + rank * 31 + 1) % PERIOD
+    return repeated(values.astype(DTYPES[itemsize]), size)
+
+
+def repeated(period: Array, size: int) -> Array:
+    """Return an array of a size from its first period; long arrays take a fraction of the time to compute all elements."""
+    return period if period.size == size else np.resize(period, size)
 
 
 def blank(size: int, itemsize: int) -> Array:

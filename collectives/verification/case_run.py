@@ -92,9 +92,7 @@ def _too_early(left_at: float, entered: int, late: int) -> Mismatch | None:
     return Mismatch(message, f"not before {entered}", f"left at {left_at:g}")
 
 
-def _prepare(
-    algorithm: Algorithm, case: Case, comm: Any, local: Any, in_a: bool, ops: Any, result: RankResult
-) -> CaseCall:
+def _prepare(algorithm: Algorithm, case: Case, comm: Any, local: Any, in_a: bool, ops: Any, result: RankResult) -> CaseCall:
     if algorithm.kind in ("chain", "split"):
         make, wrong = sort_and_split.prepare(algorithm, case, comm, result)
         return CaseCall(make, wrong, lambda: None)

@@ -59,6 +59,14 @@ def some_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     return (case for case in all_cases(algorithm, p) if algorithm.fits(case) is None)
 
 
+def rejection(algorithm: Algorithm, case: Case) -> str | None:
+    """Return the reason why the algorithm rejects a case; None if `fits` raises, which is reported when the case is run."""
+    try:
+        return algorithm.fits(case)
+    except Exception:
+        return None
+
+
 def all_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     """Yield cases on p ranks, including cases that the algorithm rejects."""
     choices = parameter_choices(algorithm, p)

@@ -12,42 +12,37 @@ from collectives.block_sizes import smallest, square_root
 from collectives.catalogue.algorithm import Algorithm
 from collectives.tools.costs import Costs
 from collectives.tools.nodes import Nodes
+from collectives.verification.plan.parameter_values import SMALL_BYTES, other_values
 
 Choice = dict[str, Any]
-
-SMALL_BYTES = (1, 24, 100)
-"""Segment and block sizes that cut even short messages into many pieces."""
-
-SMALL_NUMBERS: Mapping[str, Sequence[int]] = {"aggregation": (1, 2, 5), "ports": (2,), "batch": (0, 1, 3)}
-"""Values to try for some integer parameters, by name; `aggregation` and `batch` are numbers of blocks, less than p."""
-
-WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "order": {"right": ("ascending", "left"), "descending": ("ascending",), "tournament": ("ascending",)},
-    "distances": {"increasing": ("alternating",)},
-    "partners": {"tournament": ("spread",)},
-    "remaining": {"even": ("odd",)},
-}
-"""Values of parameters that are words, by name and default."""
-
-ALTERNATIVES = 3
-"""Number of algorithms to try for a parameter that is an algorithm."""
 
 
 def parameter_choices(algorithm: Algorithm, p: int = 1) -> list[Choice]:
     """Return sets of values for the algorithm's parameters on p ranks."""
     if algorithm.kind == "inter":
-        return _with_first(algorithm, _inter_choices(algorithm))
+        return _with_first(algorithm, _with_others(algorithm, _inter_choices(algorithm)))
+    return _with_others(algorithm, [{}, *_combined_choices(algorithm, p)])
+
+
+def _combined_choices(algorithm: Algorithm, p: int) -> list[Choice]:
+    """Return values of parameters that depend on p or on each other."""
     if "nodes" in algorithm.parameters:
         return _with_nodes(algorithm, p)
     if "dims" in algorithm.parameters:
-        return [{}, *({"dims": dims} for dims in torus_choices(p))]
+        return [{"dims": dims} for dims in torus_choices(p)]
     if "costs" in algorithm.parameters:
-        return [{}, *({"costs": costs} for costs in cost_choices(p))]
+        return [{"costs": costs} for costs in cost_choices(p)]
     if algorithm.name == "blocked_ring":
         sizes = [*SMALL_BYTES, smallest(at_least=7), square_root(30, 1)]
-        return [{}, *({"block_bytes": size} for size in sizes)]
-    parts = _parts(PARTS.get(algorithm.name, ()), algorithm)
-    return [{}, *(parts or _one_at_a_time(algorithm))]
+        return [{"block_bytes": size} for size in sizes]
+    return _parts(PARTS.get(algorithm.name, ()), algorithm)
+
+
+def _with_others(algorithm: Algorithm, choices: list[Choice]) -> list[Choice]:
+    """Add choices that change one parameter each, for the parameters that no choice changes."""
+    others = algorithm.parameters.keys() - {"first"}.union(*choices)
+    single = [{name: value} for name in algorithm.parameters if name in others for value in other_values(algorithm, name)]
+    return [*choices, *single]
 
 
 def invalid_choices(algorithm: Algorithm) -> list[Choice]:
@@ -100,7 +95,7 @@ def _parts(named: Sequence[Mapping[str, str]], algorithm: Algorithm) -> list[Cho
 
 
 def _with_nodes(algorithm: Algorithm, p: int) -> list[Choice]:
-    choices: list[Choice] = [{}]
+    choices: list[Choice] = []
     parts = [{}, *({name: other} for name, other in _other_parts(algorithm))]
     for nodes, size, part in zip(node_choices(p), itertools.cycle([4, 1, 24, 100]), itertools.cycle(parts), strict=False):
         blocked = {"block_bytes": size} if "block_bytes" in algorithm.parameters else {}
@@ -112,29 +107,8 @@ def _other_parts(algorithm: Algorithm) -> Iterator[tuple[str, Algorithm]]:
     """Yield another algorithm for each parameter that is an algorithm; it has a schedule and no parameter `nodes`."""
     for name, default in algorithm.parameters.items():
         if isinstance(default, Algorithm):
-            others = (a for a in _other_values(name, default) if a.schedule is not None and "nodes" not in a.parameters)
+            others = (a for a in other_values(algorithm, name) if a.schedule is not None and "nodes" not in a.parameters)
             yield from ((name, other) for other in itertools.islice(others, 1))
-
-
-def _one_at_a_time(algorithm: Algorithm) -> list[Choice]:
-    """Return choices that change one parameter each."""
-    return [{name: value} for name, default in algorithm.parameters.items() for value in _other_values(name, default)]
-
-
-def _other_values(name: str, default: Any) -> list[Any]:
-    if isinstance(default, Algorithm):
-        same = [a for a in entries.CATALOGUE if (a.operation, a.kind) == (default.operation, default.kind)]
-        return [a for a in same if a.name != default.name][:ALTERNATIVES]
-    if name.endswith("_bytes"):
-        return list(SMALL_BYTES)
-    if name in SMALL_NUMBERS:
-        return list(SMALL_NUMBERS[name])
-    if isinstance(default, bool):
-        return [not default]
-    if name in WORDS:
-        return [word for word in WORDS[name].get(default, ()) if word != default]
-    # The arity of a tree, the radix of an exchange: larger values should work as well; smaller ones may be invalid.
-    return [default + 1, 2 * default + 1] if isinstance(default, int) and default > 1 else []
 
 
 def _inter_choices(algorithm: Algorithm) -> list[Choice]:
@@ -160,7 +134,7 @@ def _inter_choices(algorithm: Algorithm) -> list[Choice]:
         choices += _parts([{"bcast": name} for name in ("scatter_ring_allgather", "linear", "circulant")], algorithm)
     if "barrier" in algorithm.parameters:
         choices += _parts([{"barrier": name} for name in ("recursive_doubling", "binomial_tree", "linear")], algorithm)
-    return choices if len(choices) > 1 else [{}, *_one_at_a_time(algorithm)]
+    return choices
 
 
 def _with_first(algorithm: Algorithm, choices: list[Choice]) -> list[Choice]:

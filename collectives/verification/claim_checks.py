@@ -12,7 +12,7 @@ from collectives.verification.case_claims import CaseClaims, Claim
 from collectives.verification.case_run import CaseRun
 from collectives.verification.fault import EXACT, ROUNDS, AlgorithmFault
 from collectives.verification.machine import Setting
-from collectives.verification.sort_and_split import has_exact_claims
+from collectives.verification.sort_and_split import has_exact_claims, with_reorder
 
 
 def failed_claims(algorithm: Algorithm, case: Case, claims: CaseClaims, run: CaseRun) -> Iterator[AlgorithmFault]:
@@ -39,7 +39,7 @@ def _memory(algorithm: Algorithm, case: Case, run: CaseRun) -> Iterator[Algorith
         claimed = [[Claim(algorithm.scratch(case, rank), "scratch()")] for rank in range(case.ranks)]
         yield from _by_rank("scratch", "allocates {} byte{s} of scratch memory", claimed, taken, run.setting)
         return
-    limit = algorithm.held(case)
+    limit = algorithm.held(with_reorder(case))
     for rank, result in enumerate(run.results):
         if limit is not None and result.held > limit:
             message = f"rank {rank} holds {counted(result.held, 'item')} at once, but holds() claims at most {limit}"

@@ -60,9 +60,7 @@ def _location(error: BaseException, file: str | None = None) -> str:
     """The innermost line of the traceback in the given file, or in any file outside this package."""
     frames = traceback.extract_tb(error.__traceback__)
     package = os.path.dirname(__file__)
-    inner = [
-        frame for frame in frames if (frame.filename == file if file else os.path.dirname(frame.filename) != package)
-    ]
+    inner = [frame for frame in frames if (frame.filename == file if file else os.path.dirname(frame.filename) != package)]
     return f" at {os.path.basename(inner[-1].filename)}:{inner[-1].lineno}" if inner else ""
 
 

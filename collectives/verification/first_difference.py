@@ -70,9 +70,7 @@ def _row(
     if any_order:
         claimed, actual = sorted(claimed), sorted(actual)
     differing_starts = [
-        start
-        for (_, start), message in zip(due, sent, strict=False)
-        if start is not None and start != message.start
+        start for (_, start), message in zip(due, sent, strict=False) if start is not None and start != message.start
     ]
     if claimed != actual or not differing_starts:
         return RankRow(rank, _describe(claimed), _describe(actual), claimed != actual)

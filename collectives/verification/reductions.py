@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from collectives.catalogue.case import Case
-from collectives.verification.calls import Array, CheckedCall, blank, contents, input_only, sizes
+from collectives.verification.calls import PERIOD, Array, CheckedCall, blank, contents, input_only, repeated, sizes
 from collectives.verification.reduction_ops import FUNCTIONS, MODULUS
 
 
@@ -25,7 +25,7 @@ def combination(case: Case, ranks: range, size: int) -> Array:
     """Return the operands of consecutive ranks, combined from the left."""
     function = FUNCTIONS["sum" if case.commutative else "compose"]
     # The sum is exact (or wraps around) in every dtype, so the order of the additions does not matter.
-    return reduce(function, (operand(case, r, size) for r in ranks))
+    return repeated(reduce(function, (operand(case, r, min(size, PERIOD)) for r in ranks)), size)
 
 
 def prepare_reduce(case: Case, rank: int) -> CheckedCall:

@@ -62,8 +62,8 @@ def _variations(case: Case) -> Iterator[Case]:
     if isinstance(case, SplitCase | SortCase):
         return
     if case.m or case.m_b:
-        for elements in (0, 1, 2, case.m // case.itemsize // 2, case.m // case.itemsize - 1):
-            size = max(0, elements) * case.itemsize
+        for elements in _smaller(case.m // case.itemsize):
+            size = elements * case.itemsize
             yield replace(case, m=min(case.m, size), m_b=min(case.m_b, size))
             yield replace(case, m=min(case.m, size))
             yield replace(case, m_b=min(case.m_b, size))
@@ -112,6 +112,11 @@ def _restricted(case: Case, p: int, q: int, root: int) -> Case:
     )
 
 
+def _smaller(count: int) -> list[int]:
+    """Return smaller numbers: few, half, three quarters, seven eighths ..., so that large ones need few steps."""
+    return [*dict.fromkeys((0, 1, 2, *(count - (count >> i) for i in range(1, count.bit_length()))))]
+
+
 def _smaller_counts(counts: Counts | None) -> Iterator[Counts]:
     if not counts:
         return
@@ -119,8 +124,8 @@ def _smaller_counts(counts: Counts | None) -> Iterator[Counts]:
     yield tuple(min(count, 1) for count in counts)
     yield tuple(count // 2 for count in counts)
     for rank, count in enumerate(counts):
-        for smaller in {0, 1, count // 2, count - 1}:
-            if 0 <= smaller < count:
+        for smaller in _smaller(count):
+            if smaller < count:
                 yield (*counts[:rank], smaller, *counts[rank + 1 :])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from inspect import signature
 from typing import Any, Protocol, TypeAlias
@@ -14,6 +14,7 @@ from collectives.chain.chain import NO_RANK, Chain
 from collectives.chain.meter import ItemMeter
 from collectives.split import UNDEFINED
 from collectives.verification.calls import Mismatch
+from collectives.verification.choices import parameter_choices
 
 ITEM_BYTES = 6
 """An item to sort: a number in two bytes, and the rank that it is from in four."""
@@ -63,8 +64,23 @@ def has_exact_claims(case: Case) -> bool:
     return not isinstance(case, SortCase) or list(case.order) == sorted(case.order)
 
 
+def with_reorder(case: Case) -> Case:
+    """Return the case as `holds` of a split takes it: `reorder` states whether ranks pass keys."""
+    if not isinstance(case, SplitCase):
+        return case
+    return replace(case, parameters={**case.parameters, "reorder": None not in case.keys})
+
+
 def chain_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
-    """Yield cases of a sort or split on p ranks."""
+    """Yield cases of a sort or split on p ranks, and two of them with each value of a parameter."""
+    cases = list(_plain_cases(algorithm, p))
+    yield from cases
+    for number, choice in enumerate(parameter_choices(algorithm, p)[1:]):
+        for case in (cases[number % len(cases)], cases[(3 * number + 1) % len(cases)]):
+            yield replace(case, parameters={**case.parameters, **choice})
+
+
+def _plain_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     ranks = range(p)
     if algorithm.kind == "split":
         for colors in ([0] * p, [r % 3 for r in ranks], [-r for r in ranks], [r * r % 5 - 2 for r in ranks]):

@@ -17,15 +17,14 @@ from collectives.verification.cases import REDUCING
 from collectives.verification.counterexample import Counterexample, make_counterexample
 from collectives.verification.fault import FAILURES, KINDS, AlgorithmFault
 from collectives.verification.fault_search import find_faults
-from collectives.verification.jobs import VerificationJob, make_jobs, run_jobs
+from collectives.verification.jobs import run_jobs
 from collectives.verification.machine import Machine, installed_machine
+from collectives.verification.plan.jobs import RANKS, VerificationJob, make_jobs
+from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import shrunk, weight
 
-RANKS = 17
-"""Default of the largest number of ranks."""
-
 CASES = 600
-"""Default number of cases: three to fifteen seconds."""
+"""Default number of cases, without large ones: five to thirty seconds."""
 
 MAX_FAILURES = 30
 """Number of failed runs after which no more cases are run; a single run that times out also ends the search."""
@@ -39,14 +38,17 @@ Progress = Callable[[int, int, Case], object]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a verification: `tried` of `planned` cases on up to `ranks` ranks, `rejected` of them by `fits`."""
+    """The outcome of a verification: `tried` of `planned` cases, `rejected` of them by `fits`."""
 
     algorithm: Algorithm
     planned: int
-    ranks: int
     tried: int = 0
     rejected: int = 0
     counterexamples: list[Counterexample] = field(default_factory=list)
+    ranks: int = 0
+    """The largest number of ranks that was tried."""
+    scope: Sequence[str] = ()
+    """Lines of text: the numbers of ranks, sizes and values of parameters that were tried."""
 
     @property
     def compared(self) -> list[str]:
@@ -83,9 +85,11 @@ def verify(
     machine
         The machine to run it on; by default the one that an installed package provides.
     ranks
-        The largest number of ranks, in total if there are two groups; 17 by default.
+        The largest number of ranks, in total if there are two groups. By default, most cases are on up to 17 ranks, and
+        every number of ranks up to 40 has a few.
     cases
-        The approximate number of cases; 600 by default.
+        The approximate number of cases with short messages on these ranks, 600 by default; for every 15 of them on a
+        number of ranks, there is one with messages of more than 64 KiB.
     seconds
         Wall time after which no further case starts; at least one case is run.
     progress
@@ -118,8 +122,7 @@ def examine(
 ) -> Verdict:
     """Verify an algorithm as `verify` does; returns the counterexamples with the numbers of cases."""
     _check_operation(algorithm)
-    ranks = RANKS if ranks is None else ranks
-    if ranks < (2 if algorithm.kind == "inter" else 1):
+    if ranks is not None and ranks < (2 if algorithm.kind == "inter" else 1):
         least = "2, at least 1 in each group" if algorithm.kind == "inter" else "1"
         raise ValueError(f"verify: ranks = {ranks} is too small; the minimum is {least}")
     start = time.monotonic()
@@ -141,11 +144,13 @@ def examine(
         first.setdefault(fault.kind, (case, fault))
     with machine:
         if not first and (seconds is None or time.monotonic() - start <= seconds):
-            for case, fault in wrong_bits(algorithm, machine, ranks):
+            for case, fault in wrong_bits(algorithm, machine, RANKS if ranks is None else ranks):
                 first.setdefault(fault.kind, (case, fault))
         counterexamples = [_smallest(algorithm, *first[kind], machine) for kind in KINDS if kind in first]
     counterexamples.sort(key=lambda counterexample: weight(counterexample.case)[:3])
-    return Verdict(algorithm, len(jobs), ranks, tried, rejected, counterexamples)
+    scope = tried_lines(algorithm, [job.case for job in jobs[:tried] if not job.rejected])
+    largest = max(job.case.ranks for job in jobs[:tried])
+    return Verdict(algorithm, len(jobs), tried, rejected, counterexamples, largest, scope)
 
 
 def _check_operation(algorithm: Algorithm) -> None:

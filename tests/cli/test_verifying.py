@@ -65,12 +65,12 @@ def knomial(tmp_path: Path) -> Path:
     return path
 
 
-def test_success_is_reported_in_a_sentence(capsys: Capture) -> None:
+def test_success_is_reported_in_a_sentence_with_what_was_tried(capsys: Capture) -> None:
     """The exit code is 0, and there is no progress line without a terminal."""
     assert main(["verify", "barrier/linear", "--ranks", "4"]) == 0
     assert capsys.readouterr() == (
         "barrier linear: all claims hold (results, messages, bytes, rounds, modeled time and scratch memory) in 4 cases "
-        "on up to 4 ranks.\n",
+        "on up to 4 ranks.\n  ranks: 1-4\n",
         "",
     )
 
@@ -80,7 +80,12 @@ def test_success_is_reported_in_a_sentence(capsys: Capture) -> None:
 def test_a_custom_file_is_verified(knomial: Path, capsys: Capture) -> None:
     """Including its parameter."""
     assert main(["verify", str(knomial), "--ranks", "5"]) == 0
-    assert capsys.readouterr().out.startswith("bcast my_knomial: all claims hold (results, messages, ")
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("bcast my_knomial: all claims hold (results, messages, ")
+    assert [line.split(":")[0] for line in lines] == ["  ranks", "  largest message or block", "  k"]
+    assert lines[0] == "  ranks: 1-5"
+    assert re.search(r"; more than 64 KiB in [1-9]\d* cases$", lines[1])
+    assert lines[2] == "  k: 3 (default), 2, 4-8"
 
 
 @pytest.mark.slow
@@ -93,8 +98,8 @@ def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture)
     assert main(["verify", str(knomial.with_name("wrong.py")), "--ranks", "6"]) == 1
     out, err = capsys.readouterr()
     assert err == ""
-    *lines, last = out.splitlines()
-    assert re.fullmatch(r"bcast my_knomial: 1 counterexample in \d+ cases on up to 6 ranks\.", last)
+    *lines, last, _, _, _ = out.splitlines()
+    assert re.fullmatch(r"bcast my_knomial: 1 counterexample in \d+ cases on up to 5 ranks\.", last)  # 30 failures
     assert lines == [
         "bcast my_knomial, deadlock: all unfinished ranks are blocked",
         "smallest case: p = 5, m = 1 byte, root 0; t_s = 1000, t_w = 1, no buffering",
@@ -143,7 +148,8 @@ def test_usage_errors_are_reported_in_one_line(words: list[str], error: str, cap
 
 
 def test_an_expired_time_limit_is_reported(capsys: Capture) -> None:
-    """With the work that is left."""
+    """With the work that is left, and without numbers of ranks that were not tried."""
     assert main(["verify", "barrier/linear", "--ranks", "4", "--seconds", "1e-9"]) == 0
-    assert capsys.readouterr().out.endswith("in 1 case on up to 4 ranks. The time limit left out 3 more cases.\n")
+    end = "in 1 case on up to 1 rank. The time limit left out 3 more cases.\n  ranks: 1\n"
+    assert capsys.readouterr().out.endswith(end)
     assert main(["verify", "barrier/linear", "--seconds", "-1"]) == 2

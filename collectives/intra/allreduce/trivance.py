@@ -42,7 +42,7 @@ from collectives.patterns.plans.block_plans import (
     total,
     unpack,
 )
-from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims
+from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims, blocks_of_all_ranks
 from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_shifts
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
@@ -147,4 +147,5 @@ ALGORITHM = Algorithm(
     closed_time=_with_one_port(ONE_PORT["closed_time"]),
     closed_combined=_with_one_port(ONE_PORT["closed_combined"]),
     parameters={"ports": 1},
+    listed_blocks=blocks_of_all_ranks,
 )

@@ -50,6 +50,11 @@ def always(case: Case) -> bool:
     return True
 
 
+def blocks_of_all_ranks(case: Case) -> int:
+    """The number of blocks in the steps of all ranks: every rank receives the block of every other rank once."""
+    return case.p * (case.p - 1)
+
+
 def _all(steps_of: StepsOf, case: Case) -> list[plans.BlockExchanges]:
     return [steps_of(case, rank) for rank in range(case.p)]
 
@@ -76,10 +81,18 @@ def allgather_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = alwa
         starts = rounds(case)
         return None if starts is None else starts * t_s + (case.p - 1) * case.m * t_w
 
-    return Claims(schedule=schedule, scratch=scratch, closed_rounds=rounds, closed_time=time)
+    return Claims(
+        schedule=schedule, scratch=scratch, closed_rounds=rounds, closed_time=time, listed_blocks=blocks_of_all_ranks
+    )
 
 
-def allgatherv_claims(steps_of: StepsOf) -> ScheduleAndScratch:
+class PlannedClaims(ScheduleAndScratch):
+    """The claims of a plan that are not closed forms."""
+
+    listed_blocks: Callable[[Case], int]
+
+
+def allgatherv_claims(steps_of: StepsOf) -> PlannedClaims:
     """The schedule and scratch memory of `gather_planned` on blocks of different sizes."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -88,7 +101,7 @@ def allgatherv_claims(steps_of: StepsOf) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return sum(plans.gather_spares(case.layout, steps_of(case, rank))) * case.itemsize
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return PlannedClaims(schedule=schedule, scratch=scratch, listed_blocks=blocks_of_all_ranks)
 
 
 def reduce_scatter_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = always) -> Claims:
@@ -106,6 +119,7 @@ def reduce_scatter_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] =
     return Claims(
         schedule=schedule,
         scratch=scratch,
+        listed_blocks=blocks_of_all_ranks,
         fits=commutative_only,
         closed_rounds=gather["closed_rounds"],
         closed_time=gather["closed_time"],
@@ -141,6 +155,7 @@ def allreduce_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = alwa
     return Claims(
         schedule=schedule,
         scratch=scratch,
+        listed_blocks=blocks_of_all_ranks,
         fits=commutative_only,
         closed_rounds=rounds,
         closed_time=time,

@@ -14,9 +14,9 @@ from collectives import CATALOGUE, Algorithm, Case
 from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.sweep import CASES, Verdict, examine
+from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.listing import operation_of, typed_name
-from fakempi.apps.cli.tables import ranks_text
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.emulator import Emulator
 from fakempi.core import options as parse
@@ -42,6 +42,7 @@ def verify(options: Namespace) -> int:
             out.print(Text("\n".join(others)), soft_wrap=True)
         shown.append(counterexample.case)
     print_text(out, _conclusion(verdict), "bold")
+    out.print(Text("\n".join(f"  {line}" for line in verdict.scope)), soft_wrap=True)
     return BROKEN if verdict.counterexamples else HOLDS
 
 

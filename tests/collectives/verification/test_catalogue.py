@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from collectives import CATALOGUE, Algorithm, find
-from collectives.verification.jobs import make_jobs
+from collectives.verification.plan.jobs import make_jobs
 from collectives.verification.sweep import examine
 from fakempi.apps.emulator import Emulator
 
@@ -41,10 +43,13 @@ def test_jobs_are_reproducible(operation: str, name: str, kind: str) -> None:
     assert {setting.eager_limit for job in jobs for setting in job.settings} == {0, 64, 1 << 20}
 
 
-def test_jobs_have_all_numbers_of_ranks_up_to_nine_and_some_larger_ones() -> None:
-    """The largest number requested is among them."""
-    jobs = make_jobs(find("bcast", "binomial"), 40, 600, ("threads",))
-    assert sorted({job.case.p for job in jobs}) == [*range(1, 10), 12, 15, 16, 17, 24, 31, 32, 33, 40]
+def test_jobs_have_all_numbers_of_ranks_up_to_forty_and_some_larger_ones() -> None:
+    """The largest number requested is among them; most jobs are on numbers around powers of two."""
+    jobs = make_jobs(find("bcast", "binomial"), 70, 600, ("threads",))
+    number = Counter(job.case.p for job in jobs)
+    assert sorted(number) == [*range(1, 41), 48, 63, 64, 65, 70]
+    usual = [*range(1, 10), 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 70]
+    assert max(number[p] for p in number if p not in usual) <= 2 < min(number[p] for p in usual)
 
 
 def test_jobs_contain_rejected_cases() -> None:

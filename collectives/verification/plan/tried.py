@@ -1,0 +1,79 @@
+"""The cases of a verification as lines of text: numbers of ranks, sizes, and values of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.case import Case
+from collectives.verification.plan.large_cases import LONG_BYTES, largest_block
+
+MOST_VALUES = 12
+"""Of more values of a parameter, the text has the number and the range."""
+
+
+def tried_lines(algorithm: Algorithm, cases: Sequence[Case]) -> list[str]:
+    """Return lines about the cases that the algorithm accepted."""
+    return [*_ranks(algorithm, cases), *_sizes(algorithm, cases), *_parameters(algorithm, cases)] if cases else []
+
+
+def _ranks(algorithm: Algorithm, cases: Sequence[Case]) -> Iterator[str]:
+    if algorithm.kind == "inter":
+        groups = ((case.p for case in cases), (case.q for case in cases))
+        a, b = (ranges(set(sizes)) for sizes in groups)
+        yield f"ranks: {ranges({case.ranks for case in cases})} in both groups, {a} in A, {b} in B"
+    else:
+        yield f"ranks: {ranges({case.p for case in cases})}"
+
+
+def _sizes(algorithm: Algorithm, cases: Sequence[Case]) -> Iterator[str]:
+    if algorithm.kind not in ("intra", "inter") or algorithm.operation == "barrier":
+        return
+    elements = [largest_block(case) for case in cases]
+    nbytes = [count * case.itemsize for count, case in zip(elements, cases, strict=True)]
+    long = sum(each >= LONG_BYTES for each in nbytes)
+    sizes = f"{min(elements):,} to {max(elements):,} elements, {min(nbytes):,} to {max(nbytes):,} bytes"
+    yield f"largest message or block: {sizes}; more than 64 KiB in {long:,} case{'s' * (long != 1)}"
+
+
+def _parameters(algorithm: Algorithm, cases: Sequence[Case]) -> Iterator[str]:
+    for name, default in algorithm.parameters.items():
+        values = [case.parameters[name] for case in cases if name in case.parameters]
+        others = {repr(value): value for value in values if repr(value) != repr(default)}
+        is_tried = len(values) < len(cases) or len(others) < len({*map(repr, values)})
+        texts = [f"{_text(default)} (default)"] * is_tried + _texts([*others.values()])
+        yield f"{name}: {', '.join(texts)}"
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    numbers = {value for value in values if isinstance(value, int) and not isinstance(value, bool)}
+    words = [_text(value) for value in values if isinstance(value, (bool, str, Algorithm))]
+    rest = sum(not isinstance(value, (int, str, Algorithm)) for value in values)
+    few = (
+        [ranges(numbers)]
+        if len(numbers) <= MOST_VALUES
+        else [f"{len(numbers)} values from {min(numbers):,} to {max(numbers):,}"]
+    )
+    return [*(few if numbers else []), *words, *([f"{rest} lists or functions"] if rest else [])]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Algorithm):
+        return value.name
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def ranges(numbers: Collection[int]) -> str:
+    """Return numbers with consecutive ones joined.
+
+    >>> ranges({1, 2, 3, 5, 1000})
+    '1-3, 5, 1,000'
+    """
+    ends: list[list[int]] = []
+    for number in sorted(numbers):
+        if ends and number == ends[-1][1] + 1:
+            ends[-1][1] = number
+        else:
+            ends.append([number, number])
+    return ", ".join(f"{first:,}" if first == last else f"{first:,}-{last:,}" for first, last in ends)
