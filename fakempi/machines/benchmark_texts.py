@@ -25,11 +25,15 @@ _IMB_TITLE = re.compile(r"#\s*Benchmarking\s+(\S+)")
 
 
 class BenchmarkTable(NamedTuple):
-    """Rows of one benchmark: `name` is latency, bandwidth, rate or an operation; values are seconds, or bytes per second."""
+    """Rows of one benchmark: `name` is latency, bandwidth, rate or an operation; values are seconds, or bytes per second.
+
+    `dtype` is the element type, such as "char", if the program prints it.
+    """
 
     name: str
     processes: int
     rows: list[tuple[int, float, str]]
+    dtype: str = ""
 
 
 def is_benchmark_text(path: str) -> bool:
@@ -62,6 +66,8 @@ def _tables(path: str, lines: list[str]) -> Iterator[BenchmarkTable]:
             table, columns = BenchmarkTable(_name(title[1]), 0, []), (0, 0.0)
         elif match := re.search(r"#processes\s*=\s*(\d+)", line):
             table = table._replace(processes=int(match[1]))
+        elif match := re.match(r"#\s*Datatype:\s*MPI_(\w+)", line):
+            table = table._replace(dtype=match[1].lower())
         elif match := re.search(r"\[\s*pairs:\s*(\d+)\s*\]", line):
             table = table._replace(processes=2 * int(match[1]))
         elif re.match(r"\s*#\s*(Size|bytes|#?repetitions)|\s*#bytes|\s*#repetitions|#\s*Avg Lat", line, re.IGNORECASE):

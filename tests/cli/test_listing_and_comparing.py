@@ -59,7 +59,7 @@ def test_a_comparison_has_a_table_a_plot_and_the_winner(capsys: Capture, width: 
     assert max(map(len, lines)) <= width
     table = list(takewhile(lambda line: "the fastest" not in line, lines))
     assert table == [
-        "allgather, 8 B, hockney:t_s=1,t_w=0,eager_limit=0",
+        "allgather, 8 B, 1-byte char, hockney:t_s=1,t_w=0,eager_limit=0",
         "ranks                 2       4       6",
         "──────────────────────────────────────────",
         "bruck               1 s ◦*  2 s ◦*  3 s ◦*",
@@ -95,7 +95,9 @@ def test_sizes_make_a_table_for_each_number_of_ranks(capsys: Capture) -> None:
     words = ["compare", "allgatherv", "-n", "4,6", "--bytes", "8,16", "--distribution", "regular,spike", "--no-plot"]
     titles = [line for line in printed(capsys, *words, "--algorithms", "ring,bruck") if line.startswith("allgatherv")]
     assert titles == [
-        f"allgatherv, {p} ranks, {name} blocks, hockney:eager_limit=0" for name in ("regular", "spike") for p in (4, 6)
+        f"allgatherv, {p} ranks, {name} blocks, 1-byte char, hockney:eager_limit=0"
+        for name in ("regular", "spike")
+        for p in (4, 6)
     ]
 
 
@@ -107,12 +109,12 @@ def test_groups_are_compared(capsys: Capture) -> None:
 
 
 def test_the_default_is_shown_with_its_choice(capsys: Capture) -> None:
-    """The default has a row, and lines below the table name the algorithm of each column."""
+    """The default has a row, and lines below the table name the algorithm of each column, with its parameters."""
     lines = printed(capsys, "compare", "inter:allgather", "-n", "17+16", "--bytes", "64k", "--default", "--no-plot")
     assert "default               1.13 ms ◦*" in lines
     assert "  default: even_cut" in lines
     words = ["compare", "bcast", "-n", "8", "--bytes", "8,64,64k", "--algorithms", "binomial", "--default", "--no-plot"]
-    assert "  default: binomial (8 B, 64 B), circulant (64 KiB)" in printed(capsys, *words)
+    assert "  default: binomial (8 B, 64 B), circulant(segment_bytes=5724) (64 KiB)" in printed(capsys, *words)
 
 
 def test_the_default_of_a_file_describes_its_choice(capsys: Capture) -> None:
@@ -164,6 +166,7 @@ def test_figures_are_written_to_files_in_seconds(capsys: Capture, tmp_path: Path
         "operation": "allgatherv", "kind": "intra", "algorithm": "ring", "p": 4, "q": 0, "bytes": 8,
         "distribution": "spike", "seconds": 48.0, "how": "claimed", "claimed": 48.0, "emulated": None,
         "differ": None, "bound": 21.5, "refused": "", "cost": "hockney:t_s=8,t_w=0.5,eager_limit=0",
+        "dtype": "char", "itemsize": 1, "parameters": "", "equals": "", "skipped": 0,
     }  # fmt: skip
     lines = list(csv.DictReader(comma.read_text().splitlines()))
     assert [float(line["seconds"]) for line in lines] == [each["seconds"] for each in records]
@@ -185,11 +188,12 @@ def test_counts_are_read_from_a_file(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("5\n0\n4k\n")
     lines = printed(capsys, "compare", "allgatherv", "--counts", str(file), "--algorithms", "ring")
-    assert lines[0] == "allgatherv, blocks of mine.txt, 1,367 B on average, hockney:eager_limit=0"
-    assert lines[1].split() == ["ranks", "3"]
+    title = "allgatherv, blocks of mine.txt, 1,367 B on average, 1-byte char, hockney:eager_limit=0"
+    assert " ".join(lines).startswith(title)
+    assert ["ranks", "3"] in [line.split() for line in lines]
     file.write_text("[[5, 0, 4096], [1, 2]]")
     lines = printed(capsys, "compare", "inter:allgatherv", "--counts", str(file), "-n", "3+2")
-    assert lines[1].split() == ["ranks", "3+2"]
+    assert ["ranks", "3+2"] in [line.split() for line in lines]
     for words, error in [
         (["-n", "4+2"], f"{file} has counts for 3+2 ranks, but -n is 4+2."),
         (["--bytes", "8"], "--counts sets the block sizes: omit --bytes and --distribution."),
@@ -218,7 +222,7 @@ def test_measurements_are_shown_next_to_the_model(capsys: Capture, tmp_path: Pat
     )
     words = ["compare", "bcast", "--beside", str(file), "--cost", "hockney:t_s=1,t_w=0,eager_limit=0", "--no-plot"]
     lines = printed(capsys, *words)
-    assert lines[0].startswith("bcast, 4 ranks, hockney:t_s=1,t_w=0,eager_limit=0, compared with")
+    assert lines[0].startswith("bcast, 4 ranks, 1-byte char, hockney:t_s=1,t_w=0,eager_limit=0,")
     assert lines[-12:] == [
         "bytes               8 B     16 B",
         "───────────────────────────────────",
@@ -264,15 +268,84 @@ def test_algorithms_with_too_many_messages_are_skipped_with_a_sentence(
     """Unless they are requested, or have a formula for the cost model."""
     monkeypatch.setattr("fakempi.apps.cli.comparing.MAX_MESSAGES", 50)
     lines = printed(capsys, "compare", "alltoall", "-n", "8", "--no-plot")
-    remark = (
-        "linear - skipped at 8 ranks: there is no formula for this cost model, and it would take long to emulate at least"
-    )
-    assert f"{remark} 56 messages; to include it: --algorithms linear" in " ".join(" ".join(lines).split())
-    assert [line.split()[1] for line in lines if line.startswith(("linear  ", "pairwise  "))] == ["-", "14.2"]
+    remark = "linear, scattered - no formula, and at least 56 messages or blocks on 8 ranks; to simulate anyway:"
+    assert f"{remark} --algorithms linear,scattered" in " ".join(" ".join(lines).split())
+    assert [line.split()[1] for line in lines if line.startswith(("linear  ", "spread  "))] == ["-", "14.2"]
     (line,) = [
         each for each in printed(capsys, "compare", "alltoall", "-n", "8", "--algorithms", "linear") if "linear" in each
     ]
-    assert line.split()[1] == "26.3"
+    assert line.split()[1] == "14.2"
+
+
+def test_the_best_segment_size_is_printed(capsys: Capture) -> None:
+    """In the label of a row, or below the table if it differs between columns; other algorithms have none."""
+    words = ["compare", "bcast", "-n", "16", "--algorithms", "binomial,chain,chain(segment_bytes=4k)", "--no-plot"]
+    one = [line.split("  ")[0] for line in printed(capsys, *words, "--bytes", "64k")[3:6]]
+    assert one == ["binomial", "chain(segment_bytes=2k)", "chain(segment_bytes=4096)"]
+    several = printed(capsys, *words, "--bytes", "8,64k,1M")
+    assert [line.split("  ")[0] for line in several[3:6]] == ["binomial", "chain", "chain(segment_bytes=4096)"]
+    assert "  chain: segment_bytes=2k (64 KiB), segment_bytes=8k (1 MiB)" in several
+    every = printed(capsys, "compare", "bcast", "-n", "64", "--bytes", "1k,1M", "--no-plot")
+    assert any(line.startswith("  circulant: segment_bytes=") for line in every)
+
+
+def test_node_aware_algorithms_have_no_row_on_a_machine_without_nodes(capsys: Capture, width: int) -> None:
+    """They are named next to the algorithm that they are there, in the label or, in wide tables, below."""
+    words = ["compare", "allgather", "-n", "16", "--no-plot"]
+    lines = printed(capsys, *words, "--bytes", "8")
+    assert any(line.startswith("bruck = locality_bruck, multi_lane, two_level  ") for line in lines)
+    assert any(line.startswith("ring = cluster_ring  ") for line in lines)
+    lines = printed(capsys, *words, "--bytes", "8,64k,1M")
+    assert not any(line.startswith(("two_level", "multi_lane")) for line in lines)
+    assert "without nodes, multi_lane and two_level are bruck (8 B), ring (64 KiB, 1 MiB)" in " ".join(
+        " ".join(lines).split()
+    )
+    nodes = [line.split()[0] for line in printed(capsys, *words, "--cost", "two_level:ranks_per_node=4")[3:]]
+    assert {"two_level", "multi_lane", "cluster_ring", "locality_bruck"} <= set(nodes)
+    named = printed(capsys, *words, "--algorithms", "two_level")
+    assert named[3].startswith("two_level ")
+
+
+def test_the_progress_is_written_to_standard_error_on_request(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an estimate of the remaining time; the tables are the same."""
+    monkeypatch.setattr("fakempi.apps.cli.comparison.progress.PERIOD", 0.0)
+    words = ["compare", "bcast", "-n", "4", "--algorithms", "binomial,chain", "--no-plot"]
+    tables = printed(capsys, *words)
+    assert main([*words, "--progress"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.rstrip() for line in out.splitlines()] == tables
+    first, second = err.splitlines()
+    assert first.startswith("0 of 2 times, about ")
+    assert second.startswith("1 of 2 times, about ")
+    assert second.endswith("s left: chain, 4 ranks")
+
+
+def test_ctrl_c_prints_the_times_that_are_finished(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As a table, and as a file."""
+
+    def advance(bar: Any, current: str) -> None:
+        if current == "chain, 8 ranks":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("fakempi.apps.cli.comparison.progress.CompareProgress.advance", advance)
+    file = tmp_path / "a.csv"
+    cost = "hockney:t_s=1,t_w=0,eager_limit=0"
+    words = ["compare", "bcast", "--algorithms", "binomial,chain", "--cost", cost, "--no-plot"]
+    assert main([*words, "-n", "4,8,16", "--csv", str(file)]) == 130
+    out, err = capsys.readouterr()
+    assert [line.rstrip() for line in out.splitlines()[1:5]] == [
+        "ranks          4       8",
+        "───────────────────────────",
+        "binomial     2 s ◦*  3 s ◦*",
+        "chain        3 s ◦     -",
+    ]
+    assert err == "fakempi compare: interrupted; the tables have the times that were finished.\n"
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert [(row["algorithm"], row["p"], row["seconds"]) for row in rows] == [
+        ("binomial", "4", "2.0"), ("chain", "4", "3.0"), ("binomial", "8", "3.0"), ("chain", "8", ""),
+    ]  # fmt: skip
+    assert main([*words, "-n", "8", "--algorithms", "chain"]) == 130
+    assert capsys.readouterr().out == ""
 
 
 @for_each(

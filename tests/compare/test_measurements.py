@@ -24,15 +24,30 @@ def test_a_file_is_read_for_one_operation(tmp_path: Path) -> None:
     assert dict(measurements.seconds) == {("ring", 4, 0, 8, "spike"): 0.5}
     assert measurements.renamed({"ring": "round"}).seconds == {("round", 4, 0, 8, "spike"): 0.5}
     between = read_measurements(str(file), "allgatherv", "inter")
+    assert measurements.dtype == "char"  # of `python -m collectives.measure`
     assert (between.algorithms, between.ranks, between.sizes, between.distributions) == (["ring"], [(4, 2)], [8], ["half"])
 
 
 def test_a_comparison_can_be_used_as_a_measurement(tmp_path: Path) -> None:
     """This compares two models."""
     file = tmp_path / "model.csv"
-    made = sweep("bcast", [4], [8], cost="hockney:t_s=8,t_w=0.5,eager_limit=0")
+    cost = "hockney:t_s=8,t_w=0.5,eager_limit=0"
+    made = sweep("bcast", [4], [8], cost=cost, dtype="double")
     file.write_text(to_csv(rows(made)))
-    assert read_measurements(str(file), "bcast").seconds["chain", 4, 0, 8, ""] == 36
+    measurements = read_measurements(str(file), "bcast")
+    assert measurements.seconds["chain", 4, 0, 8, ""] == 36
+    assert measurements.dtype == "double"
+    file.write_text(to_csv(rows(made, sweep("bcast", [4], [16], cost=cost))))
+    with pytest.raises(ValueError, match="measurements with several element types: char, double."):
+        read_measurements(str(file), "bcast")
+
+
+def test_the_element_type_is_that_of_the_benchmark(tmp_path: Path) -> None:
+    """Versions of the OSU benchmarks reduce elements of different types; old ones do not state it."""
+    file = tmp_path / "osu.txt"
+    for line, dtype in (("# Datatype: MPI_CHAR.\n", "char"), ("", "")):
+        file.write_text(f"# OSU MPI Allreduce Latency Test v7.4\n{line}# Size       Avg Latency(us)\n1    28.46\n")
+        assert read_measurements(f"{file}:ranks=4", "allreduce").dtype == dtype
 
 
 @pytest.mark.parametrize(

@@ -158,3 +158,33 @@ def test_algorithms_without_a_schedule_are_skipped_at_half_the_number_of_message
     for limit, skipped in ((111, [56, 0]), (112, [0, 0]), (55, [56, 56])):
         (column,) = sweep("alltoall", [8], (8,), cost=cost, among=among, max_messages=limit).columns
         assert [case_time.skipped for case_time in column.case_times.values()] == skipped
+
+
+def test_reductions_have_elements_of_four_bytes_and_other_operations_of_one() -> None:
+    """Messages are cut between elements."""
+    ring = contenders("allreduce", "intra", [("ring", {})])
+    floats = sweep("allreduce", [4], [8], cost=EXACT, among=ring)
+    assert [(record["dtype"], record["itemsize"]) for record in floats] == [("float", 4)]
+    chars = sweep("allreduce", [4], [8], cost=EXACT, among=ring, dtype="char")
+    assert floats.columns[0].times["ring"] > chars.columns[0].times["ring"]  # two of four blocks are empty: longer messages
+    moved = sweep("allgather", [4], [8], cost=EXACT, among=RINGS[:1])
+    assert moved.elements == ("char", 1)
+
+
+@pytest.mark.parametrize("operation", ["allreduce", "reduce_scatter"])
+def test_the_element_type_does_not_change_the_bytes(operation: str) -> None:
+    """Blocks of different sizes are counted in elements."""
+    among = contenders(operation, "intra", [("ring", {})])
+    times = [sweep(operation, [4], [64], cost=EXACT, among=among, dtype=dtype).columns[0] for dtype in ("char", "double")]
+    assert times[0].times == times[1].times
+    assert times[0].bound == times[1].bound
+
+
+def test_a_size_is_a_whole_number_of_elements() -> None:
+    """The error names the type, which the user may not have chosen."""
+    with pytest.raises(ValueError, match="^6 bytes is not a whole number of elements of 4 bytes. .* type is float: "):
+        sweep("reduce", [4], [8, 6], cost=EXACT)
+    with pytest.raises(ValueError, match="a block of 9 bytes is not a whole number of elements of 8 bytes"):
+        sweep("allgatherv", cost=EXACT, counts=("mine.txt", [[8, 9]]), dtype="double")
+    with pytest.raises(ValueError, match="element type 'dubble' is unknown. Did you mean double?"):
+        sweep("bcast", [4], [8], cost=EXACT, dtype="dubble")

@@ -15,7 +15,7 @@ keyboard        single key presses
 paging          output that is higher than the terminal
 listing         fakempi list: the catalogue
 comparing       fakempi compare: algorithms of one operation
-tables          tables and plots of a comparison
+comparison      tables, plots and progress of a comparison
 workers         worker processes of a comparison
 tuning          fakempi tune: rules for Open MPI and MPICH
 verifying       fakempi verify: results and claims of an algorithm

@@ -8,33 +8,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-from collectives import Case
 from collectives.distributions import DISTRIBUTIONS
 from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED, counted_case
 from collectives.trials.counts import read_counts
+from fakempi.apps.cli.comparison.progress import CompareProgress
+from fakempi.apps.cli.comparison.tables import bits_table, chart_of, ranks_text, show
 from fakempi.apps.cli.console import console
 from fakempi.apps.cli.extras import check_figure, compare_figure
+from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.listing import operation_of
 from fakempi.apps.cli.machines.validating import show_agreement
-from fakempi.apps.cli.tables import bits_table, chart_of, ranks_text, show
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.compare.bits import MAX_RANKS, bits_rows, is_reduction
 from fakempi.apps.compare.measurements import Measurements, read_measurements
 from fakempi.apps.compare.rows import rows, to_csv, to_json
-from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, contenders, sweep
+from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, SweepInterrupted, contenders, sweep
 from fakempi.apps.compare.timing import claims_hold
 from fakempi.apps.emulator import Emulator
 from fakempi.core import options as parse
+from fakempi.view.comparison import Chart
 
 SECONDS_PER_MESSAGE = 1e-5
 """Approximate time to emulate a message; evaluating a formula takes about a twentieth of that."""
 
 
 MAX_MESSAGES = 1_500_000
-"""Algorithms that send more messages are skipped unless requested by name; half of it for algorithms without a schedule.
+"""Algorithms that take the evaluation of more messages are skipped unless named; half of it for those without a schedule.
 
 65,536 ranks send 1,048,576 messages in 16 rounds. A linear alltoall on 1,024 ranks sends as many, takes a minute, and is
 skipped.
@@ -51,7 +50,7 @@ class TableSpec(NamedTuple):
 
 
 def compare(options: Namespace) -> int:
-    """Print a table, and a plot if there are several columns, per distribution and number of ranks; returns 0."""
+    """Print a table, and a plot if there are several columns, per distribution and number of ranks; return the exit code."""
     kind, operation = operation_of(options.operation)
     if kind not in ("intra", "inter", "split"):
         reasons = {"comm_creation": "creates communicators", "files": "accesses files"}
@@ -76,27 +75,63 @@ def compare(options: Namespace) -> int:
     else:
         specs = list(_tables_by_size(options, operation, kind, measurements))
     width = _figure_width(options, specs)
-    out, sweeps, charts = console(), [], []
-    with workers(options.jobs, *_work_estimate(options, specs, len(among))) as executor:
-        for spec in specs:
-            settings = {"cost": options.cost, "kind": kind, "measure": options.measure, "executor": executor}
-            settings["max_messages"] = None if options.algorithms or options.measure else MAX_MESSAGES
-            sweeps.append(_run_sweep(operation, spec, among, {**settings, "timing": options.timing}))
-            charts.append(chart_of(sweeps[-1], len(spec.sizes) > 1, options, measurements))
-            if "-" not in (options.csv, options.json):
-                if len(sweeps) > 1:
-                    out.print()
-                show(out, sweeps[-1], charts[-1], options, measurements)
-    if measurements and "-" not in (options.csv, options.json):
-        show_agreement(out, sweeps, measurements, options.cost)
+    settings = {
+        "cost": options.cost,
+        "kind": kind,
+        "measure": options.measure,
+        "timing": options.timing,
+        "dtype": options.dtype or (measurements.dtype if measurements else ""),
+        "search": measurements is None,  # they were measured with the parameters in their names
+        "max_messages": None if options.algorithms or measurements else MAX_MESSAGES,
+    }
+    sweeps, charts, code = _show_tables(operation, specs, among, settings, options, measurements)
     for path, write in ((options.csv, to_csv), (options.json, to_json)):
         if path == "-":
             sys.stdout.write(write(rows(*sweeps)))
         elif path:
             Path(path).write_text(write(rows(*sweeps)), encoding="utf-8")
-    if options.figure:
+    if options.figure and not code:
         compare_figure(charts, options, width)
-    return 0
+    return code
+
+
+def _show_tables(
+    operation: str,
+    specs: Sequence[TableSpec],
+    among: list[Contender],
+    settings: dict[str, Any],
+    options: Namespace,
+    measurements: Measurements | None,
+) -> tuple[list[Sweep], list[Chart], int]:
+    """Compute and print all tables, after Ctrl-C those that are finished; return sweeps, charts and the exit code."""
+    out, sweeps, charts, code = console(), list[Sweep](), list[Chart](), 0
+    is_printed = "-" not in (options.csv, options.json)
+
+    def finish(swept: Sweep) -> None:
+        charts.append(chart_of(swept, len(specs[len(sweeps)].sizes) > 1, options, measurements))
+        sweeps.append(swept)
+        if is_printed:
+            if len(sweeps) > 1:
+                out.print()
+            show(out, swept, charts[-1], options, measurements)
+
+    try:
+        with (
+            workers(options.jobs, *_work_estimate(options, specs, len(among))) as executor,
+            CompareProgress(len(among) * sum(len(spec.ranks) * len(spec.sizes) for spec in specs), options.progress) as bar,
+        ):
+            for spec in specs:
+                swept = _run_sweep(operation, spec, among, bar, {**settings, "executor": executor})
+                with bar.paused():
+                    finish(swept)
+    except SweepInterrupted as interrupt:
+        code = INTERRUPTED
+        if interrupt.sweep.columns:
+            finish(interrupt.sweep)
+        sys.stderr.write("fakempi compare: interrupted; the tables have the times that were finished.\n")
+    if measurements and is_printed:
+        show_agreement(out, sweeps, measurements, options.cost)
+    return sweeps, charts, code
 
 
 def _figure_width(options: Namespace, specs: Sequence[TableSpec]) -> float:
@@ -205,16 +240,16 @@ def _work_estimate(options: Namespace, specs: Sequence[TableSpec], algorithms: i
     return algorithms * len(columns), algorithms * seconds
 
 
-def _run_sweep(operation: str, spec: TableSpec, among: list[Contender], settings: dict[str, Any]) -> Sweep:
-    """Compute all times of one table, with a transient progress bar."""
-    screen = Console(stderr=True, highlight=False)
-    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
-        bar = progress.add_task("", total=len(among) * len(spec.ranks) * len(spec.sizes), completed=-1)
-
-        def report(label: str, case: Case) -> None:
-            progress.update(bar, advance=1, description=f"{label}, {ranks_text(case)}")
-
-        return sweep(
-            operation, *spec[:2], among=among, distribution=spec.distribution, counts=spec.counts, report=report, **settings
-        )
+def _run_sweep(
+    operation: str, spec: TableSpec, among: list[Contender], bar: CompareProgress, settings: dict[str, Any]
+) -> Sweep:
+    """Compute all times of one table."""
+    return sweep(
+        operation,
+        *spec[:2],
+        among=among,
+        distribution=spec.distribution,
+        counts=spec.counts,
+        report=lambda label, case: bar.advance(f"{label}, {ranks_text(case)}"),
+        **settings,
+    )

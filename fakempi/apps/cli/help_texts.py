@@ -187,6 +187,7 @@ examples:
   fakempi compare allgatherv -n 16 --bytes 1k..64k --distribution regular,spike
   fakempi compare allgather -n 64 --bytes 8..64k --cost cori:ranks_per_node=16
   fakempi compare inter:allgather -n 6+2,12+4 --bytes 1k --default
+  fakempi compare allreduce -n 1024 --bytes 8..1M --dtype double
   fakempi compare allgather -n 2..64 --measure --csv figures.csv
   fakempi compare allgatherv --counts counts.txt
   fakempi compare allgather -n 2..256 --figure times.pdf --figure-width two
@@ -205,7 +206,13 @@ A file of counts has one number per line, or a comma-separated list per line,
 or is JSON.
 Sizes are the bytes of a rank's block, or of the whole message for operations
 with one message (bcast, reduce, allreduce, scan), or of the average block with
---distribution. 1k..1M is every power of two between the two.
+--distribution. 1k..1M is every power of two between the two. Sizes are whole
+numbers of elements; elements are char (1 byte), in reductions float (4 bytes),
+as in the Intel MPI benchmarks, or those of --dtype.
+Pipelined algorithms have their best segment size (a power of two, or that of
+the default table) unless --algorithms gives one: 'chain(segment_bytes=4k)'.
+Algorithms without a formula that need more than 1,500,000 messages have a dash
+unless --algorithms names them. Ctrl-C prints the times that are finished.
 
 """
 
@@ -245,10 +252,12 @@ examples:
   fakempi verify ./knomial.py --ranks 65 --seconds 300
 
 The algorithm runs on many cases: numbers of ranks, sizes, roots, operations,
-values of its parameters, with and without buffering, on both backends. Results
-are compared with numpy's. Messages, bytes, rounds, scratch memory and modeled
-time are compared with the algorithm's claims, exactly. Each error is shown in
-the smallest case that has it, with the first round that differs.
+values of its parameters, with and without buffering, on both backends. Most
+have short messages and up to 17 ranks; some have messages of more than 64 KiB,
+or up to 40 ranks. The last lines state what was tried. Results are compared
+with numpy's. Messages, bytes, rounds, scratch memory and modeled time are
+compared with the algorithm's claims, exactly. Each error is shown in the
+smallest case that has it, with the first round that differs.
 
 exit code: 0 if everything holds, 1 if not, 2 for a usage error.
 """

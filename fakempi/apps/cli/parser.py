@@ -207,9 +207,12 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("-n", dest="ranks", metavar="LIST", help="numbers of ranks: 16, 2..64, 6+2 (default 16)")
     compare.add_argument("--bytes", metavar="LIST", help="sizes: 1k, 1k..1M, 8,64k (default 1k)")
     compare.add_argument("--algorithms", metavar="LIST", help="only these: ring, chain(segment_bytes=4k), ./file.py")
-    compare.add_argument("--default", action="store_true", help="also show the algorithm chosen by default")
+    compare.add_argument("--default", action="store_true", help="also show the default algorithm, with its parameters")
     compare.add_argument("--distribution", metavar="LIST", help="block sizes of operations that end in v: a name, or all")
     compare.add_argument("--counts", metavar="FILE", help="custom block sizes in bytes; two lists for two groups")
+    compare.add_argument(
+        "--dtype", metavar="TYPE", default="", help="element type: double, int64, ... (default char, in reductions float)"
+    )
     compare.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="cost model; see below")
     compare.add_argument("--measure", action="store_true", help="emulate all cases, and report claims that differ")
     compare.add_argument(
@@ -227,6 +230,7 @@ def _add_compare(compare: ArgumentParser) -> None:
     compare.add_argument("--csv", metavar="FILE", help="write one row per number, in seconds; - is standard output")
     compare.add_argument("--json", metavar="FILE", help="write the same rows as JSON")
     compare.add_argument("--jobs", type=_jobs, metavar="N", help="processes (default: one per core for long comparisons)")
+    compare.add_argument("--progress", action="store_true", help="report progress periodically, even without a terminal")
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables only")
     _add_figure(compare)
 
@@ -296,8 +300,8 @@ def _add_tune(tune: ArgumentParser) -> None:
 
 def _add_verify(verify: ArgumentParser) -> None:
     verify.add_argument("algorithm", metavar="FILE|NAME", help="a file that defines ALGORITHM, or operation/name")
-    verify.add_argument("--ranks", metavar="N", help="largest total number of ranks (default 17)")
-    verify.add_argument("--seconds", type=_seconds, metavar="S", default=50, help="time limit (default 50)")
+    verify.add_argument("--ranks", metavar="N", help="largest total number of ranks (default: 40, most cases on up to 17)")
+    verify.add_argument("--seconds", type=_seconds, metavar="S", default=300, help="time limit (default 300)")
     verify.add_argument("--jobs", type=_jobs, metavar="N", default=1, help="worker processes (default 1)")
 
 

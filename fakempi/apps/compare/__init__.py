@@ -9,7 +9,10 @@
 
 bits             sources of differences in the bits of reductions
 bounds           lower bounds on the time of an operation
+budget           a limit on the messages that one time may take to compute
+elements         the element type of a comparison
 timing           the time of one algorithm in one case: claimed, emulated, or both
+search           the best segment sizes of pipelined algorithms
 simulation       the time of an algorithm from its schedule, without running its code
 link_simulation  the same for rounds on links, faster
 jobs             runs timings in this process or on an executor
@@ -17,6 +20,7 @@ sweep            all cases of a comparison, their times, and the fastest algorit
 rows             a sweep as records, CSV and JSON
 measurements     reads times measured on a real machine
 benchmark_loop   emulates one call, or the loop of a benchmark program
+flat             node-aware algorithms on a machine without nodes
 gap_inference    the gap of a machine from measured linear broadcasts
 """
 

@@ -59,10 +59,11 @@ def _within_group(operation: str, case: Case) -> Seconds:
         case "reduce_scatter" | "reduce_scatter_block":
             return Fraction((p - 1) * sum(sizes), p)
         case "alltoall" | "alltoallv" | "alltoallw":
-            ranks = range(p)
-            out = [sum(case.between(r, s) for s in ranks if s != r) for r in ranks]
-            into = [sum(case.between(s, r) for s in ranks if s != r) for r in ranks]
-            return max(out + into)
+            if case.traffic is None:
+                return (p - 1) * m
+            out = [sum(row) - row[r] for r, row in enumerate(case.traffic)]
+            into = [sum(column) - column[r] for r, column in enumerate(zip(*case.traffic, strict=True))]
+            return int(max(out + into)) * case.itemsize
     return 0
 
 

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from collectives import Algorithm, Case
+from collectives.catalogue.case import Parameters
 from collectives.pickling import pack, unpack
+from fakempi.apps.compare.search import best_value, searched_parameter
 from fakempi.apps.compare.timing import MAKESPAN, CaseTime, as_called, case_time
 from fakempi.core.network.cost import CostModel
 from fakempi.core.options import cost_model
@@ -33,18 +35,51 @@ class TimingJob(NamedTuple):
     key: tuple[str, str] | None = None
     max_messages: int | None = None
     timing: str = MAKESPAN
+    search: bool = False
+    """Whether segment sizes that the case does not set are searched (`search`)."""
 
     def run(self) -> CaseTime:
         """Return the time."""
         cost = cost_model(self.cost) if isinstance(self.cost, str) else self.cost
-        if self.key is not None:
-            algorithm, case = as_called(self.algorithm, self.key, self.case, cost)
-            result = case_time(algorithm, case, cost, self.measure, self.max_messages, self.timing)
-            parts = tuple(name for name, value in case.parameters.items() if getattr(value, "name", "") == BY_TABLE)
-            return replace(result, parts=parts, chosen="" if self.algorithm else algorithm.name)
+        if self.key is None:
+            if self.algorithm is None:
+                raise TypeError("a job without an algorithm needs a key: a kind and an operation.")
+            return self._time(self.algorithm, self.case, cost)
+        algorithm, case = as_called(self.algorithm, self.key, self.case, cost)
+        parts = tuple(name for name, value in case.parameters.items() if getattr(value, "name", "") == BY_TABLE)
         if self.algorithm is None:
-            raise TypeError("a job without an algorithm needs a key: a kind and an operation.")
-        return case_time(self.algorithm, self.case, cost, self.measure, self.max_messages, self.timing)
+            chosen = printable_parameters(case.parameters)
+            return replace(self._time(algorithm, case, cost), parts=parts, chosen=algorithm.name, parameters=chosen)
+        name = searched_parameter(algorithm, case.parameters) if self.search and algorithm.fits(case) is None else None
+        result = self._time(algorithm, case, cost) if name is None else self._searched(name, algorithm, case, cost)
+        return replace(result, parts=parts)
+
+    def _time(self, algorithm: Algorithm, case: Case, cost: CostModel) -> CaseTime:
+        return case_time(algorithm, case, cost, self.measure, self.max_messages, self.timing)
+
+    def _searched(self, name: str, algorithm: Algorithm, case: Case, cost: CostModel) -> CaseTime:
+        """Return the time with the best segment size, searched with claims or schedules and not by running the code."""
+        assert self.key is not None
+        known: dict[int, CaseTime] = {}
+
+        def seconds(tried: Case, limit: int | None) -> float | None:
+            limits = [each for each in (limit, self.max_messages) if each is not None]
+            result = case_time(algorithm, tried, cost, max_messages=min(limits, default=None))
+            known[tried.parameters[name]] = result
+            return None if result.seconds is None else float(result.seconds)
+
+        default = algorithm.parameters[name]
+        chosen, called = as_called(None, self.key, self.case, cost)
+        value = called.parameters.get(name) if chosen is algorithm else None
+        best = best_value(name, case, default, seconds, [value] if isinstance(value, int) else [])
+        if self.measure or self.timing != MAKESPAN or best not in known:
+            known[best] = self._time(algorithm, replace(case, parameters={**case.parameters, name: best}), cost)
+        return replace(known[best], parameters={} if best == default else {name: best})
+
+
+def printable_parameters(parameters: Parameters) -> dict[str, int | str]:
+    """Return the parameters that a user would type: numbers and names, without parts, nodes and roles of groups."""
+    return {name: value for name, value in parameters.items() if isinstance(value, int | str) and name != "first"}
 
 
 def run_jobs(jobs: Sequence[TimingJob], executor: Executor | None = None) -> Generator[CaseTime, None, None]:

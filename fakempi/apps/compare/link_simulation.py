@@ -1,14 +1,14 @@
 """The makespan of a schedule of rounds on links, for millions of messages.
 
-The events are those of `extensions.fused.step_simulator` on a `core.network.delivery.Delivery`, in the same order, so the
-times are equal to the last bit. In rounds, a rank sends at most one message and receives at most one at a time. A message
+The rules are those of `core.network.delivery`, so the times are equal to the last bit to those of
+`extensions.fused.step_simulator`. In rounds, a rank sends at most one message and receives at most one at a time. A message
 is therefore known by its sender and a receive by its receiver, and their properties are entries of lists.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from fakempi.core.network.cost import CostModel
@@ -68,6 +68,9 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
     now: Any = 0
     due = list(range(p))  # numbers below p: turns of ranks; then input ports that become free; then links
     items_at, times = {now: due}, list[Any]()  # as in `core.kernel.agenda`
+    new, matched, freed = list[int](), list[int](), list[int]()  # for the end of the instant: senders; ports and links
+    attempts = list[Any]()  # a heap: messages that try to take a link or a port, as in `Delivery`
+    serials, serial = 0, [0] * p  # places of messages in the order of sends
     next_round, ended = [0] * p, 0
     awaited = [0] * p  # the number of messages whose ends a waiting rank does not know
     until = [now] * p  # the latest known end
@@ -75,9 +78,9 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
     receive_end: list[Any] = [None] * p
     expected = [-1] * p  # the source of the receive that a rank has posted, if no message has matched it
     unexpected: dict[int, deque[Any]] = {}  # by receiver and sender: ends of transfers, None: waits for the receive
-    out_free, into_free, into_queue = [now] * p, [now] * p, [()] * p  # type: list[Any], list[Any], list[Any]
-    link_free: list[Any] = []
-    link_queue: list[deque[int]] = []
+    out_free = [now] * p
+    port_free: list[Any] = [now] * p  # of input ports, then of links
+    queue: list[list[Any]] = [[] for _ in range(p)]  # the same: heaps of messages that wait
     to, size, stage, is_matched = [0] * p, [0] * p, [0] * p, [False] * p  # of the message of each sender
     path: list[Any] = [()] * p
     price: list[Any] = [()] * p
@@ -89,6 +92,13 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
             items_at[at] = [item]
             heappush(times, at)
 
+    def wake(port: int) -> None:
+        """Let the first message that waits for a port or a link try again when that is free."""
+        if port_free[port] > now:
+            book(port_free[port], p + port)
+        else:
+            heappush(attempts, heappop(queue[port]))
+
     def depart(sender: int) -> None:
         """A message is ready: take its links, one after the other, until one is busy; then its receiver's port."""
         if out_free[sender] > now:
@@ -97,39 +107,71 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
         found = known.get((node[sender], node[dest], nbytes))
         if found is None:
             found = routes.find(sender, dest, nbytes)
-            link_free.extend([0] * (len(gap) - len(link_free)))
-            link_queue.extend(deque() for _ in gap[len(link_queue) :])
+            port_free.extend([0] * (p + len(gap) - len(port_free)))
+            queue.extend([] for _ in range(p + len(gap) - len(queue)))
         path[sender], price[sender] = found
         stage[sender] = 0
-        proceed(sender)
+        heappush(attempts, (now, serial[sender], sender))
 
-    def proceed(sender: int) -> None:
-        """Take the remaining links of a message, and its receiver's port."""
-        links, nbytes = path[sender], size[sender]
-        for at in range(stage[sender], len(links)):
-            link = links[at]
-            if link_queue[link] or link_free[link] > now:
-                if not link_queue[link]:
-                    book(link_free[link], p + p + link)
-                link_queue[link].append(sender)
-                stage[sender] = at
-                return
-            link_free[link] = now + (gap[link] + nbytes * t_w[link])
-        dest = to[sender]
-        if into_queue[dest] or into_free[dest] > now:
-            if not into_queue[dest]:
-                into_queue[dest] = deque()
-                book(into_free[dest], p + dest)
-            into_queue[dest].append(sender)
-        else:
-            start(sender, dest)
+    def make_attempts() -> None:
+        """Let messages take their next links or ports, in order, until each has to wait or its transfer starts."""
+        while attempts:
+            since, order, sender = heappop(attempts)
+            links, at = path[sender], stage[sender]
+            while True:
+                port = to[sender] if at == len(links) else p + links[at]
+                waiting = queue[port]
+                if port_free[port] > now or (waiting and waiting[0] < (since, order, sender)):
+                    heappush(waiting, (since, order, sender))
+                    if len(waiting) == 1:
+                        wake(port)
+                    break
+                if at == len(links):
+                    start(sender, port)
+                    break
+                link = links[at]
+                port_free[port] = now + (gap[link] + size[sender] * t_w[link])
+                if waiting:
+                    wake(port)
+                at = stage[sender] = at + 1
+                since = now
+                if attempts and attempts[0] < (now, order, sender):
+                    heappush(attempts, (now, order, sender))
+                    break
+
+    def finish() -> None:
+        """Give links and ports to messages, when all ranks that can run at this time have run."""
+        nonlocal serials
+        for port in freed:
+            if queue[port] and port_free[port] <= now:
+                attempts.append(heappop(queue[port]))
+        freed.clear()
+        heapify(attempts)
+        for sender in matched:
+            is_matched[sender] = True
+            depart(sender)
+        matched.clear()
+        make_attempts()
+        new.sort()
+        for sender in new:
+            serials = serial[sender] = serials + 1
+            is_eager, dest = size[sender] <= eager_limit, to[sender]
+            is_matched[sender] = not is_eager and expected[dest] == sender
+            if is_matched[sender]:
+                expected[dest] = -1
+            if is_eager or is_matched[sender]:
+                depart(sender)
+                make_attempts()
+            else:
+                unexpected.setdefault(dest * p + sender, deque()).append(None)
+        new.clear()
 
     def start(sender: int, dest: int) -> None:
         """Start a transfer; the ends of the send and of its receive are known."""
         hold, sent, arrived = price[sender]
-        out_free[sender] = into_free[dest] = now + hold
-        if into_queue[dest]:
-            book(now + hold, p + dest)
+        out_free[sender] = port_free[dest] = now + hold
+        if queue[dest]:
+            wake(dest)
         sent, arrived = now + sent, now + arrived
         if is_matched[sender]:
             end_send(sender, sent)
@@ -177,19 +219,10 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
                 elif (arrived := waiting.popleft()) is not None:
                     receive_end[rank] = arrived
                 else:
-                    is_matched[source] = True
-                    depart(source)
+                    matched.append(source)
             if dest >= 0:
                 send_end[rank], to[rank], size[rank] = None, dest, sizes[rank]
-                if is_eager := sizes[rank] <= eager_limit:
-                    is_matched[rank] = False
-                else:
-                    is_matched[rank] = expected[dest] == rank
-                    expected[dest] = -1 if is_matched[rank] else expected[dest]
-                if is_eager or is_matched[rank]:
-                    depart(rank)
-                else:
-                    unexpected.setdefault(dest * p + rank, deque()).append(None)
+                new.append(rank)
             latest, count = now, 0
             for end in (send_end[rank], receive_end[rank]):
                 if end is None:
@@ -204,22 +237,19 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
                 return False
         return True
 
+    done = 0  # number of items of `due` that were taken
     while True:
-        for item in due:  # also items that are added in the meantime
+        for item in due[done:]:
             if item < p:
                 ended += take_turn(item)
-            elif item < p + p:
-                start(into_queue[item - p].popleft(), item - p)
             else:
-                link = item - p - p
-                sender = link_queue[link].popleft()
-                link_free[link] = now + (gap[link] + size[sender] * t_w[link])
-                if link_queue[link]:
-                    book(link_free[link], item)
-                stage[sender] += 1
-                proceed(sender)
-        del items_at[now]
-        if not times:
-            return now if ended == p else None  # the last event is the last turn of a rank
-        now = heappop(times)
-        due = items_at[now]
+                freed.append(item - p)
+        done = len(due)
+        if new or matched or freed:
+            finish()
+        elif done == len(due):
+            del items_at[now]
+            if not times:
+                return now if ended == p else None  # the last event is the last turn of a rank
+            now = heappop(times)
+            due, done = items_at[now], 0

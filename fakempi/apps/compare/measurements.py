@@ -38,6 +38,8 @@ class Measurements:
     path: str
     seconds: Mapping[Key, float]
     placement: int | None = None
+    dtype: str = ""
+    """The element type of the measurements; empty if the file does not state it."""
 
     @property
     def algorithms(self) -> list[str]:
@@ -79,6 +81,8 @@ def read_measurements(path: str, operation: str, kind: str = "intra", placement:
     with open_text(path) as file:
         lines = csv.DictReader(file)
         names = lines.fieldnames or ()
+        # `python -m collectives.measure` measures with elements of one byte, and has no column for their type.
+        dtypes = set() if "dtype" in names or "ranks" in names else {"char"}
         _check_columns(path, names)
         by_placement: dict[Any, dict[Any, float]] = {}
         other_operations: dict[str, None] = {}
@@ -94,6 +98,7 @@ def read_measurements(path: str, operation: str, kind: str = "intra", placement:
                     fields = ", ".join(str(field) for field in key if field != "")
                     raise _file_error(f"{path} line {lines.line_num}: duplicate row: {fields}.")
                 by_placement[line_placement][key] = seconds
+                dtypes.update(filter(None, [line.get("dtype")]))
     if not by_placement:
         raise _file_error(f"{path} has no rows for {kind} {operation}; it has {', '.join(other_operations) or 'no rows'}.")
     if placement is None and len(by_placement) > 1:
@@ -105,7 +110,14 @@ def read_measurements(path: str, operation: str, kind: str = "intra", placement:
     chosen = next(iter(by_placement)) if placement is None else placement
     if "ranks" in names:  # otherwise a program of this project wrote the file, in seconds
         _check_units(path, by_placement[chosen])
-    return Measurements(path, by_placement[chosen], chosen)
+    return Measurements(path, by_placement[chosen], chosen, _only_type(path, dtypes))
+
+
+def _only_type(path: str, dtypes: Collection[str]) -> str:
+    """Return the element type of all measurements; empty if it is unknown."""
+    if len(dtypes) > 1:
+        raise _file_error(f"{path} has measurements with several element types: {', '.join(sorted(dtypes))}.")
+    return "".join(dtypes)
 
 
 def _check_columns(path: str, names: Collection[str]) -> None:
@@ -161,16 +173,19 @@ def _read_benchmark(path: str, parameters: str, operation: str) -> Measurements:
     if unknown or not all(options.get(name, "1").isdecimal() for name in ("ranks", "placement")):
         raise _file_error(f"{path}:{parameters}: use FILE:algorithm=NAME,ranks=N, and placement=N for the ranks per node.")
     seconds_by_key: dict[Any, float] = {}
+    dtypes: set[str] = set()
     for table in read_tables(path):
         ranks = int(options.get("ranks", 0)) or table.processes
         if table.name == operation and not ranks:
             raise _file_error(f"{path} does not contain the number of processes. Add it: {path}:ranks=N")
         if table.name == operation:
             algorithm = options["algorithm"]
+            dtypes.add(table.dtype)
             seconds_by_key.update({(algorithm, ranks, 0, nbytes, ""): seconds for nbytes, seconds, _ in table.rows})
     if not seconds_by_key:
         raise _file_error(f"{path} has no results of {operation}.")
-    return Measurements(path, seconds_by_key, int(options["placement"]) if "placement" in options else None)
+    placement = int(options["placement"]) if "placement" in options else None
+    return Measurements(path, seconds_by_key, placement, _only_type(path, dtypes))
 
 
 def _file_error(sentence: str) -> MPIValueError:

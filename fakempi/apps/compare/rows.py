@@ -12,7 +12,7 @@ from fakempi.apps.compare.sweep import Sweep
 
 FIELDS = (
     "operation", "kind", "algorithm", "p", "q", "bytes", "distribution", "seconds", "how",
-    "claimed", "emulated", "differ", "bound", "refused", "cost",
+    "claimed", "emulated", "differ", "bound", "refused", "cost", "dtype", "itemsize", "parameters", "equals", "skipped",
 )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from collectives.catalogue.schedule import Seconds
 from collectives.distributions import Distribution, regular
 from collectives.trials.cases import UNSIZED, average, counted_case, make_case
 from fakempi.apps.compare.bounds import lower_bound
+from fakempi.apps.compare.elements import BYTES, Elements, elements_of
+from fakempi.apps.compare.flat import flat_equivalent
 from fakempi.apps.compare.jobs import TimingJob, run_jobs
 from fakempi.apps.compare.timing import MAKESPAN, CaseTime
 from fakempi.core.network.cost import CostModel
@@ -34,7 +36,7 @@ class Column:
     p: int
     q: int
     nbytes: int
-    case_times: Mapping[str, CaseTime]
+    case_times: dict[str, CaseTime]
     bound: Seconds | None
 
     @property
@@ -56,7 +58,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The result of a comparison, by column. `cost` is the cost model as given.
+    """The result of a comparison, by column. `cost` is the cost model as given; `elements` is the type of all data.
 
     A sweep is also a collection of records, one for each algorithm and column, which `pandas.DataFrame` takes as it is. In
     a record, `seconds` is the time that the table shows, and `how` is "claimed" or "emulated". Unknown values are None.
@@ -69,6 +71,15 @@ class Sweep:
     cost: str
     names: Sequence[str]
     columns: list[Column] = field(default_factory=list)
+    elements: Elements = BYTES
+
+    def finished(self) -> Sweep:
+        """Return the rows with a time in some column; times of the last column that are missing have no value."""
+        names = [name for name in self.names if any(name in column.case_times for column in self.columns)]
+        for column in self.columns:
+            for name in names:
+                column.case_times.setdefault(name, CaseTime())
+        return replace(self, names=names)
 
     def __len__(self) -> int:
         return sum(len(column.case_times) for column in self.columns)
@@ -92,12 +103,41 @@ class Sweep:
                     "bound": as_float(column.bound),
                     "refused": case_time.refused,
                     "cost": self.cost,
+                    "dtype": self.elements.dtype,
+                    "itemsize": self.elements.itemsize,
+                    "parameters": typed_parameters(case_time.parameters),
+                    "equals": case_time.equals,
+                    "skipped": case_time.skipped,
                 }
+
+
+def typed_parameters(parameters: Parameters) -> str:
+    """Return parameters as typed on a command line, with bytes in units of 1024 where that is exact.
+
+    >>> typed_parameters({"segment_bytes": 8192, "k": 1024}), typed_parameters({"segment_bytes": 10923})
+    ('segment_bytes=8k,k=1024', 'segment_bytes=10923')
+    """
+    return typed({name: _short(value) if name.endswith("_bytes") else value for name, value in parameters.items()})
+
+
+def _short(nbytes: int) -> str:
+    for unit, letter in ((1 << 20, "M"), (1 << 10, "k")):
+        if nbytes and nbytes % unit == 0:
+            return f"{nbytes // unit}{letter}"
+    return str(nbytes)
 
 
 def as_float(time: Seconds | None) -> float | None:
     """Return a time as a float."""
     return None if time is None else float(time)
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep; `sweep` has the algorithms and columns that are finished."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        super().__init__()
+        self.sweep = sweep
 
 
 @dataclass(frozen=True)
@@ -107,6 +147,8 @@ class Contender:
     label: str
     algorithm: Algorithm | None
     parameters: Parameters
+    requested: bool = True
+    """Whether the user named it; otherwise it is not timed where it is the same as another contender (`flat`)."""
 
 
 DEFAULT = Contender("default", None, {})
@@ -128,7 +170,7 @@ def contenders(
         algorithm, values = chosen(key, (name_or_file, parameters), costs)
         name, file = typed((algorithm, parameters)), typed((name_or_file, parameters))
         label = next(candidate for candidate in (name, file, f"{file} #{len(by_label) + 1}") if candidate not in by_label)
-        by_label[label] = Contender(label, algorithm, values)
+        by_label[label] = Contender(label, algorithm, values, bool(requested))
     return list(by_label.values())
 
 
@@ -142,7 +184,9 @@ def sweep(
     distribution: tuple[str, Distribution] | None = None,
     counts: tuple[str, Sequence[Sequence[int]]] | None = None,
     kind: str = "intra",
+    dtype: str = "",
     measure: bool = False,
+    search: bool = True,
     max_messages: int | None = None,
     timing: str = MAKESPAN,
     executor: Executor | None = None,
@@ -164,11 +208,16 @@ def sweep(
         A name, and a function of a total and a number of ranks, for operations whose blocks differ in size.
     counts
         A name and custom counts, instead of ranks, sizes and distribution: see `counted_case`.
+    dtype
+        The element type, such as "float", "double" or "int64"; by default "char", for reductions "float", as in the Intel
+        MPI benchmarks. Algorithms cut messages between elements, and sizes are multiples of an element.
     measure
         Emulate all cases, including those with a claim.
+    search
+        Compare pipelined algorithms with their best segment size (`search.SEARCHED`), unless `among` sets it.
     max_messages
-        Skip algorithms that would have to be emulated with more messages than this number; for algorithms without a
-        schedule, with more than half of it. By default no algorithm is skipped.
+        Skip algorithms whose time takes the evaluation or emulation of more messages than this number; for algorithms
+        without a schedule, of more than half of it. By default no algorithm is skipped.
     timing
         "makespan", the time until the last rank has finished, or "osu", the average over ranks in the loop of the OSU
         benchmarks.
@@ -193,34 +242,63 @@ def sweep(
     among = among or contenders(operation, kind)
     pairs = [number if isinstance(number, tuple) else (number, 0) for number in ranks]
     name, spread = distribution or ("", regular)
+    elements = elements_of(operation, dtype)
     try:
         if counts:
-            name, case = counts[0], counted_case(operation, counts[1], 2 if kind == "inter" else 1)
+            name, case = counts[0], counted_case(operation, counts[1], 2 if kind == "inter" else 1, elements.itemsize)
             cases = [(average(case), case)]
         else:
-            cases = [(nbytes, make_case(operation, p, q, nbytes, spread)) for p, q in pairs for nbytes in sizes]
+            cases = [
+                (nbytes, make_case(operation, p, q, nbytes, spread, elements.itemsize)) for p, q in pairs for nbytes in sizes
+            ]
     except ValueError as error:
-        raise MPIValueError(ERR_ARG, str(error)) from None
+        advice = f". The element type is {elements.dtype}: use other sizes, or another type (dtype, --dtype)."
+        raise MPIValueError(ERR_ARG, f"{error}{advice if 'whole number of elements' in str(error) else ''}") from None
     key = None if kind == "split" else (kind, operation)
-    jobs = [
-        TimingJob(item.algorithm, _with_parameters(item, case), cost, measure, key, max_messages, timing)
-        for _, case in cases
-        for item in among
-    ]
-    result = Sweep(
-        operation, kind, name, cost if isinstance(cost, str) else repr(cost), [contender.label for contender in among]
-    )
     model = cost_model(cost) if isinstance(cost, str) else cost
+    equal = [_equal_contenders(among, key, case, model) for _, case in cases]
+    jobs = [
+        TimingJob(item.algorithm, _with_parameters(item, case), cost, measure, key, max_messages, timing, search)
+        for (_, case), others in zip(cases, equal, strict=True)
+        for item in among
+        if item.label not in others
+    ]
+    text = cost if isinstance(cost, str) else repr(cost)
+    result = Sweep(operation, kind, name, text, [contender.label for contender in among], elements=elements)
     with closing(run_jobs(jobs, executor)) as case_times:
-        for nbytes, case in cases:
-            times = {}
-            for each in among:
-                report(each.label, case)
-                times[each.label] = next(case_times)
-            size = 0 if operation in UNSIZED else nbytes
+        for (nbytes, case), others in zip(cases, equal, strict=True):
             bound = _lower_bound(operation, kind, case, model) if timing == MAKESPAN else None
-            result.columns.append(Column(case.p, case.q, size, times, bound))
+            column = Column(case.p, case.q, 0 if operation in UNSIZED else nbytes, {}, bound)
+            interrupt = _fill(column, case, result.names, others, case_times, report)
+            if column.case_times:
+                result.columns.append(column)
+            if interrupt:
+                raise SweepInterrupted(result.finished()) from interrupt
     return result
+
+
+def _fill(
+    column: Column,
+    case: Case,
+    names: Sequence[str],
+    equal: Mapping[str, str],
+    case_times: Iterator[CaseTime],
+    report: Callable[[str, Case], object],
+) -> KeyboardInterrupt | None:
+    """Compute the times of a column; Ctrl-C is returned, and the column has the times that are finished."""
+    times: dict[str, CaseTime] = {}
+    interrupt = None
+    try:
+        for label in names:
+            report(label, case)
+            if label not in equal:
+                times[label] = next(case_times)
+    except KeyboardInterrupt as error:
+        interrupt = error
+    for label in names:  # in the order of the table
+        if (found := times.get(equal.get(label, label))) is not None:
+            column.case_times[label] = replace(found, equals=equal.get(label, ""))
+    return interrupt
 
 
 def _with_parameters(contender: Contender, case: Case) -> Case:
@@ -228,6 +306,21 @@ def _with_parameters(contender: Contender, case: Case) -> Case:
     algorithm = contender.algorithm
     roles = {"first": True} if algorithm is not None and "first" in algorithm.parameters else {}
     return replace(case, parameters={**roles, **contender.parameters})
+
+
+def _equal_contenders(
+    among: Sequence[Contender], key: tuple[str, str] | None, case: Case, cost: CostModel
+) -> dict[str, str]:
+    """Return the labels of contenders that are the same as another one in this case, with the label of that one."""
+    if key is None:
+        return {}
+    labels = {contender.label for contender in among}
+    equal = {
+        contender.label: flat_equivalent(contender.algorithm, key, case, cost)
+        for contender in among
+        if contender.algorithm is not None and not contender.requested
+    }
+    return {label: other for label, other in equal.items() if other is not None and other in labels}
 
 
 def _lower_bound(operation: str, kind: str, case: Case, cost: CostModel) -> Seconds | None:

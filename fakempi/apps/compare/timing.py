@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from collectives import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.case import Parameters
 from collectives.catalogue.schedule import Seconds
 from fakempi.apps.compare.benchmark_loop import loop_average, makespan
+from fakempi.apps.compare.budget import TooManyMessages, count_messages, limited
 from fakempi.apps.compare.simulation import simulated_makespan
 from fakempi.core.network.cost import CostModel
 from fakempi.tuning import NodesOfRanks, SendCosts, resolve, startup_bytes
@@ -34,8 +36,12 @@ class CaseTime:
     refused: str = ""
     chosen: str = ""
     parts: tuple[str, ...] = ()
+    parameters: Parameters = field(default_factory=dict)
+    """Parameters that were searched, or that the default table has chosen."""
+    equals: str = ""
+    """The name of the algorithm that a node-aware algorithm is on a machine without nodes; the time is that algorithm's."""
     skipped: int = 0
-    """If not 0, the algorithm was not emulated because it sends at least this number of messages."""
+    """If not 0, the time was not computed, or only claimed, because the algorithm sends at least this number of messages."""
 
     @property
     def seconds(self) -> Seconds | None:
@@ -66,13 +72,13 @@ def case_time(
 ) -> CaseTime:
     """Return an algorithm's time: its claim if that holds for the cost model; otherwise simulate its schedule or its code.
 
-    With `measure`, the code runs in any case. An algorithm that sends more than `max_messages` messages is skipped; for an
-    algorithm without a schedule, whose messages take twice as long to emulate, the limit is `max_messages // 2`. A claim is
-    a makespan: with another `timing`, all times are emulated.
+    With `measure`, the code runs in any case. An algorithm that sends more than `max_messages` messages is skipped, unless
+    its claim is a formula; for an algorithm without a schedule, whose messages take twice as long to emulate, the limit is
+    `max_messages // 2`. A claim is a makespan: with another `timing`, all times are emulated.
     """
     try:
         algorithm.check(case)
-        claimed = claim(algorithm, case, cost) if timing == MAKESPAN else None
+        claimed = claim(algorithm, case, cost, max_messages) if timing == MAKESPAN else None
         if measure or claimed is None:
             # Emulating a message takes 42 us if the code runs and 20 us if its schedule is simulated (alltoall, 256 ranks).
             limit = max_messages if max_messages is None or algorithm.schedule is not None else max_messages // 2
@@ -80,6 +86,8 @@ def case_time(
                 return CaseTime(claimed, skipped=count)
             return CaseTime(claimed, emulated_time(algorithm, case, cost, timing, measure))
         return CaseTime(claimed)
+    except TooManyMessages as stop:
+        return CaseTime(skipped=stop.count)
     except UnsupportedCaseError as reason:
         return CaseTime(refused=str(reason).partition(": ")[2])
 
@@ -99,33 +107,20 @@ def as_called(algorithm: Algorithm | None, key: Key, case: Case, cost: CostModel
     return algorithm, replace(case, parameters=table.completed(algorithm, case.parameters, facts))
 
 
-def count_messages(algorithm: Algorithm, case: Case, limit: int) -> int:
-    """Return the number of messages of an algorithm, by its schedule; counting stops above `limit`.
-
-    Without a schedule, every rank sends a message to every other rank, which holds for all such algorithms of the catalogue.
-    """
-    if algorithm.kind not in ("intra", "inter"):
-        return 0  # splits and sorts send few messages
-    plan = algorithm.plan(case)
-    if plan is None:
-        return 2 * case.p * case.q if case.q else case.p * (case.p - 1)
-    count = 0
-    for transfers in plan:
-        count += len(transfers)
-        if count > limit:
-            break
-    return count
-
-
 def claims_hold(cost: CostModel) -> bool:
     """Return whether claims are exact: a linear cost, full duplex, one port and no eager messages, as in the papers."""
     return cost.linear is not None and cost.duplex and cost.ports == 1 and cost.eager_limit == 0
 
 
-def claim(algorithm: Algorithm, case: Case, cost: CostModel) -> Seconds | None:
-    """Return the claimed time, or None if there is no claim, none for this cost model, or the time depends on the data."""
+def claim(algorithm: Algorithm, case: Case, cost: CostModel, max_messages: int | None = None) -> Seconds | None:
+    """Return the claimed time, or None if there is no claim, none for this cost model, or the time depends on the data.
+
+    Raises `TooManyMessages` if the claim has to be computed from a schedule with more than `max_messages` messages.
+    """
     if cost.linear is None or not claims_hold(cost) or algorithm.kind not in ("intra", "inter"):
         return None
+    if max_messages is not None:
+        algorithm, case = limited(algorithm, case, max_messages)
     return algorithm.time(case, *cost.linear, cost.compute_per_byte)
 
 

@@ -57,7 +57,11 @@ def _chosen(sweep: Sweep, p: int, nbytes: int, cost: CostModel, names: Sequence[
     """Return the algorithm that each library's rules choose, where it has been measured."""
     nodes = NodesOfRanks.of([cost.node(rank) for rank in range(p)])
     facts = facts_of(
-        sweep.kind, sweep.operation, make_case(sweep.operation, p, 0, nbytes), startup_bytes(cost.linear), nodes
+        sweep.kind,
+        sweep.operation,
+        make_case(sweep.operation, p, 0, nbytes, itemsize=sweep.elements.itemsize),
+        startup_bytes(cost.linear),
+        nodes,
     )
     summary = {}
     for table in LIBRARIES:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +16,7 @@ from collectives import Case
 from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED
 from fakempi.apps.compare.bits import BitsRow
 from fakempi.apps.compare.measurements import Measurements
-from fakempi.apps.compare.sweep import DEFAULT, Column, Sweep, as_float
+from fakempi.apps.compare.sweep import DEFAULT, Column, Sweep, as_float, typed_parameters
 from fakempi.apps.compare.timing import CaseTime
 from fakempi.errors.plurals import counted
 from fakempi.view.comparison import (
@@ -42,22 +44,26 @@ BITS_LEGEND = (
 MAX_LINES = 3
 """Maximum number of lines on one algorithm below a table."""
 
+COLUMN_WIDTH = 13
+"""Characters of a column of times, with the gap before it."""
+
 
 def show(out: Console, sweep: Sweep, chart: Chart, options: Namespace, measurements: Measurements | None) -> None:
     """Print a table with its remarks and its plot."""
     columns, x_is_bytes = sweep.columns, chart.x_is_bytes
     head = "bytes" if x_is_bytes else "ranks"
     labels = [bytes_in_words(column.nbytes) if x_is_bytes else ranks_of(column) for column in columns]
-    lines = {name: chart.times[name] for name in sweep.names}
-    marks = {name: [_mark(column.case_times[name]) for column in columns] for name in sweep.names}
+    names = _row_labels(sweep, out.width)
+    lines = {label: chart.times[name] for name, label in names.items()}
+    marks = {label: [_mark(column.case_times[name]) for column in columns] for name, label in names.items()}
     if measurements is None:
         out.print(comparison(chart.title, labels, lines, marks, chart.bound, head=head, width=out.width))
     else:
-        measured = {name: chart.times[f"{name}{MEASURED_SUFFIX}"] for name in sweep.names}
+        measured = {label: chart.times[f"{name}{MEASURED_SUFFIX}"] for name, label in names.items()}
         title = f"{chart.title}, compared with {measurements.path}"
         out.print(comparison_with_measured(title, labels, lines, marks, measured, head=head, width=out.width))
         out.print(Text(_agreement(columns, measured), "cyan"))
-    for remark in _remarks(sweep, x_is_bytes):
+    for remark in _remarks(sweep, x_is_bytes, names):
         out.print(remark)
     out.print(legend({mark for row in marks.values() for mark in row}))
     picture = comparison_plot(chart, width=min(out.width, 100)) if options.plot else None
@@ -72,8 +78,9 @@ def chart_of(sweep: Sweep, x_is_bytes: bool, options: Namespace, measurements: M
     Algorithms that the user or the file names are all drawn; of all the algorithms of an operation, a few.
     """
     columns = sweep.columns
-    times = {name: [as_float(column.times.get(name)) for column in columns] for name in sweep.names}
-    for name in sweep.names if measurements is not None else ():
+    names = [name for name in sweep.names if not all(column.case_times[name].equals for column in columns)]
+    times = {name: [as_float(column.times.get(name)) for column in columns] for name in names}
+    for name in names if measurements is not None else ():
         times[f"{name}{MEASURED_SUFFIX}"] = [_measured(measurements, sweep, name, column) for column in columns]
     xs = [column.nbytes if x_is_bytes else column.p + column.q for column in columns]
     size = "size of the message" if sweep.operation in WHOLE else "size of a block"
@@ -106,7 +113,9 @@ def _title(sweep: Sweep, x_is_bytes: bool, options: Namespace) -> str:
     blocks = f"{sweep.distribution} blocks" if sweep.distribution else ""
     if options.counts:
         fixed, blocks = f"blocks of {sweep.distribution}", f"{bytes_in_words(first.nbytes)} on average"
-    return ", ".join(filter(None, (options.operation, fixed, blocks, options.cost)))
+    dtype, itemsize = sweep.elements
+    elements = f"{itemsize}-byte {dtype}" if dtype else ""
+    return ", ".join(filter(None, (options.operation, fixed, blocks, elements, options.cost)))
 
 
 def _mark(case_time: CaseTime) -> str:
@@ -134,23 +143,16 @@ def _agreement(columns: list[Column], measured: Mapping[str, Sequence[float | No
     return f"{ratio}\n  model and measurement agree on the fastest algorithm in {same}" if winners else ratio
 
 
-def _remarks(sweep: Sweep, x_is_bytes: bool) -> Iterator[Text]:
-    """Yield the lines below the table: default algorithms, rejected cases, claims that differ from emulated times."""
+def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Iterator[Text]:
+    """Yield the lines below the table: parameters, default algorithms, rejected and skipped cases, claims that differ."""
     columns = sweep.columns
-    yield from _choices(sweep, x_is_bytes)
-    for name in sweep.names:
+    yield from _choices(sweep, x_is_bytes, labels)
+    for name in labels:
         reasons = list(dict.fromkeys(column.refused[name] for column in columns if name in column.refused))
         if reasons:
             yield Text(f"  {name} - {'; '.join(reasons[:MAX_LINES])}{' ...' if len(reasons) > MAX_LINES else ''}", "dim")
-    for name in sweep.names:
-        skipped = [
-            (column.case_times[name].skipped, ranks_text(column)) for column in columns if column.case_times[name].skipped
-        ]
-        if skipped:
-            count, where = max(skipped)
-            why = f"skipped at {where}: there is no formula for this cost model, and it would take long to emulate"
-            yield Text(f"  {name} - {why} at least {count:,} messages; to include it: --algorithms {name}", "dim")
-    for name in sweep.names:
+    yield from _skipped(sweep, labels)
+    for name in labels:
         differ = [column for column in columns if column.case_times[name].differ]
         for column in differ[:MAX_LINES]:
             case_time = column.case_times[name]
@@ -163,22 +165,95 @@ def _remarks(sweep: Sweep, x_is_bytes: bool) -> Iterator[Text]:
         yield Text("  all claims agree with the emulated times", "dim")
 
 
-def _choices(sweep: Sweep, x_is_bytes: bool) -> Iterator[Text]:
-    """Yield the algorithms that are chosen by default, with their columns if they differ between columns."""
+def _skipped(sweep: Sweep, labels: Mapping[str, str]) -> Iterator[Text]:
+    """Yield a line on the algorithms whose times would take too many messages to compute."""
+    skipped: dict[str, list[str]] = {}
+    for name in labels:
+        columns = [column for column in sweep.columns if column.case_times[name].skipped]
+        if columns:
+            most = max(columns, key=lambda column: column.case_times[name].skipped)
+            count = most.case_times[name].skipped
+            skipped.setdefault(f"at least {count:,} messages or blocks on {ranks_text(most)}", []).append(name)
+    for count_text, names in skipped.items():
+        listed = ", ".join(names)
+        yield Text(f"  {listed} - no formula, and {count_text}; to simulate anyway: --algorithms {','.join(names)}", "dim")
+
+
+def _choices(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Iterator[Text]:
+    """Yield algorithms and parameters that the labels of the rows do not show: chosen by default, searched, or equal."""
+    heads = [bytes_in_words(column.nbytes) if x_is_bytes else ranks_of(column) for column in sweep.columns]
+    equal: dict[str, list[str]] = {}
     for name in sweep.names:
-        places: dict[str, list[str]] = {}
-        for column in sweep.columns:
-            if algorithm := column.case_times[name].chosen:
-                places.setdefault(algorithm, []).append(bytes_in_words(column.nbytes) if x_is_bytes else ranks_of(column))
-        is_same_everywhere = len(places) == 1
-        chosen = [
-            algorithm if is_same_everywhere else f"{algorithm} ({', '.join(where)})" for algorithm, where in places.items()
-        ]
-        if chosen:
-            yield Text(f"  {name}: {', '.join(chosen)}", "cyan")
-    parts = {part for name in sweep.names for column in sweep.columns for part in column.case_times[name].parts}
+        case_times = [column.case_times[name] for column in sweep.columns]
+        if name in labels and labels[name].partition(" = ")[0] == name:
+            chosen = [_with_parameters(each.chosen, typed_parameters(each.parameters)) for each in case_times]
+            if text := _in_columns(chosen, heads):
+                yield Text(f"  {name}: {text}", "cyan")
+        elif name not in labels and not any(name in label.partition(" = ")[2].split(", ") for label in labels.values()):
+            equal.setdefault(_in_columns([each.equals for each in case_times], heads), []).append(name)
+    for text, names in equal.items():
+        yield Text(f"  without nodes, {' and '.join(names)} {'is' if len(names) == 1 else 'are'} {text}", "cyan")
+    parts = {part for name in labels for column in sweep.columns for part in column.case_times[name].parts}
     if parts:
         yield Text(f"  nested collectives ({', '.join(sorted(parts))}) are chosen by the default table", "dim")
+
+
+def _in_columns(texts: Sequence[str], heads: Sequence[str]) -> str:
+    """Return the texts with the heads of their columns, unless all columns have the same text; empty texts are left out.
+
+    >>> heads = ["8 B", "16 B", "32 B", "64 B"]
+    >>> _in_columns(["ring", "ring", "ring", "bruck"], heads), _in_columns(["ring"] * 4, heads)
+    ('ring (8 B..32 B), bruck (64 B)', 'ring')
+    """
+    if len(set(texts)) == 1:
+        return texts[0]
+    return ", ".join(
+        f"{text} ({_runs([i for i, each in enumerate(texts) if each == text], heads)})"
+        for text in dict.fromkeys(filter(None, texts))
+    )
+
+
+def _runs(where: Sequence[int], heads: Sequence[str]) -> str:
+    """Return the heads of some columns, with `..` between the ends of three or more neighbors.
+
+    >>> _runs([0, 1, 2, 4, 5], ["8 B", "16 B", "32 B", "64 B", "128 B", "256 B"])
+    '8 B..32 B, 128 B, 256 B'
+    """
+    texts: list[str] = []
+    for _, run in groupby(enumerate(where), key=lambda pair: pair[1] - pair[0]):
+        columns = [heads[column] for _, column in run]
+        texts += [f"{columns[0]}..{columns[-1]}"] if len(columns) > 2 else columns
+    return ", ".join(texts)
+
+
+def _row_labels(sweep: Sweep, width: int) -> dict[str, str]:
+    """Return the label of each row: names, and if the table remains narrow enough, with parameters and equal algorithms.
+
+    Algorithms that equal others in all columns have no row.
+    """
+    kept = [name for name in sweep.names if not all(column.case_times[name].equals for column in sweep.columns)]
+    labels = {}
+    for name in kept:
+        texts = {typed_parameters(column.case_times[name].parameters) for column in sweep.columns}
+        is_default = any(column.case_times[name].chosen for column in sweep.columns)
+        labels[name] = _with_parameters(name, "" if is_default or len(texts) > 1 else texts.pop())
+    for name in sweep.names:
+        others = {column.case_times[name].equals for column in sweep.columns}
+        if name not in labels and len(others) == 1 and (other := others.pop()) in labels:
+            labels[other] += f"{', ' if ' = ' in labels[other] else ' = '}{name}"
+    wide = max(map(cell_len, labels.values()), default=0) + COLUMN_WIDTH * len(sweep.columns)
+    return labels if wide <= width else {name: name for name in kept}
+
+
+def _with_parameters(name: str, parameters: str) -> str:
+    """Return an algorithm's name with parameters in parentheses, after those that it has.
+
+    >>> _with_parameters("chain", "segment_bytes=8k"), _with_parameters("a(k=2)", "b=3"), _with_parameters("", "b=3")
+    ('chain(segment_bytes=8k)', 'a(k=2,b=3)', 'b=3')
+    """
+    if not (name and parameters):
+        return name or parameters
+    return f"{name[:-1]},{parameters})" if name.endswith(")") else f"{name}({parameters})"
 
 
 def ranks_of(case: Column | Case) -> str:
