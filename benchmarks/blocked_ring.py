@@ -81,9 +81,37 @@ def block_sizes(p=32, m=32 * MB):
     return shown
 
 
-def growth(block=64 * KB):
+def rounds(p=32, m=32 * MB, block=64 * KB):
+    """The number of rounds: the slide's m/B + (p-z)/2, b - 1, and the modeled number of start-ups one after the other.
+
+    A rank does not receive its own blocks, so the modeled number is b - min b_i.
+    """
+    shown = table(
+        f"rounds of the blocked ring: p = {p}, m = {m // MB} MB, B = {block // KB} KB",
+        "distribution", "z", "m/B + (p-z)/2", "m/B + (p+z-2)/2", "b - 1", "modeled",
+    )  # fmt: skip
+    for name, distribution in DISTRIBUTIONS.items():
+        counts = distribution(m, p)
+        z, b = counts.count(0), sum(max(1, -(-count // block)) for count in counts)
+        modeled = BLOCKED.time(Case(p, counts=counts, parameters={"block_bytes": block}), 1, 0)
+        estimates = f"{m / block + (p - z) / 2:.1f}", f"{m / block + (p + z - 2) / 2:.1f}"
+        shown.add_row(name, str(z), *estimates, str(b - 1), str(modeled))
+    return shown
+
+
+def many_ranks(p=4096, block=32 * KB):
+    """The claims for the picture of demos/05_load_balance.py --ranks 4096: half of the data on rank 0."""
+    counts = DISTRIBUTIONS["spike"](p * block * 3 // 2, p)
+    ring = RING.time(Case(p, counts=counts), float(T_S), float(T_W))
+    blocked = BLOCKED.time(Case(p, counts=counts, parameters={"block_bytes": block}), float(T_S), float(T_W))
+    return (
+        f"{p:,} ranks, {sum(counts) // MB} MB, half of it from rank 0, B = {block // KB} KB: the ring takes "
+        f"{ring / 1e9:.0f} s, the blocked ring {blocked / 1e6:.0f} ms (claims)."
+    )
+
+
+def growth(sizes=(4, 8, 16, 32, 64, 128), block=64 * KB):
     """Time over the lower bound as p grows."""
-    sizes = (4, 8, 16, 32, 64, 128)
     shown = table("time / lower bound as p grows, 1 MB per rank", "p", *map(str, sizes))
     for name in ("broadcast", "spike", "linear"):
         for algorithm, parameters in ((RING, {}), (BLOCKED, {"block_bytes": block})):
@@ -97,6 +125,6 @@ def growth(block=64 * KB):
 
 if __name__ == "__main__":
     console.print(f"t_s = {T_S / 1000:.0f} us, {1 / T_W:.0f} GB/s, fakempi {fakempi.__version__}\n")
-    for part in (six_distributions, block_sizes, growth):
+    for part in (six_distributions, block_sizes, growth, rounds, many_ranks):
         console.print(part())
         console.print()

@@ -105,19 +105,18 @@ def figure_4_or_5(points: Points, figure: int, machine: str, groups: str, sizes:
 
 
 def ratios(points: Points, sizes: list[int]) -> Table:
-    """The ratios of the paper at 64K ranks, and of the model at the largest number of ranks with all points."""
+    """The ratios of the paper at 64K ranks, and of the model at `ALL` and at the largest number of ranks, where computed."""
     table = Table(title="Speedups on dawn; those of the paper are at 64K ranks unless marked 'at 16'", title_justify="left")
     for name in ("speedup of", "paper", "model", "at ranks"):
         table.add_column(name, justify="left" if name == "speedup of" else "right")
 
     def line(what: str, paper: str, *pairs: tuple[Case, Case], only: int | None = None) -> None:
-        for ranks in [only] if only else reversed(sizes):
+        for ranks in [only] if only else sorted({min(ALL, sizes[-1]), sizes[-1]}):
             both = [[time_of(points, case._replace(ranks=ranks)) for case in pair] for pair in pairs]
             found = [slow / fast for slow, fast in both if slow is not None and fast is not None]
-            if len(found) == len(pairs):
+            if found:
                 ends = sorted({f"{min(found):.2f}", f"{max(found):.2f}"}, key=float)
                 table.add_row(what, paper, " to ".join(ends), f"{ranks:,}")
-                return
 
     bitonic = Case(3, "dawn", "bitonic", 0)
     for wide, words in ((False, "keys 0 .. N-1 of 32 bits"), (True, "keys of 31 random bits")):
@@ -167,7 +166,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, choices=(3, 4, 5), help="draw only this figure")
     parser.add_argument("--kept", action="store_true", help="compute nothing: draw only stored points")
     options = parser.parse_args()
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=110)
     sizes = [size for size in SIZES if size <= (65536 if options.full else options.upto)]
     wanted = [case for case in cases(sizes) if options.only in (None, case.figure)]
     same_time()

@@ -117,6 +117,16 @@ def seconds(job: Job) -> float:
     return float(time)
 
 
+def with_default_blocks(number: int, cluster: Cluster, gathering: str) -> float:
+    """Time of full duplex at 8 MB per node with this allgatherv in the groups, and its default block size."""
+    assert cluster.ranks_per_node == 1, "claims ignore nodes"
+    case, link = setting(number, cluster.ranks, SIZES[-1]), cluster.cost.inter
+    parameters = {"allgatherv": find("allgatherv", gathering)}
+    time = find("allgather", "full_duplex", kind="inter").time(replace(case, parameters=parameters), link.t_s, link.t_w)
+    assert time is not None
+    return float(time)
+
+
 def to_bound(number: int, ranks: int, gathering: str) -> float:
     """Time of full duplex / lower bound M, without start-ups, with one rank per node and this allgatherv in the groups."""
     algorithm = find("allgather", "full_duplex", kind="inter")

@@ -35,7 +35,8 @@ def counts_of_all(local: Comm, count: int, allgather: Algorithm, tag: int) -> li
     own_count = np.array([count], np.int64)
     table = scratch(own_count, local.Get_size())
     allgather.run(local, own_count, table, tag=tag)
-    return [int(value) for value in table]
+    sizes: list[int] = table.tolist()
+    return sizes
 
 
 def exchange_in_turn(

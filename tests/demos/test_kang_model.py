@@ -111,3 +111,54 @@ def test_the_page_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
     picture = next(block for block in page.split("```text\n") if block.startswith("t = 9")).split("```")[0]
     printed = "".join(line.rstrip() + "\n" for line in steps.splitlines())
     assert picture in printed
+
+
+def stored() -> str:
+    """The output of `demos/08_kang_figures.py --full`."""
+    return (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8")
+
+
+def test_the_stored_ratios_of_fig_5_are_computed_again(kang: Any) -> None:
+    """256 x 1 at 8 MB per node, settings 5 to 8, three ways to gather."""
+    cluster, size = kang.Cluster(256, 1), kang.SIZES[-1]
+    names = {"root_gathering_mpich": "root gathering", "root_gathering_ring": "by a ring", "wmpi": "remote gather"}
+    figure = stored()[stored().index("Fig. 5 · 256 ranks") :]
+    for number in range(5, 9):
+        part = figure[figure.index(f"\nsetting {number}") :]
+        new = kang.seconds(kang.Job(number, cluster, size, "full_duplex"))
+        for algorithm, name in names.items():
+            line = re.search(rf"\n {name} .*", part)
+            assert line is not None
+            ratio = kang.seconds(kang.Job(number, cluster, size, algorithm)) / new
+            assert re.findall(r"[\d.]+", line[0])[8] == f"{ratio:.2f}"  # after the times of eight sizes
+
+
+def test_the_stored_effects_of_the_inner_allgather_are_computed_again(kang: Any) -> None:
+    """Settings 2 to 4 relative to the bound and by block size, and one hop that is eight times slower."""
+    cluster, size = kang.Cluster(64, 1), kang.SIZES[-1]
+    for number in (2, 3, 4):
+        bounds = [f"{kang.to_bound(number, 256, name):.3f}" for name in ("ring", "bruck", "blocked_ring")]
+        assert re.search(rf"\n{number}  25:7.* {' +'.join(bounds)}", stored())
+        old, new = (kang.seconds(kang.Job(number, cluster, size, name)) for name in ("root_gathering_mpich", "full_duplex"))
+        times = [new, *(kang.with_default_blocks(number, cluster, name) for name in ("blocked_ring", "ring"))]
+        speedups = [f"{old / time:.2f}" for time in times]
+        assert re.search(rf"\n{number}  25:7.* {' +'.join(speedups)}", stored())
+    old = kang.with_slow_hop(64, 8, "root_gathering_ring")
+    inner = [f"{old / kang.with_slow_hop(64, 8, 'full_duplex', name):.2f}" for name in ("ring", "bruck")]
+    assert re.search(rf"\n +8 .* {' +'.join(inner)}", stored())
+
+
+def test_the_default_run_computes_all_ratios_of_the_page_but_two(kang: Any) -> None:
+    """It omits settings 6 and 7 on 2,048 ranks, and has no point that --full lacks."""
+    demo = import_module("08_kang_figures")
+    jobs = {figures: set(demo.jobs_of(None, clusters, kang.Cluster(64, 32, True))) for figures, clusters in (
+        ("short", demo.SHORT), ("full", demo.FULL),
+    )}  # fmt: skip
+    ratios = {
+        kang.Job(number, cluster, kang.SIZES[-1], name)
+        for number in kang.PUBLISHED
+        for cluster in kang.CLUSTERS
+        for name in ("root_gathering_mpich", "full_duplex")
+    }
+    assert jobs["short"] < jobs["full"] >= ratios
+    assert {(job.number, job.cluster.ranks) for job in ratios - jobs["short"]} == {(6, 2048), (7, 2048)}

@@ -14,10 +14,11 @@ are equal, otherwise by `allgatherv`. Both sides do the same, so no rank needs t
     b_1       ....      ...3 from a_3   2223 from a_2                   01122223
 
 Rounds   no closed form    Sent per rank   own block + parts    Scratch   parts
-Time     at most (M + k + p + q) t_w; M = max(K_A, K_B) of the totals, k the longest block, plus start-ups and counts
-         (Theorem 3; p + q bytes are for sizes that do not divide); the exact time is computed from the schedule. All
-         sends are synchronous, so the time does not depend on buffering. (A step of the proof, ceil(K_A / q) <= max
-         k_A, requires p <= q)
+Time     at most (M + k + max(p, q) - 1) t_w; M = max(K_A, K_B) of the totals, k the longest block, plus start-ups and
+         counts, with a ring or Bruck's algorithm inside; docs/papers/kang.md has the proof. (Theorem 3 has no term for
+         sizes that do not divide, and log(pq) bytes for all counts; a step of its proof, ceil(K_A / q) <= max k_A,
+         requires p <= q.) The exact time is computed from the schedule. All sends are synchronous, so the time does not
+         depend on buffering
 Fits     any p and q; receive_order "multi_target" or "rank"
 Best     long blocks of any sizes: the lower bound max(K_A, K_B) t_w plus at most one block
 Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms for MPI Intergroup Allgather and

@@ -73,7 +73,7 @@ def test_only_the_root_and_the_leader_pay_for_the_hop_of_a_reduce(m: int) -> Non
 def test_a_reduce_scatter_of_2_mb_between_4_and_4_beats_that_of_8(backend: Any) -> None:
     """Table 1: measured 0.77 to 0.82 of the mean of one group, 0.796 on average.
 
-    Modeled: 0.774 for the end, 0.767 for the mean.
+    Modeled: 0.774 for the end, 0.793 for the mean.
     """
     linear, quarter = {"scatterv": find("scatterv", "linear")}, (TWO_MB // 4,) * 4
     one = within(find("reduce_scatter", "reduce_scatterv"), Case(8, counts=(TWO_MB // 8,) * 8, parameters=linear))
@@ -83,7 +83,7 @@ def test_a_reduce_scatter_of_2_mb_between_4_and_4_beats_that_of_8(backend: Any) 
     assert one.time == 3 * TWO_MB + 7 * TWO_MB // 8
     assert two.time == 3 * TWO_MB + 4 * 8 + 2 * 8  # two rounds of the tree and the scatter; block sizes, total size
     assert round(two.time / one.time, 3) == 0.774
-    assert round(mean(two.returns) / mean(one.returns), 3) == 0.767
+    assert round(mean(two.returns) / mean(one.returns), 3) == 0.793
     measured = [time / INTRA_MEAN for time in TABLE_1]
     assert (round(min(measured), 3), round(mean(measured), 3), round(max(measured), 3)) == (0.771, 0.796, 0.816)
 
@@ -125,7 +125,7 @@ def test_fig_5_follows_from_the_total_of_all_copies() -> None:
 
     The ring moves 56 blocks in 56 messages, the leaders 32 in 14. Two processors that copy need at least 16 m compared
     with 28 m. The single-port model, where all eight processes copy at once, does not include this effect; a half-duplex
-    model does not either.
+    model shows a part of it, 13 m compared with 14 m.
     """
     ring, leaders = within(find("allgather", "ring"), Case(8, 100)), between("allgather", Case(4, 100, q=4, m_b=100))
     assert (ring.bytes, ring.messages) == (5600, 56)
@@ -135,4 +135,4 @@ def test_fig_5_follows_from_the_total_of_all_copies() -> None:
         within(find("allgather", "ring"), Case(8, 100), half),
         between("allgather", Case(4, 100, q=4, m_b=100), half),
     )
-    assert ring_half.time == 1400 < leaders_half.time
+    assert (ring_half.time, leaders_half.time) == (1400, 1300)
