@@ -127,10 +127,18 @@ class OnSpawn(Protocol[Task]):
 
 
 class OnRunAt(Protocol):
-    """Point `run_at` of the loop: a task or an action is booked. Bookings inlined in `defer` do not reach this point."""
+    """Point `run_at` of the loop: a turn is booked. Bookings inlined in `defer` do not reach this point."""
 
     @abstractmethod
     def run_at(self, proceed: Callable[[Time, Any], None], at: Time, item: Any, /) -> None:
+        """Proceed, with another time if wanted, but never an earlier one than the present."""
+
+
+class OnCallAt(Protocol):
+    """Point `call_at` of the loop: an action is booked."""
+
+    @abstractmethod
+    def call_at(self, proceed: Callable[[Time, Callable[[], None]], None], at: Time, action: Callable[[], None], /) -> None:
         """Proceed, with another time if wanted, but never an earlier one than the present."""
 
 
@@ -205,16 +213,6 @@ class OnMatched(Protocol[Envelope, Pattern]):
     @abstractmethod
     def matched(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern, /) -> None:
         """Proceed exactly once: it copies. Reached once per message, in any task or in none."""
-
-
-class OnAtOnce(Protocol[Port]):
-    """Point `at_once` of the network: bytes travel that need no envelope."""
-
-    @abstractmethod
-    def at_once(
-        self, proceed: Callable[[Port, Port, int], Time | None], out: Port, into: Port, nbytes: int, /
-    ) -> Time | None:
-        """Return the time of arrival, or None so that the caller uses an envelope."""
 
 
 class OnClearAt(Protocol[Mailbox]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from random import Random
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +22,7 @@ from fakempi.core.network.express import Express
 from fakempi.core.network.guard import Guard, trusted
 from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.run_result import Run, recorded_trace
+from fakempi.core.seeded import SeededDelivery, use_seed
 from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.extensions.threads.changes import threads_as_tasks
@@ -161,7 +161,7 @@ def run(
         arguments.check_monitoring(progress, timeout)
     loop = _make_loop(backend, choices)
     recorder = TraceRecorder(loop, _is_not_of_program) if trace else None
-    universe = Universe(loop, make_network(loop, model, recorder, choices), model, algorithms, strict, choices)
+    universe = Universe(loop, make_network(loop, model, recorder, choices, seed), model, algorithms, strict, choices)
     if algorithms is not None:
         universe.state(Selection).load_table()
     if choices is not None:
@@ -191,10 +191,9 @@ def run(
                 universe.launch(process, program)
         except MemoryError as error:
             raise resource_error(error, nprocs) from None
-        schedule_kills(universe, kill, detection_delay, partial(forget_process, universe))
         if seed is not None:
-            loop.shuffle = Random(seed).shuffle
-            loop.shuffle(loop.due)
+            use_seed(universe, seed)
+        schedule_kills(universe, kill, detection_delay, partial(forget_process, universe))
         outer = current_process()
         before, os_thread.loop = os_thread.loop, loop
         try:
@@ -296,9 +295,13 @@ def make_backend(name: str) -> Backend:
     return Threads(_enter, current_frames)
 
 
-def make_network(loop: Loop, cost: CostModel, recorder: TraceRecorder | None, choices: Choices | None = None) -> Delivery:
+def make_network(
+    loop: Loop, cost: CostModel, recorder: TraceRecorder | None, choices: Choices | None = None, seed: int | None = None
+) -> Delivery:
     """Return the network: `Express` if the cost model permits it, else `Delivery`; observed by the recorder, if any."""
-    kind = (Express if Express.serves(cost) else Delivery) if choices is None else choices.delivery
+    kind: Any = (Express if Express.serves(cost) else Delivery) if choices is None else choices.delivery
+    if seed is not None:
+        kind = partial(SeededDelivery, seed)
     network: Delivery = kind(loop, cost, matched)
     if recorder is not None:
         recorder.watch(network)

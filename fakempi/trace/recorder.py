@@ -19,16 +19,15 @@ from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS
 class TransferHooks(NamedTuple):
     """Functions that the network calls for each transfer; `fakempi.core.network.delivery` specifies when."""
 
-    posted: Callable[[Any], None]
     started: Callable[[Any, Any, float, float, float], None]
-    started_at_once: Callable[[Any, Any, float, float], None]
     met: Callable[[Any, Any], None]
 
 
-class ReceiveHooks(NamedTuple):
-    """Subscriber to the points where a receive is posted, and where it takes a message that waited in the mailbox."""
+class MessageHooks(NamedTuple):
+    """Subscriber to the points where a message is sent, a receive is posted, and where it takes a message that waited."""
 
     layer: Layer
+    send: Callable[[Callable[[Any], None], Any], None]
     expect: Callable[[Callable[[Any], None], Any], None]
     join: Callable[[Callable[[Any, Any], None], Any, Any], None]
 
@@ -57,11 +56,11 @@ class TraceRecorder:
     def watch(self, network: Any) -> None:
         """Record all messages of a network from now on."""
         clock, inside, sites = self.clock, self._inside, self.calls.sites
-        sends, quick_sends, receives = (CallFinder(self.calls) for _ in range(3))
+        sends, receives = CallFinder(self.calls), CallFinder(self.calls)
         rows, pack = self.transfers, TRANSFERS.pack
         patch, offset = TRANSFERS.patch("awaited", "receive_call")
 
-        def posted(envelope: Any) -> None:
+        def watched_send(send: Callable[[Any], None], envelope: Any) -> None:
             region, call = inside.get(clock.running, NOWHERE) if inside else NOWHERE
             call = call or envelope.call
             if not call:
@@ -73,6 +72,7 @@ class TraceRecorder:
                 except (AttributeError, KeyError, ValueError):
                     call = sends.find()
             envelope.posted, envelope.region, envelope.call = clock.now, region, call
+            send(envelope)
 
         def started(envelope: Any, pattern: Any, start: float, sent: float, arrived: float) -> None:
             nonlocal rows
@@ -87,33 +87,6 @@ class TraceRecorder:
                 time, start, sent, arrived, awaited, receive_call, call, envelope.nbytes,
                 envelope.out.number, box.owner, envelope.tag, box.name.context.number, region,
             )  # fmt: skip
-
-        def started_at_once(envelope: Any, pattern: Any, now: float, end: float) -> None:
-            nonlocal rows
-            region, call = -1, envelope.call
-            if inside and clock.running in inside:
-                region, around = inside[clock.running]
-                call = call or around
-            if not call:
-                try:
-                    callee: Any = frame_at(quick_sends.near - 1)
-                    code, called, call = sites[callee.f_back.f_lasti]
-                    if called is not callee.f_code or code is not callee.f_back.f_code:
-                        call = quick_sends.find()
-                except (AttributeError, KeyError, ValueError):
-                    call = quick_sends.find()
-            box = envelope.box
-            if pattern is None:
-                envelope.posted, envelope.call = None, len(rows)
-                rows += pack(
-                    now, now, end, end, NEVER, 0, call, envelope.nbytes,
-                    envelope.out.number, box.owner, envelope.tag, box.name.context.number, region,
-                )  # fmt: skip
-            else:
-                rows += pack(
-                    now, now, end, end, pattern.posted, pattern.call, call, envelope.nbytes,
-                    envelope.out.number, box.owner, envelope.tag, box.name.context.number, region,
-                )  # fmt: skip
 
         def watched_expect(expect: Callable[[Any], None], pattern: Any) -> None:
             call = 0
@@ -144,8 +117,8 @@ class TraceRecorder:
             if envelope.posted is None:
                 patch(rows, envelope.call + offset, pattern.posted, pattern.call)
 
-        network.subscribe(ReceiveHooks(Layer.TRACE, watched_expect, watched_join))
-        network.watcher = TransferHooks(posted, started, started_at_once, met)
+        network.subscribe(MessageHooks(Layer.TRACE, watched_send, watched_expect, watched_join))
+        network.watcher = TransferHooks(started, met)
 
     def call(self) -> int:
         """Return the index of the program's current call: its name, file and line."""

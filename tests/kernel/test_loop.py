@@ -40,7 +40,10 @@ def test_tasks_start_in_the_order_of_creation(backend: Any) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 4), max_size=4), min_size=1, max_size=5))
 def test_the_earliest_task_continues_and_ties_follow_booking_order(backend: Any, naps: list[list[int]]) -> None:
-    """Compared with a list of (time, booking number) that is sorted each time."""
+    """Compared with a list that is sorted each time: by time, by the time of booking, and by task.
+
+    Tasks that are booked for the present time follow all others.
+    """
     loop = new_loop(backend)
     log: list[tuple[float, int]] = []
 
@@ -55,13 +58,13 @@ def test_the_earliest_task_continues_and_ties_follow_booking_order(backend: Any,
     finish(loop)
 
     expected, booked = [], len(naps)
-    agenda = [(0, number, number, list(naps[number])) for number in range(len(naps))]
+    agenda = [(0, 0, number, number, list(naps[number])) for number in range(len(naps))]
     while agenda:
         agenda.sort()
-        now, _, number, left = agenda.pop(0)
+        now, _, _, number, left = agenda.pop(0)
         expected.append((now, number))
         if left:
-            agenda.append((now + left[0], booked, number, left[1:]))
+            agenda.append((now + left[0], now, number if left[0] else booked, number, left[1:]))
             booked += 1
     assert log == expected
 
@@ -107,8 +110,8 @@ def test_a_task_that_waits_for_several_ends_is_booked_once_for_the_latest(backen
     assert log == [9]
 
 
-def test_actions_are_called_at_their_time_between_tasks(backend: Any) -> None:
-    """In booking order with tasks."""
+def test_actions_are_called_at_their_time_before_tasks(backend: Any) -> None:
+    """In booking order."""
     loop = new_loop(backend)
     log: list[Any] = []
 
@@ -117,11 +120,11 @@ def test_actions_are_called_at_their_time_between_tasks(backend: Any) -> None:
         log.append(name)
 
     loop.spawn(lambda: sleeps("first"))
-    loop.spawn(lambda: loop.run_at(5, lambda: log.append(f"action at {loop.now}")))
+    loop.spawn(lambda: loop.call_at(5, lambda: log.append(f"action at {loop.now}")))
     loop.spawn(lambda: sleeps("second"))
-    loop.run_at(9, lambda: log.append(f"late action at {loop.now}"))
+    loop.call_at(9, lambda: log.append(f"late action at {loop.now}"))
     finish(loop)
-    assert log == ["first", "action at 5", "second", "late action at 9"]
+    assert log == ["action at 5", "first", "second", "late action at 9"]
 
 
 def test_a_task_created_by_a_task_starts_at_that_time_after_booked_tasks(backend: Any) -> None:
@@ -213,7 +216,7 @@ def test_after_stop_no_booked_item_is_processed(backend: Any) -> None:
         log.append("overslept")
 
     def stops() -> None:
-        loop.run_at(0, lambda: log.append("action"))
+        loop.call_at(0, lambda: log.append("action"))
         loop.stop()
         log.append("stopped")
 

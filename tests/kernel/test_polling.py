@@ -60,7 +60,7 @@ def test_a_poller_sees_events_of_the_time_at_which_it_returns(backend: Any) -> N
         assert (loop.now, happened) == (6, True)
 
     loop.spawn(polls)
-    loop.run_at(6, action)
+    loop.call_at(6, action)
     finish(loop)
     assert not loop.starved
 

@@ -125,7 +125,7 @@ def test_a_summary_follows_the_tables(capsys: Capture, tmp_path: Path, monkeypat
     assert "m.csv has no rows with the placement 8; it has the placements 2, 4." in capsys.readouterr()[1]
     assert main([*words, "--placement", "2"]) == 0
     lines = capsys.readouterr()[0].splitlines()
-    assert lines[0] == "bcast, 4 ranks, m.toml:ranks_per_node=2, compared with m.csv"
+    assert lines[0] == "bcast, 4 ranks, 1-byte char, m.toml:ranks_per_node=2, compared with m.csv"
     rows = {line.split("  ")[0].strip(): line.split()[-3:] for line in lines[-9:] if line}
     assert rows["the model's choice"] == ["16.7%", "33.3%", "2"]
     assert rows["always linear"] == ["12.5%", "25.0%", "2"]

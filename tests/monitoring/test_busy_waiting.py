@@ -25,15 +25,15 @@ def _low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def polls(comm: Any, view: Callable[[Any], Any]) -> None:
-    """Rank 1 waits for a flag that rank 0 sets, but rank 0 never runs."""
+    """Rank 0 waits for a flag that rank 1 sets, but rank 1 never runs."""
     win = MPI.Win.Allocate_shared(8, 1, comm=comm)
     flag = view(win.Shared_query(0)[0])
     comm.Barrier()
-    if comm.rank == 0:
-        comm.recv(source=1)
+    if comm.rank == 1:
+        comm.recv(source=0)
         flag[0] = 1
     else:
-        comm.send(None, 0)
+        comm.send(None, 1)
         while flag[0] == 0:
             pass
 
@@ -52,7 +52,7 @@ def test_a_rank_that_polls_memory_is_reported_with_its_line(
     with pytest.raises(fakempi.RunTimeoutError):
         fakempi.run(polls, 2, view, backend=backend, timeout=250)
     error = stream.getvalue()
-    words = r"rank 1 has run for \d s without a call that lets other ranks run, at test_busy_waiting.py:(\d+)\."
+    words = r"rank 0 has run for \d s without a call that lets other ranks run, at test_busy_waiting.py:(\d+)\."
     (line,) = re.findall(words, error)
     assert int(line) - polls.__code__.co_firstlineno in (10, 11), error
 

@@ -40,15 +40,21 @@ def time(cost: CostModel, ranks: int, traffic: Traffic) -> float:
 
 def test_messages_pass_a_link_in_the_time_of_their_bytes_and_a_gap() -> None:
     """Two at a time, the others when one has passed, in order; nothing is booked for messages that do not wait."""
-    clock, log = Agenda(), []
-    port = LinkPort(clock, -1, lambda envelope: log.append((clock.now, envelope.source)), Link(t_w=2, width=2, gap=1))
+    clock, log = Agenda(), list[Any]()
+
+    def freed(port: Any) -> None:
+        place = port.first()
+        assert port.take(place)
+        log.append((clock.now, place[2].source))
+
+    port = LinkPort(clock, -1, freed, Link(t_w=2, width=2, gap=1))
     messages = [new_envelope(None, source, 0, nbytes, None, None, True) for source, nbytes in enumerate((5, 1, 1, 0, 4))]
-    assert [port.take(message) for message in messages] == [True, True, False, False, False]
+    assert [port.take((0, i, message)) for i, message in enumerate(messages)] == [True, True, False, False, False]
     assert port.waiting() == messages[2:]
     while (action := clock.pop()) is not None:
         action()
     assert log == [(3, 2), (6, 3), (7, 4)]
-    clock.run_at(1000, lambda: log.append((clock.now, port.take(messages[0]))))
+    clock.call_at(1000, lambda: log.append((clock.now, port.take((1000, 0, messages[0])))))
     clock.pop()()
     assert log[-1] == (1000, True)
 

@@ -1,6 +1,6 @@
 """The loop: one task runs at a time, and the next one is the earliest in virtual time.
 
-The agenda has tasks to resume and actions to call, by time and then in booking order, so a run depends on the program alone.
+The agenda has tasks to resume and actions to call, by time and then in a fixed order, so a run depends on the program alone.
 A task that has to wait switches directly to the next one: one switch, not two. The caller of the backend's `drive` is
 the hub: it starts tasks, and continues when a task has ended or none can run.
 """
@@ -49,7 +49,9 @@ class Backend(Protocol):
 class Loop(Agenda, Hooked):
     """Virtual time, the agenda, and the tasks that have not ended."""
 
-    HOOK_POINTS = ("begin", "wait", "defer", "poll", "next", "spawn", "run_at", "unwind", "make_resume", "check_caller")
+    HOOK_POINTS = (
+        "begin", "wait", "defer", "poll", "next", "spawn", "run_at", "call_at", "unwind", "make_resume", "check_caller",
+    )  # fmt: skip
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
@@ -114,6 +116,7 @@ class Loop(Agenda, Hooked):
         if items is None:
             self.run_at(at, self.running)
         else:
+            self.running.booked = self.now  # type: ignore[union-attr]  # a task runs, because it defers
             items.append(self.running)
         return True
 
@@ -129,13 +132,13 @@ class Loop(Agenda, Hooked):
             self.pollers.append(me)
         else:
             me.polled_at = self.now
-            self.run_at(self.now, me)
+            self.late.append(me)
         self.wait()
 
     def next(self) -> Task | None:
         """Call actions that are due until the next item is a task; make it the running task and return it, or None."""
         while not self.ending:
-            if self.pollers and self.due_index == len(self.due) and not self._book_pollers():
+            if self.pollers and self.is_over() and not self._book_pollers():
                 break
             item = self.pop()
             if item.__class__ is Task:
@@ -158,10 +161,9 @@ class Loop(Agenda, Hooked):
                 return False
             self.due.clear()
             self.due_index = self.dropped = 0
-            self.idle_pollers = len(self.pollers)  # if no poll succeeds, no other items will be booked at that time
-        for task in self.pollers:
-            self.run_at(at, task)
-        self.pollers.clear()
+            self.idle_pollers = 1 + len(self.pollers)  # if no poll succeeds, there will be no other items at that time
+        pollers, self.pollers = self.pollers, []
+        self.call_at(at, lambda: self.late.extend(pollers))  # after all others of that time
         return True
 
     def begin(self, task: Task) -> bool:

@@ -11,8 +11,8 @@ from fakempi.core.kernel.agenda import Agenda, Time
 class Task:
     """A function with its own stack. It waits for `awaited` events of unknown time; `until` is the latest known time."""
 
-    __slots__ = ("acts_for", "agenda", "await_turn", "awaited", "body", "clock", "ended_count", "handle", "number", "owner",
-                 "polled_at", "reason", "resume", "since", "switch", "until")  # fmt: skip
+    __slots__ = ("acts_for", "agenda", "await_turn", "awaited", "body", "booked", "clock", "ended_count", "handle", "number",
+                 "order", "owner", "polled_at", "reason", "resume", "since", "switch", "until")  # fmt: skip
 
     switch: Callable[[], Any]  # the backend's function that lets this task run
     resume: Callable[[], Any]  # `switch`, with the additions of subscribers of `Loop.make_resume`
@@ -20,6 +20,8 @@ class Task:
 
     def __init__(self, agenda: Agenda, number: int, body: Callable[[], None], owner: Any) -> None:
         self.agenda, self.number, self.body, self.owner = agenda, number, body, owner
+        self.order = number  # of tasks that were booked at one time for the same time; the layer above may change it
+        self.booked: Time = 0  # when it was booked
         self.acts_for: Any = owner  # the owner for which it may call without a check; None: `Loop.check_caller` decides
         self.handle: Any = None  # its greenlet or thread; None until it has started
         self.reason: Any = None  # the reason of its wait, for reports

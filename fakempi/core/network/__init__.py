@@ -2,7 +2,7 @@
 
 envelope    a message in transit, and the pattern of a posted receive
 matching    a mailbox: patterns and envelopes that have not been matched
-ports       ports and links: one transfer at a time, first come, first served
+ports       ports and links: one transfer at a time; the message that has waited longest is the next
 delivery    the path of an envelope: ready, output port, input port, arrived
 express     the same in one step for the common case
 files       the file server of a cost model

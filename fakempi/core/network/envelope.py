@@ -15,7 +15,8 @@ class Envelope:
 
     __slots__ = (
         "arrived", "box", "call", "eager", "end", "last", "met", "nbytes", "needs", "next", "number", "origin", "out",
-        "pattern", "payload", "posted", "region", "route", "source", "stage", "step", "tag", "waiter",
+        "pattern", "payload", "posted", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
+        "waiter",
     )  # fmt: skip
 
     posted: Any  # set if a trace is recorded: when it was sent
@@ -28,6 +29,9 @@ class Envelope:
     step: Any  # the buffered send itself, until it is matched
     route: Any  # its ports, in the order in which it takes them
     stage: int  # the number of ports that it has taken
+    serial: int  # its place in the order of sends, those at one time by process; set if its transfer does not start at once
+    task: int  # the place of the task that sends it among those of its process; set if processes have several tasks
+    tie: Any  # set if a run has a seed: when it was sent, and a random number
     number: int  # its position in the order of claims at shared ports, or of arrivals at the mailbox
     next: Any
     last: Any

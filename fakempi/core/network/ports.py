@@ -1,4 +1,4 @@
-"""Ports and links: a transfer holds them while it takes place; first come, first served.
+"""Ports and links: a transfer holds them while it takes place.
 
 A process has an output port and an input port, or one for both (half duplex), or several of each. A node of a cluster has
 network ports that its processes share. A transfer takes the ports of its route one after the other, output before input, and
@@ -7,15 +7,20 @@ a message holds each link for its bytes from the time at which it gets the link,
 (virtual cut-through). If that one is busy, the message waits in the network. If links were held, a ring of messages with two
 links each would be serialized.
 
-Transfers therefore never wait for one another in a cycle: a link becomes free at a known time, whatever its message waits
+Ports are given to messages when nothing else is left to do at a time (`delivery`), so the order in which ranks run at one
+time does not matter. An output port serves the message that was sent first, among those that are ready. Another port or a
+link serves the message that has waited longest for it; among these, the one that was sent first; among these, the one of
+the lowest process.
+
+Transfers never wait for one another in a cycle: a link becomes free at a known time, whatever its message waits
 for, and all transfers take ports in the same order (output, network output, network input, input), so a transfer that holds
 its last port waits for no other.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from heapq import heappop, heappush, heapreplace
 from itertools import chain
 from typing import Any, Protocol
@@ -26,59 +31,75 @@ from fakempi.core.network.guard import Guard
 
 FOREVER = float("inf")
 
+Place = tuple[Time, int, Envelope]
+"""An envelope that wants a port: the time since which it has waited, its place in the order of sends, the envelope."""
+
 
 class Clock(Protocol):
     """The clock that ports and deliveries use."""
 
     now: Time
 
-    def run_at(self, at: Time, action: Callable[[], None]) -> None:
+    def call_at(self, at: Time, action: Callable[[], None]) -> None:
         """Call an action at a time."""
+
+    def finish_with(self, unfinished: list[Any], finish: Callable[[], None]) -> None:
+        """Call `finish` before time advances if the list is not empty."""
+
+
+Freed = Callable[["Port"], None]
+"""Called when a port is free again and messages wait for it."""
 
 
 class Port:
     """Serves one transfer at a time. `free_at` is infinite until the transfer that has taken it starts."""
 
     __slots__ = (
-        "bytes_received", "bytes_sent", "clock", "free_at", "latest", "number", "onward", "queue", "received", "sent",
+        "bytes_received", "bytes_sent", "clock", "free_at", "freed", "latest", "number", "queue", "received", "sent",
     )  # fmt: skip
 
-    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None]) -> None:
+    def __init__(self, clock: Clock, number: int, freed: Freed) -> None:
         self.clock = clock
         self.number = number  # of the process; of a node or link: -1, -2 ...
-        self.onward = onward  # called with an envelope that gets the port, to continue its transfer
+        self.freed = freed
         self.free_at: Time = 0
         self.latest: Time = 0  # when the last transfer arrives, if that differs from `free_at`
-        self.queue: deque[Envelope] | None = None
+        self.queue: list[Place] | None = None  # a heap
         self.sent = self.received = 0
         self.bytes_sent = self.bytes_received = 0
 
-    def take(self, envelope: Envelope) -> bool:
-        """Give the port to an envelope, or append the envelope to the queue; return whether it has the port."""
-        if self.free_at <= self.clock.now and not self.queue:
+    def take(self, place: Place) -> bool:
+        """Give the port to an envelope, or add the envelope to the queue; return whether it has the port."""
+        if self.free_at <= self.clock.now and not (self.queue and self.queue[0] < place):
             self.free_at = FOREVER
             return True
-        if self.queue is None:
-            self.queue = deque()
-        if not self.queue and self.free_at < FOREVER:
-            self.clock.run_at(self.free_at, self._serve)
-        self.queue.append(envelope)
+        if not self.queue:
+            self.queue = []
+            if self.free_at < FOREVER:
+                self._wake_at(self.free_at)
+        heappush(self.queue, place)
         return False
 
     def hold(self, until: Time) -> None:
         """Set the end of the transfer that has the port."""
         self.free_at = until
         if self.queue:
-            self.clock.run_at(until, self._serve)
+            self._wake_at(until)
+
+    def _wake_at(self, at: Time) -> None:
+        """Let envelopes that wait try again at a time."""
+        if at > self.clock.now:
+            self.clock.call_at(at, partial(self.freed, self))
+        else:
+            self.freed(self)
+
+    def first(self) -> Place | None:
+        """Remove and return the first envelope that waits, if the port can serve it now."""
+        return heappop(self.queue) if self.queue and self.free_at <= self.clock.now else None
 
     def waiting(self) -> list[Envelope]:
         """Return the envelopes that wait for the port."""
-        return list(self.queue or ())
-
-    def _serve(self) -> None:
-        assert self.queue
-        self.free_at = FOREVER
-        self.onward(self.queue.popleft())
+        return [place[2] for place in self.queue or ()]
 
 
 class WidePort(Port):
@@ -86,29 +107,35 @@ class WidePort(Port):
 
     __slots__ = ("idle",)
 
-    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], width: int) -> None:
-        super().__init__(clock, number, onward)
+    def __init__(self, clock: Clock, number: int, freed: Freed, width: int) -> None:
+        super().__init__(clock, number, freed)
         self.idle = width
 
-    def take(self, envelope: Envelope) -> bool:
-        """Give one of the ports to an envelope, or append the envelope to the queue; return whether it has a port."""
-        if self.idle and not self.queue:
+    def take(self, place: Place) -> bool:
+        """Give one of the ports to an envelope, or add the envelope to the queue; return whether it has a port."""
+        if self.idle and not (self.queue and self.queue[0] < place):
             self.idle -= 1
             return True
         if self.queue is None:
-            self.queue = deque()
-        self.queue.append(envelope)
+            self.queue = []
+        heappush(self.queue, place)
         return False
 
     def hold(self, until: Time) -> None:
         """Set the end of one transfer."""
-        self.clock.run_at(until, self._serve)
-
-    def _serve(self) -> None:
-        if self.queue:
-            self.onward(self.queue.popleft())
+        if until > self.clock.now:
+            self.clock.call_at(until, self._end_one)
         else:
-            self.idle += 1
+            self._end_one()
+
+    def _end_one(self) -> None:
+        self.idle += 1
+        if self.queue:
+            self.freed(self)
+
+    def first(self) -> Place | None:
+        """Remove and return the first envelope that waits, if there is an idle port."""
+        return heappop(self.queue) if self.queue and self.idle else None
 
 
 class LinkPort(Port):
@@ -119,37 +146,41 @@ class LinkPort(Port):
 
     __slots__ = ("busy", "gap", "t_w", "width")
 
-    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], link: Link) -> None:
-        super().__init__(clock, number, onward)
+    def __init__(self, clock: Clock, number: int, freed: Freed, link: Link) -> None:
+        super().__init__(clock, number, freed)
         self.t_w, self.width, self.gap = link
         self.busy: list[Time] = []  # a heap: the time at which each link that has been used is free again
 
-    def take(self, envelope: Envelope) -> bool:
-        """Give a link to an envelope, or append the envelope to the queue; return whether it has a link."""
+    def take(self, place: Place) -> bool:
+        """Give a link to an envelope, or add the envelope to the queue; return whether it has a link."""
         now, busy = self.clock.now, self.busy
-        if not self.queue:
+        if not (self.queue and self.queue[0] < place):
+            end = now + (self.gap + place[2].nbytes * self.t_w)
             if busy and busy[0] <= now:
-                heapreplace(busy, now + (self.gap + envelope.nbytes * self.t_w))
-                return True
+                heapreplace(busy, end)
+                return self._taken()
             if len(busy) < self.width:
-                heappush(busy, now + (self.gap + envelope.nbytes * self.t_w))
-                return True
-            self.queue = deque()
-            self.clock.run_at(busy[0], self._serve)
-        assert self.queue is not None
-        self.queue.append(envelope)
+                heappush(busy, end)
+                return self._taken()
+        if not self.queue:
+            self.queue = []
+            self._wake_at(busy[0])
+        heappush(self.queue, place)
         return False
+
+    def _taken(self) -> bool:
+        """Book the time at which the next envelope of the queue can be served."""
+        if self.queue:
+            self._wake_at(self.clock.now if len(self.busy) < self.width else self.busy[0])
+        return True
 
     def hold(self, until: Time) -> None:
         """Do nothing: the end was set when the link was taken."""
 
-    def _serve(self) -> None:
-        assert self.queue
-        envelope = self.queue.popleft()
-        heapreplace(self.busy, self.clock.now + (self.gap + envelope.nbytes * self.t_w))
-        if self.queue:
-            self.clock.run_at(self.busy[0], self._serve)
-        self.onward(envelope)
+    def first(self) -> Place | None:
+        """Remove and return the first envelope that waits, if there is a free link."""
+        free = len(self.busy) < self.width or self.busy[0] <= self.clock.now
+        return heappop(self.queue) if self.queue and free else None
 
 
 class SharedPort(Port):
@@ -161,41 +192,38 @@ class SharedPort(Port):
     was ready first can always start.
     """
 
-    __slots__ = ("claims", "idle")
+    __slots__ = ("idle",)
 
-    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], width: int) -> None:
-        super().__init__(clock, number, onward)
+    def __init__(self, clock: Clock, number: int, freed: Freed, width: int) -> None:
+        super().__init__(clock, number, freed)
         self.idle = width
-        self.claims: list[tuple[int, Envelope]] = []
+        self.queue: list[Place] = []  # the claims
 
-    def take(self, envelope: Envelope) -> bool:
+    def take(self, place: Place) -> bool:
         """Add a claim; return whether the envelope could start, as far as this port is concerned."""
-        heappush(self.claims, (envelope.number, envelope))
-        return self.admits(envelope)
+        heappush(self.queue, place)
+        return self.admits(place[2])
 
     def admits(self, envelope: Envelope) -> bool:
         """Return whether an envelope with a claim could start, as far as this port is concerned."""
-        return self.idle > 0 and self.claims[0][1] is envelope
+        return self.idle > 0 and self.queue[0][2] is envelope
 
     def hold(self, until: Time) -> None:
         """Start the transfer of the first claim, and set its end."""
-        heappop(self.claims)
+        heappop(self.queue)
         self.idle -= 1
-        self.clock.run_at(until, self._serve)
-        if self.idle and self.claims:
-            self.clock.run_at(self.clock.now, self._admit_first)
+        self.clock.call_at(until, self._end_one)
+        if self.idle and self.queue:
+            self.freed(self)
 
-    def waiting(self) -> list[Envelope]:
-        """Return the envelopes that have a claim."""
-        return [envelope for _, envelope in self.claims]
-
-    def _serve(self) -> None:
+    def _end_one(self) -> None:
         self.idle += 1
-        self._admit_first()
+        if self.queue:
+            self.freed(self)
 
-    def _admit_first(self) -> None:
-        if self.idle and self.claims:
-            self.onward(self.claims[0][1])
+    def first(self) -> Place | None:
+        """Return the first claim, which stays, if there is an idle port."""
+        return self.queue[0] if self.queue and self.idle else None
 
 
 class SharedLink(SharedPort):
@@ -203,20 +231,20 @@ class SharedLink(SharedPort):
 
     __slots__ = ("gap", "t_w")
 
-    def __init__(self, clock: Clock, number: int, onward: Callable[[Envelope], None], link: Link) -> None:
-        super().__init__(clock, number, onward, link.width)
+    def __init__(self, clock: Clock, number: int, freed: Freed, link: Link) -> None:
+        super().__init__(clock, number, freed, link.width)
         self.t_w, self.gap = link.t_w, link.gap
 
     def hold(self, until: Time) -> None:
         """Start the transfer of the first claim; the link is free after its bytes and the gap."""
-        super().hold(self.clock.now + (self.gap + self.claims[0][1].nbytes * self.t_w))
+        super().hold(self.clock.now + (self.gap + self.queue[0][2].nbytes * self.t_w))
 
 
 class Ports:
     """The ports of all processes, nodes and links, created when they are first used."""
 
-    def __init__(self, clock: Clock, cost: CostModel, onward: Callable[[Envelope], None]) -> None:
-        self.clock, self.cost, self.onward = clock, cost, onward
+    def __init__(self, clock: Clock, cost: CostModel, freed: Freed) -> None:
+        self.clock, self.cost, self.freed = clock, cost, freed
         self.node, self.links_of, self.link_of = cost.node, cost.route, cost.link
         self.out: list[Port] = []
         self.into: list[Port] = []
@@ -269,12 +297,12 @@ class Ports:
         check(f"{type(self.cost).__name__}: link {name!r}", t_w=link.t_w, gap=link.gap)
         check(f"{type(self.cost).__name__}: link {name!r}", minimum=1, width=link.width)
         kind = LinkPort if self.cost.duplex else SharedLink
-        port = self.links[name] = kind(self.clock, -1 - len(self.links), self.onward, link)
+        port = self.links[name] = kind(self.clock, -1 - len(self.links), self.freed, link)
         return port
 
     def _make(self, number: int, width: int) -> Port:
         if not self.cost.duplex:
-            return SharedPort(self.clock, number, self.onward, width)
+            return SharedPort(self.clock, number, self.freed, width)
         if width == 1:
-            return Port(self.clock, number, self.onward)
-        return WidePort(self.clock, number, self.onward, width)
+            return Port(self.clock, number, self.freed)
+        return WidePort(self.clock, number, self.freed, width)

@@ -150,7 +150,6 @@ class FusedProgram(ScheduleArrays):
         self.messages = SizedMessages(case)
         too_long = "its schedule is too long" if case.q and self._stored is None else ""  # and may have unsupported phases
         self.why_not = case.why_not or self.why_not or self.messages.why_not or too_long  # why calls are emulated
-        self.orders: dict[bytes, Ints] = {}  # order in which ranks continue, by the order in which they called
         self.reduction: Any = None  # the order of combining (`reductions.Reduction`), once it is known
         self.synchronizing = case.operation in SYNCHRONIZING and min(case.sizes or (1,)) > 0
         self.transfers_data = case.sized or any((case.sizes or (case.nbytes, case.nbytes_b)) + (case.sizes_b or ()))

@@ -233,16 +233,17 @@ class FusedService:
             return
         call.complete, call.program.undetermined = True, 0
         self._close()
-        tasks, found = [each[2] for each in sorted(call.arrived, key=itemgetter(0))], (*outcome[:3], *outcome.counts)
-        ends, *columns = (each.tolist() if isinstance(each, np.ndarray) else [each] * len(tasks) for each in found)
+        tasks, found = [each[2] for each in sorted(call.arrived, key=itemgetter(0))], (*outcome[:4], *outcome.counts)
+        ends, booked, *columns = (each.tolist() if isinstance(each, np.ndarray) else [each] * len(tasks) for each in found)
         for out, into, out_free, into_free, sent, bytes_sent, received, bytes_received in zip(*ports, *columns, strict=True):
             out.free_at, into.free_at = out_free, into_free
             out.sent += sent
             out.bytes_sent += bytes_sent
             into.received += received
             into.bytes_received += bytes_received
-        for rank in outcome.order.tolist():
-            loop.run_at(ends[rank], tasks[rank])
+        for task, end, at in zip(tasks, ends, booked, strict=True):
+            loop.run_at(end, task)
+            task.booked = at
         call.arrived = []
         call.results.compute()
         if loop.wait_tracker is not None:
@@ -255,10 +256,10 @@ class FusedService:
         ranks = np.array(in_order)
         if not set(map(type, clocks)) <= {int, float}:
             raise Undetermined("clocks are no floats")
-        starts, places = np.empty(len(ranks)), np.empty(len(ranks), np.int64)
-        starts[ranks], places[ranks] = clocks, np.arange(len(ranks))
+        starts = np.empty(len(ranks))
+        starts[ranks] = clocks
         if any([port.queue for each in ports for port in each]) or (out_free > starts).any():
             raise Undetermined("messages wait for ports, or a rank calls while it sends")
         cost, program = self.universe.cost, call.program
         costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
-        return outcome_of((each.round for each in program.phases()), starts, places, into_free, costs, program.orders)
+        return outcome_of((each.round for each in program.phases()), starts, into_free, costs)

@@ -28,8 +28,9 @@ from fakempi.mpi.point.objects import UNLIMITED
 class StepSimulator:
     """Executes the steps of one rank. It is an item of the agenda and the waiter of messages, like a task."""
 
-    __slots__ = ("agenda", "awaited", "box", "boxes", "charges", "eager_limit", "ended_at", "make_box", "messages",
-        "network", "next", "out", "rank", "rate", "reason", "since", "steps", "stream", "tag", "task", "until")  # fmt: skip
+    __slots__ = ("agenda", "awaited", "booked", "box", "boxes", "charges", "eager_limit", "ended_at", "make_box", "messages",
+        "network", "next", "order", "out", "rank", "rate", "reason", "since", "steps", "stream", "tag", "task",
+        "until")  # fmt: skip
 
     def __init__(
         self, agenda: Agenda, network: Delivery, rank: int, out: Port, box: Mailbox, boxes: Sequence[Mailbox | None],
@@ -38,6 +39,7 @@ class StepSimulator:
         self.agenda, self.network, self.rank, self.out, self.box, self.boxes = agenda, network, rank, out, box, boxes
         self.make_box, self.eager_limit, self.rate, self.steps, self.tag = make_box, eager_limit, rate, steps, tag
         self.task: Any = self  # the agenda entry that continues after the last step
+        self.order = rank  # among entries of the agenda that were booked at one time for the same time
         self.next = 0  # index of the next step
         self.charges: tuple[int, ...] = ()  # bytes of the combinations of data that follow the messages
         self.messages: Any = ()  # of the current step
@@ -182,6 +184,7 @@ class RankSimulator(StepSimulator):
         ports = comm._loop, comm._network, comm._rank, comm._out_port, comm._mailbox(), comm._boxes, comm._peer_side.box
         super().__init__(*ports, comm._eager_limit, rate, call.program.sized_steps(number, call.sizes), tag)
         self.comm, self.task = comm, comm._loop.running  # the communicator of the collective context
+        self.order = self.task.order
 
     def execute(self) -> None:
         """Execute all steps in the rank's task; raises an error if a process has failed."""

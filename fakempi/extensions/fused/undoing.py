@@ -24,13 +24,16 @@ class Snapshot:
         self.loop, self.now, self.caller = loop, loop.now, loop.running
         self.due_now = loop.due[loop.due_index :]
         self.due_later = {at: list(items) for at, items in loop.items_at.items() if at != loop.now}
+        self.booked_at = {task: task.booked for items in self.due_later.values() for task in items if type(task) is Task}
         self.booked: dict[Task, list[Time]] = {}  # task -> the times of its later entries, in order
 
     def has_all_other_tasks(self) -> bool:
         """Return whether the agenda has all other tasks and nothing else: no rank waits for an unknown end."""
         count = len(self.due_now) + sum(map(len, self.due_later.values()))
         tasks_only = all(set(map(type, items)) <= {Task} for items in (self.due_now, *self.due_later.values()))
-        return tasks_only and count == len(self.loop.tasks) - 1 and not self.loop.pollers
+        loop = self.loop
+        busy = loop.actions_at or loop.unfinished or loop.late or loop.pollers
+        return tasks_only and count == len(loop.tasks) - 1 and not busy
 
     def restore(self) -> None:
         """Go back to that moment: the caller is next, and the others repeat their bookings in their turns."""
@@ -48,10 +51,11 @@ class Snapshot:
 class _RepeatedBookings:
     """Repeats the bookings of a task, one per turn; the last one books the task itself, unless it has ended."""
 
-    __slots__ = ("done", "loop", "task", "times")
+    __slots__ = ("booked", "done", "loop", "order", "task", "times")
 
     def __init__(self, snapshot: Snapshot, task: Task) -> None:
         self.loop, self.task, self.times, self.done = snapshot.loop, task, snapshot.booked.get(task, ()), 0
+        self.order, self.booked = task.order, snapshot.booked_at.get(task)
 
     def __call__(self) -> None:
         """Repeat the next booking, in the task's turn."""
@@ -98,4 +102,4 @@ class Watch:
         self.calls.undo_pending()
         return proceed(*args)
 
-    poll = spawn = run_at = send = expect = join = carry = at_once = clear_at = other
+    poll = spawn = run_at = call_at = send = expect = join = carry = clear_at = other

@@ -51,6 +51,7 @@ class RankThread:
 def start_rank_thread(loop: Loop, owner: Any, body: Callable[[], None]) -> Task:
     """Start a task of `owner`, a rank, in a new OS thread."""
     task = loop.spawn(body, owner, _prepare)
+    task.order = owner.order_of(task)
     if loop.wait_tracker is not None:
         loop.wait_tracker.start(task)
     return task

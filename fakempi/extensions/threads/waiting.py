@@ -130,7 +130,7 @@ def wait_for(task: Task, awaited: Any, seconds: float | None, ready: Callable[[]
         if seconds is not None and waits_of(loop).has_helpers():
             wait.until = monotonic() + seconds  # modeled time would run ahead while helper threads work in real time
         elif seconds is not None:
-            loop.run_at(loop.now + seconds, wait.alarm)
+            loop.call_at(loop.now + seconds, wait.alarm)
         loop.wait()
     finally:
         task.reason = None
@@ -291,7 +291,7 @@ def count_acquired(task: Task) -> None:
     # A task that still has not waited since its last poll is in a loop that polls: it needs fewer acquisitions.
     if waits.acquired >= ACQUISITIONS_PER_POLL or waits.polled == (task, loop.now, loop.due_index):
         waits.acquired = 0
-        if (loop.times or loop.due_index < len(loop.due)) and not _imports(frame_at(1)):
+        if (loop.times or loop.unfinished or loop.due_index < len(loop.due)) and not _imports(frame_at(1)):
             loop.poll()
             waits.polled = task, loop.now, loop.due_index
 

@@ -31,7 +31,7 @@ class OpenDelivery(Delivery):
         super().expect(pattern)
 
     def _settle(self, item: Any, end: Any) -> None:  # type: ignore[override]  # a static function in the base class
-        self.clock.run_at(self.clock.now, partial(super()._settle, item, end))
+        self.clock.call_at(self.clock.now, partial(super()._settle, item, end))
 
 
 class OpenLoop(Loop):

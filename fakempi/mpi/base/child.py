@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fakempi.core.hooks import Layer, OnSend
 from fakempi.core.kernel.loop import Ended
 from fakempi.core.kernel.task import Task
+from fakempi.core.network.envelope import Envelope
 from fakempi.errors import MPIError
 from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.context import Context
-from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.process import Process, RunState, Universe
 from fakempi.mpi.base.waiting import Completion
 
 
@@ -48,10 +50,33 @@ class ChildTask:
         self.work = self.task = self.completion.why = None  # break the reference cycle, which holds the buffers
 
 
+class _SenderTasks(RunState, OnSend[Envelope]):
+    """Records which task sends a message, once ranks have child tasks.
+
+    The messages that a rank sends at one time are ordered by task, because the order in which its tasks run may depend on
+    other ranks. Operations on windows precede them.
+    """
+
+    layer = Layer.RANK_STATE
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.loop = universe.loop
+        universe.network.by_task = True
+        universe.network.subscribe(self)
+
+    def send(self, proceed: Callable[[Envelope], None], envelope: Envelope) -> None:
+        """Record the task of a message."""
+        envelope.task = self.loop.running.order  # type: ignore[union-attr]  # a task runs, because it sends
+        proceed(envelope)
+
+
 def start_child(process: Process, context: Context, work: Callable[[], object], call: str = "") -> Completion:
     """Start a child task; return the operation to wait for. For a persistent request, `call` is the call that created it."""
     child = ChildTask(process, context, work, call)
     child.task = process.loop.spawn(child, process)
+    child.task.order = process.order_of(child.task)
+    process.universe.state(_SenderTasks)
     if process.loop.wait_tracker is not None:
         process.loop.wait_tracker.start(child.task)
     return child.completion

@@ -259,6 +259,10 @@ class Process:
         if self.buffer_checks is not None:
             self.buffer_checks.explain(error)
 
+    def order_of(self, task: Task) -> int:
+        """Return the place of one of its tasks among tasks that continue at the same time: by process, then by task."""
+        return (self.number << 32) + task.number
+
     def started(self, task: Task | None) -> bool:
         """Whether a task is a thread that the process has started."""
         return self.threads is not None and task in self.threads
@@ -266,3 +270,4 @@ class Process:
     def start(self, main: Callable[[], None]) -> None:
         """Start the task of the process."""
         self.task = self.loop.spawn(main, self)
+        self.task.order = self.order_of(self.task)

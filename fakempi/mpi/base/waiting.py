@@ -201,7 +201,7 @@ class FirstOf:
 
     def settled(self, end: Time) -> None:
         """Wake the task when one of the operations ends, unless another one has ended before."""
-        self.loop.run_at(end, self._wake)
+        self.loop.call_at(end, self._wake)
 
     def _wake(self) -> None:
         if not self.done:

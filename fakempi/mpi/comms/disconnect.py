@@ -95,7 +95,7 @@ def _unfinished(comm: CommState, process: int | None = None) -> Iterator[Operati
             if process in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
     known = set(boxes)
-    for envelope in comm._network.ports.waiting(comm._local().context.process_numbers()):
+    for envelope in comm._network.waiting(comm._local().context.process_numbers()):
         if envelope.box in known:
             if process in (None, envelope.out.number):
                 yield envelope

@@ -72,6 +72,7 @@ class FaultState:
     def fail_pending_operations(self) -> None:
         """End all pending operations that cannot complete, with an error."""
         now = self.context.universe.loop.now
+        self.context.universe.network.finish()  # so that messages that were sent at this time are in their mailboxes
         for context in (self.context, *_collective_contexts(self.context)):
             for side in context.sides:
                 self._fail_messages(side, now)
@@ -128,7 +129,7 @@ class FaultState:
             for other in side.members:
                 if other != number:
                     latency = universe.network.price(number, other, 0)[2]
-                    universe.loop.run_at(universe.loop.now + latency, partial(self._learn, other))
+                    universe.loop.call_at(universe.loop.now + latency, partial(self._learn, other))
 
     def _learn(self, number: int) -> None:
         if number not in self.knows_revoked:

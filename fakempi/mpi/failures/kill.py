@@ -69,7 +69,7 @@ def schedule_kills(universe: Universe, kill: object, detection_delay: Time, forg
             raise MPIValueError(ERR_ARG, f"run: kill names rank {rank!r}, but ranks are 0 to {universe.started - 1}.")
         if not float(at) >= 0:
             raise MPIValueError(ERR_ARG, f"run: kill[{rank}] is {at!r}, before the run begins.")
-        universe.loop.run_at(at, partial(kill_process, universe.processes[rank]))
+        universe.loop.call_at(at, partial(kill_process, universe.processes[rank]))
 
 
 def _is_time(value: object) -> bool:
@@ -82,7 +82,7 @@ def kill_process(process: Process) -> None:
     state = universe.state(FailureState)
     if process.number in state.dead or process.task.number not in loop.tasks:
         return  # it has already died or ended
-    loop.run_at(loop.now + state.detection_delay, partial(_announce_failure, universe, process.number))
+    loop.call_at(loop.now + state.detection_delay, partial(_announce_failure, universe, process.number))
     state.dead[process.number] = process, loop.now
     universe.note_unexplored("when other ranks learn of a failure")
     for task in [task for task in loop.tasks.values() if task.owner is process]:

@@ -97,6 +97,8 @@ def _call_of(universe: Universe, number: int, item: Envelope | Pattern) -> CallA
         process = universe.processes[number]
         tasks = [process.task, *(process.threads or ())]
         frames = universe.loop.backend.frames(tasks)
+        if running in frames:  # it has posted its operations, and ports are given to messages before others run
+            frames[running] = frame_at(1)
         candidates = (task for task in tasks if _waits_for(task.reason, item) or _has_in_scope(frames.get(task), item))
         task = next(candidates, None)
         if task is None:

@@ -254,9 +254,9 @@ class Request(StatusCalls, Handled["Request"]):
     def Cancel(self) -> None:
         """Cancel a send or a receive that has not been matched; otherwise do nothing."""
         self._check_alive()
-        operation = self._operation
-        if operation is None:
+        if (operation := self._operation) is None:
             raise mpi_error(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
+        self._comm._process.network.finish()  # so that a message that was sent at this time is in its mailbox
         if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
             self._comm._process.universe.note_unexplored("Cancel")

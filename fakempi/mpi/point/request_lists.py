@@ -30,7 +30,7 @@ def let_others_run(loop: Loop, reason: object, *ends: Time | None) -> None:
     time advances."""
     later = [end for end in ends if end is not None and end > loop.now]
     if later:
-        loop.run_at(min(later), _do_nothing)
+        loop.call_at(min(later), _do_nothing)
     task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it calls
     task.reason, task.since = reason, loop.now  # for reports of livelocks
     loop.poll()

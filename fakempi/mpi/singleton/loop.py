@@ -91,6 +91,8 @@ class SingletonLoop(Loop):
             self._stop_listening()
             self.polls, self.starved, self.pollers = 0, True, [me]
             self._give_up(me)
+        if self.unfinished:
+            self.finish()
         if self.times:  # there are events in the future: advance the time
             self.run_at(self.times[0], me)
             self.wait()

@@ -1,7 +1,7 @@
 """The connection from one rank of a window to another: transfers arrive in the order in which they started.
 
 A transfer needs no posted receive: it is also the pattern that its envelope matches (core/network/envelope.py). The network
-reports the arrival time as soon as both ports are free. The transfer arrives then, whatever the target's program does.
+reports the arrival time when the transfer has its ports. The transfer arrives then, whatever the target's program does.
 """
 
 from __future__ import annotations
@@ -29,11 +29,6 @@ class WindowChannel:
         """Start a transfer now."""
         sender, box = self.sender, self.box
         transfer.channel = self
-        end = sender.network.at_once(sender.out, box.into, nbytes)
-        if end is not None:
-            transfer.end = end
-            transfer.settled(end)
-            return
         transfer.envelope = envelope = new_envelope(sender.out, sender.rank, 0, nbytes, box, None, True)
         if sender.recorder is not None:
             envelope.posted, envelope.region, envelope.call = transfer.issued
@@ -53,7 +48,7 @@ class ChannelTransfer:
     __slots__ = ("call", "channel", "end", "envelope", "issued", "posted")
 
     channel: WindowChannel
-    envelope: Envelope | None  # None if the ports were free at once
+    envelope: Envelope | None  # None until it is sent
     end: Time | None  # arrival time
     issued: tuple[float, int, int]  # time, region and call of the operation, for a trace
     posted: float
@@ -71,8 +66,8 @@ class ChannelTransfer:
         return self.channel.sender.loop.now, 0
 
     def sending(self) -> Any:
-        """Return the object whose `end` is set once the transfer has left its sender; None if it has not started."""
-        return self.envelope or (None if self.end is None else self)
+        """Return the object whose `end` is set once the end of the send is known; None if it was not sent."""
+        return self.envelope
 
     @property
     def waiter(self) -> ChannelTransfer:
@@ -85,7 +80,7 @@ class ChannelTransfer:
         if channel.sender.process.buffer_checks is not None:
             channel.sender.process.buffer_checks.one_sided += 1
         channel.in_flight.append(self)
-        channel.sender.loop.run_at(end, channel.deliver_next)
+        channel.sender.loop.call_at(end, channel.deliver_next)
 
     def arrive(self) -> None:
         """Take effect at the target."""

@@ -94,20 +94,10 @@ class WindowOperation(ChannelTransfer):
             channel.sender.process.buffer_checks.one_sided += 1
         if epoch.__class__ is int and not self.returns:
             self.take_effect()
-            sender, receiver = channel.sender, channel.receiver
-            if end > sender.latest_ends[epoch]:
-                sender.latest_ends[epoch] = end
-            if end > receiver.latest_ends[epoch]:
-                receiver.latest_ends[epoch] = end
-            sender.outgoing[epoch] -= 1  # `finish`, inlined for speed
-            receiver.incoming[epoch] -= 1
-            if sender.all_called:
-                sender.try_complete()
-            if receiver.all_called:
-                receiver.try_complete()
+            end_in_epoch(channel.sender, channel.receiver, epoch, end)
             return
         channel.in_flight.append(self)
-        channel.sender.loop.run_at(end, channel.deliver_next)
+        channel.sender.loop.call_at(end, channel.deliver_next)
         if self.request is not None and not self.returns:
             self.content = snapshot(self.content)
             self.request.complete(self.sending().end)
@@ -149,12 +139,21 @@ class WindowOperation(ChannelTransfer):
         if epoch.__class__ is not int:
             epoch.finished(self)
             return
-        sender.outgoing[epoch] -= 1
-        receiver.incoming[epoch] -= 1
-        if sender.all_called:
-            sender.try_complete()
-        if receiver.all_called:
-            receiver.try_complete()
+        end_in_epoch(sender, receiver, epoch, sender.loop.now)
+
+
+def end_in_epoch(sender: Any, receiver: Any, epoch: int, end: Time) -> None:
+    """Record that an operation of an epoch of Fence ends at `end`; both are parts of the window."""
+    if end > sender.latest_ends[epoch]:
+        sender.latest_ends[epoch] = end
+    if end > receiver.latest_ends[epoch]:
+        receiver.latest_ends[epoch] = end
+    sender.outgoing[epoch] -= 1
+    receiver.incoming[epoch] -= 1
+    if sender.all_called:
+        sender.try_complete()
+    if receiver.all_called:
+        receiver.try_complete()
 
 
 class Put(WindowOperation):

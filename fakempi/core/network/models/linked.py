@@ -15,8 +15,9 @@ class Linked(CostModel):
 
     Processes fill the nodes in order, `ranks_per_node` each. `intra` is the cost model within a node. Between nodes,
     a transfer of n bytes over h links takes t_s + h t_hop + n t_w. It holds the ports of both processes for that time, and
-    each link for gap + n t_w from the time at which it gets the link. Links are taken in the order of the path, first come,
-    first served. A message that waits for a link is in the network, whose buffers are unlimited, and holds no other link.
+    each link for gap + n t_w from the time at which it gets the link. Links are taken in the order of the path; each
+    serves the message that has waited longest. A message that waits for a link is in the network, whose buffers are
+    unlimited, and holds no other link.
     """
 
     def __init__(
