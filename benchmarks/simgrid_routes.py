@@ -5,10 +5,10 @@
 simgrid 4.1 was used, which pip builds from source: that needs a compiler, Boost's headers and pybind11 below version 3.
 
 Both use the same routes: a link out of each rank, the links that the cost model names, and a link into each rank, all of the
-same speed and without start-up, so only the sharing of links differs. In fakempi a link serves one message after the other,
-first come, first served, and a rank sends one message at a time. In SimGrid all messages in transit share the bandwidth of
-the links, max-min fair. If all links are equally busy, or one is the bottleneck of all messages, both take the same time.
-Otherwise a message that waits in fakempi leaves links idle, of which it would use a part in SimGrid.
+same speed and without start-up and latency, so only the sharing of links differs. In fakempi a link serves one message after
+the other, the one that has waited longest first, and a rank sends one message at a time. In SimGrid all messages in transit
+share the bandwidth of the links, max-min fair. If all links are equally busy, or one is the bottleneck of all messages, both
+take the same time. Otherwise a message that waits in fakempi leaves links idle, of which it would use a part in SimGrid.
 
 `least` is a lower bound for any sharing: the time of the busiest link. A link of width k is a link with k times the
 bandwidth in SimGrid, where the links of the ranks limit each message to one k-th of it.
@@ -43,11 +43,22 @@ NETWORKS: dict[str, Callable[[], Linked]] = {
 }
 
 
-def neighbors(cost: Linked) -> Traffic:
-    """Every rank to all ranks at distance one link, or, if there are none, to the nearest."""
+def neighbors_by_rank(cost: Linked) -> Traffic:
+    """Every rank to all ranks at distance one link, or, if there are none, to the nearest, by increasing rank."""
     ranks = size(cost)
     nearest = min(cost.hops(0, other) for other in range(1, ranks) if cost.hops(0, other))
     return [(a, b) for a in range(ranks) for b in range(ranks) if a != b and 0 < cost.hops(a, b) <= nearest]
+
+
+def neighbors(cost: Linked) -> Traffic:
+    """The same messages in the same order on every rank: by direction on a torus, otherwise by distance to the right."""
+
+    def place(message: tuple[int, int]) -> Any:
+        a, b = message
+        first = cost.path(a, b)[0]
+        return (a, first[1:]) if isinstance(cost, Torus) else (a, (b - a) % size(cost))  # type: ignore[index]  # a tuple
+
+    return sorted(neighbors_by_rank(cost), key=place)
 
 
 def permutation(seed: int) -> Callable[[Linked], Traffic]:
@@ -66,6 +77,7 @@ PATTERNS: dict[str, Callable[[Linked], Traffic]] = {
     "all to one": lambda cost: [(i, 0) for i in range(1, size(cost))],
     "bisection exchange": lambda cost: [(i, (i + size(cost) // 2) % size(cost)) for i in range(size(cost))],
     "nearest neighbors": neighbors,
+    "the same, by rank": neighbors_by_rank,
     "random permutation, 1": permutation(1),
     "random permutation, 2": permutation(2),
     "random permutation, 3": permutation(3),
@@ -140,13 +152,18 @@ def simgrid_seconds(case: tuple[str, str]) -> float:
 
 NOTES = [
     "Reasons for differences:",
-    "Nearest neighbors. In fakempi a rank sends one message at a time, in the order in which they were posted, and keeps "
-    "its port while it waits for the receiver's; in SimGrid all six are sent at once, and each gets a sixth of the "
-    "bandwidth.",
-    "Half as wide. In fakempi a message occupies one link of a bundle, and others wait for their turn; in SimGrid it has "
-    "a share of all links.",
-    "All to one over unequal links. In fakempi a message over a slow link occupies the receiver's port for its whole "
-    "duration; in SimGrid other messages use the remaining bandwidth.",
+    "The same, by rank. In fakempi a rank sends one message at a time, in the order in which it posts them; in SimGrid it "
+    "sends all at once, and each gets a share of the bandwidth. Among four ranks that send to each other by increasing "
+    "rank, ranks 1 to 3 send to rank 0 first. The last of them waits for 2 ms and then needs 3 ms: 5 instead of 3. On a "
+    "torus of 16, rank 15 waits for 1 ms, because rank 1 sends to rank 0 first, too: 3 instead of 2. On 4 x 4 x 4, waits of "
+    "this kind follow one another. If all ranks have the same order of directions, none waits.",
+    "Half as wide. In fakempi a message occupies one link of a bundle; in SimGrid it has a share of all links. In "
+    "permutation 1 one bundle of four links has 13 messages: four rounds instead of 13/4. In the other two, 12 messages "
+    "need all four links upward and all four downward in each of three rounds; a message that waits for one leaves "
+    "another one idle, which costs a fourth round.",
+    "All to one over unequal links. In fakempi a message over a slow link occupies the receiver's port for as long as the "
+    "link: 31 messages of its own group, and 11, 11 and 10 over links that take 1, 2 and 4 ms: 31 + 11 + 22 + 40 = 104. In "
+    "SimGrid other messages use the rest of the port's bandwidth.",
 ]
 
 

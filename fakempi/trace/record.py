@@ -131,12 +131,15 @@ class Trace(Columns):
 
     @classmethod
     def of(cls, recorder: TraceRecorder, clocks: Sequence[float]) -> Trace:
-        """Return the trace of a recorder."""
+        """Return the trace of a recorder, which has recorded transfers in the order in which their ends became known."""
+        transfers = TRANSFERS.read(recorder.transfers)
+        if (transfers["start"][1:] < transfers["start"][:-1]).any():
+            transfers = transfers[transfers["start"].argsort(kind="stable")]
         return cls(
             clocks,
             recorder.calls.values,
             recorder.names.values,
-            TRANSFERS.read(recorder.transfers),
+            transfers,
             COMPUTES.read(recorder.computes),
             REGIONS.read(recorder.regions),
         )

@@ -11,7 +11,7 @@ import pytest
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError
-from fakempi import Hockney, LogGP, Torus, TwoLevel
+from fakempi import Dragonfly, FatTree, Hockney, LogGP, Torus, TwoLevel
 from fakempi.apps.compare.benchmark_loop import makespan
 from fakempi.apps.compare.link_simulation import makespan_on_links
 from fakempi.apps.compare.simulation import simulated_makespan
@@ -60,7 +60,8 @@ def test_a_schedule_has_the_makespan_of_the_code(operation: str) -> None:
 
 LINKS = (
     TwoLevel(4), TwoLevel(5, eager_limit=0), TwoLevel(3, eager_limit=16, network_gap=1e-7), Torus((4, 4), ranks_per_node=2),
-    Torus((2, 3, 4), eager_limit=0),
+    Torus((2, 3, 4), eager_limit=0), Torus(12, ranks_per_node=2, t_s=0, t_hop=3e-7, eager_limit=64),
+    FatTree((4, 6), t_hop=1e-5), Dragonfly(3, 2, 4, t_s=1e-8, t_hop=1e-6),
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def test_rounds_on_links_have_the_makespan_of_the_code(operation: str) -> None:
     """Messages queue for links and for input ports, eager messages arrive early, and others wait for their receives."""
     determined = 0
     for number, algorithm in enumerate(each for each in INTRA if each.operation == operation):
-        for p, cost in zip((23, 12, 16, 24, 9), LINKS[number % 5 :] + LINKS[: number % 5], strict=True):
+        for p, cost in zip((23, 12, 16, 24, 9, 17, 13, 22), LINKS[number % 8 :] + LINKS[: number % 8], strict=True):
             used, case = as_called(algorithm, ("intra", operation), case_of(algorithm, p), cost)
             names = {each.name for each in fields(case)} - {"p", "parameters"}
             arguments = {name: getattr(case, name) for name in names}

@@ -6,7 +6,8 @@ import threading
 from importlib.util import find_spec
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 
 from tests.fuzz.programs import differences, programs
 from tests.leftovers import new_threads
@@ -14,7 +15,10 @@ from tests.leftovers import new_threads
 BACKENDS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
 
 
+# Threads raise SystemExit, which Python ignores at the end of a thread, and which pytest reports.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @given(programs)
+@example([[[("start", 1)], [("fail",)]]])
 def test_a_program_has_one_outcome(program: Any) -> None:
     """Whatever the program does and waits for; no thread is left."""
     before = threading.enumerate()

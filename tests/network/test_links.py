@@ -65,11 +65,45 @@ def test_messages_on_a_ring_do_not_wait_for_each_other_in_a_chain() -> None:
         assert time(Torus(size, t_s=0, t_hop=0, t_w=1), size, [(i, (i + k) % size, 7) for i in range(size)]) == 7 * k
 
 
-def test_a_message_holds_ports_to_the_end_and_links_for_its_bytes() -> None:
+def test_a_message_holds_its_senders_port_until_it_has_left_and_links_for_its_bytes() -> None:
     """Two ranks of a node, in one direction: the second's bytes follow the first's; start-ups and hops overlap."""
     cost = Torus(4, 2, t_s=100, t_hop=10, t_w=1, gap=3)
     clocks = fakempi.run(exchanged, 8, [(0, 4, 20), (1, 5, 20)], cost=cost).clocks
-    assert clocks == [140, 163, 0, 0, 140, 163, 0, 0]
+    assert clocks == [120, 143, 0, 0, 140, 163, 0, 0]
+
+
+def test_a_near_message_does_not_wait_for_a_far_one_that_has_not_arrived() -> None:
+    """On a line to rank 0: from rank 8 at 0, over 8 links, and from rank 1 at 1, which arrives first."""
+
+    def main(comm: Any) -> float:
+        if comm.rank == 0:
+            requests = [comm.Irecv(phantom(5), source) for source in (8, 1)]
+            MPI.Request.Waitall(requests)
+        elif comm.rank in (1, 8):
+            fakempi.compute(1 if comm.rank == 1 else 0)
+            comm.Send(phantom(5), 0)
+        return MPI.Wtime()
+
+    for eager_limit in (0, 65536):
+        cost = Torus(17, t_s=2, t_hop=10, t_w=1, eager_limit=eager_limit)
+        returns = fakempi.run(main, 17, cost=cost).returns
+        assert (returns[0], returns[1], returns[8]) == (80 + 7, 1 + 7, 7)
+
+
+def test_a_message_that_has_left_its_sender_waits_in_the_network_and_a_longer_one_holds_the_port() -> None:
+    """Two messages meet at rank 0 at the same time: of the second one, 4 units have left when it has to stop."""
+
+    def main(comm: Any, nbytes: int) -> None:
+        if comm.rank == 0:
+            MPI.Request.Waitall([comm.Irecv(phantom(nbytes), source) for source in (1, 3)])
+        elif comm.rank in (1, 3):
+            comm.Send(phantom(nbytes), 0)
+
+    cost = Torus(4, t_s=0, t_hop=4, t_w=1, eager_limit=0)
+    for nbytes in range(1, 9):
+        stopped = nbytes if nbytes > 4 else 0
+        clocks = fakempi.run(main, 4, nbytes, cost=cost).clocks
+        assert clocks == [4 + 2 * nbytes, nbytes, 0, nbytes + stopped]
 
 
 def test_links_are_created_when_a_message_uses_them() -> None:

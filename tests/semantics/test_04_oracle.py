@@ -1,10 +1,12 @@
 """Rule 4 compared with an oracle: any messages, posted at any times, travel as in an independent simulator of the model.
 
-The simulator has fifty lines: messages with a route (names of ports and links), a time at which they are ready, a place in
-the order of sends, and a duration. At each time, everything that happens then happens first. Then, as long as a free port is
-wanted, the message that has waited longest takes its next port; among equals, the one that was sent first. An output port
-is wanted only by the message that was sent first. Messages hold all ports until they end, except links: each link has its
-own time for a message, from when the message reaches it. Half of the drawn programs have many simultaneous events.
+The simulator has sixty lines: messages with a route (names of ports and links), a time at which they are ready, a place in
+the order of sends, a duration, and the times that their first bytes need to each port. At each time, everything that
+happens then happens first. Then each free output port is taken by the message that was sent first. Then, as long as a free
+port is wanted, the message that has waited longest takes its next port; among equals, the one whose sender had most messages
+left when this one took its output port; among these, the one that was sent first. A message holds
+its output port for its duration, and for the time for which it waits until then; its input port for its duration from when
+it gets it; and each link has its own time for a message. Half of the drawn programs have many simultaneous events.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, CostModel, Hockney, Link, Torus, TwoLevel, compute, phantom
+from fakempi import MPI, CostModel, Hockney, Link, LogGP, Torus, TwoLevel, compute, phantom
 
 
 class Drawn(NamedTuple):
@@ -75,12 +77,16 @@ def simulated(
     durations: list[int],
     routes: list[tuple[Any, ...]],
     width: dict[Any, int],
-    passage: Callable[[int, Any], int | None] = lambda message, port: None,
-) -> list[tuple[int, int]]:
-    """(start, end) of each message; `passage` is the time for which it holds a link, and None for a port."""
+    passage: Callable[[int, Any], int | None],
+    heads: Callable[[int], list[int]],
+) -> list[tuple[int, int, int]]:
+    """(start, sent, arrived) of each message; `passage` is the time for which it holds a link, and None for a port.
+
+    `heads` are the times that the first byte of a message needs to each port of its route.
+    """
     free = {port: width.get(port, 1) for route in routes for port in route}
     waits: dict[int, tuple[Any, int]] = {}  # message -> the port that it wants, and since when
-    stage, spans = [0] * len(ready), [(0, 0)] * len(ready)
+    stage, spans = [0] * len(ready), [(-1, -1, -1)] * len(ready)
     agenda: list[tuple[int, int, Any, int]] = [(time, i, None, i) for i, time in enumerate(ready)]
     serial = count(len(ready))
     heapify(agenda)
@@ -91,36 +97,60 @@ def simulated(
         else:
             free.update({port: free[port] + 1 for port in ports})
 
+    left = [0] * len(ready)  # how many messages were left at the sender of each message when it took the output port
+
     def rank_at_port(message: int) -> Any:
-        return (waits[message][1] if stage[message] else 0, order[message])
+        return (waits[message][1], -left[message], order[message]) if stage[message] else (0, 0, order[message])
 
     def may_take(message: int) -> bool:
         port = waits[message][0]
         rivals = [other for other in waits if waits[other][0] == port]
         return free[port] > 0 and message == min(rivals, key=rank_at_port)
 
+    def count_the_rest(departing: list[int]) -> None:
+        for message in departing:
+            left[message] = sum(not stage[other] and waits[other][0] == routes[message][0] for other in waits)
+
     while agenda:
         now = agenda[0][0]
         while agenda and agenda[0][0] == now:
             _, _, released, message = heappop(agenda)
             if released is None:
-                waits[message] = routes[message][0], now
+                waits[message] = routes[message][stage[message]], now
             for port in released or ():
                 free[port] += 1
+        departing: list[int] = []
         while able := [message for message in waits if may_take(message)]:
-            message = min(able, key=lambda each: (waits[each][1] if stage[each] else now, order[each]))
+            message = min(able, key=lambda each: (stage[each] > 0, *rank_at_port(each)))
+            if stage[message] and departing:
+                count_the_rest(departing)
+                departing = []
+                continue
+            if not stage[message]:
+                departing.append(message)
             port, _ = waits.pop(message)
             free[port] -= 1
             seconds = passage(message, port)
             if seconds is not None:
                 release(now, seconds, (port,), message)
+            way, route = heads(message), routes[message]
+            start = now - way[stage[message]]  # if it had not waited
             stage[message] += 1
-            if stage[message] < len(routes[message]):
-                waits[message] = routes[message][stage[message]], now
-                continue
-            spans[message] = now, now + durations[message]
-            kept = tuple(port for port in routes[message] if passage(message, port) is None)
-            release(now, durations[message], kept, message)
+            is_last = stage[message] == len(route)
+            kept = [port for port in route if passage(message, port) is None]
+            at = dict(zip(route, way, strict=True))
+            has_left = way[-1] > 0 and not is_last and way[stage[message]] >= durations[message]
+            if spans[message][0] < 0 and (is_last or has_left):
+                spans[message] = start, start + durations[message], -1
+                release(now, start + durations[message] - now, tuple(port for port in kept if not at[port]), message)
+            if is_last:
+                spans[message] = *spans[message][:2], now + durations[message]
+                release(now, durations[message], tuple(port for port in kept if at[port]), message)
+            elif start + way[stage[message]] > now:
+                heappush(agenda, (start + way[stage[message]], next(serial), None, message))
+            else:
+                waits[message] = route[stage[message]], now
+        count_the_rest(departing)
     return spans
 
 
@@ -149,6 +179,7 @@ def check_against_the_oracle(
     routes: Any,
     width: dict[Any, int],
     passage: Callable[[int, Any], int | None] = lambda nbytes, port: None,
+    heads: Callable[[Planned], list[int]] | None = None,
     *,
     ties: bool = False,
 ) -> None:
@@ -165,19 +196,20 @@ def check_against_the_oracle(
         [routes(one) for one in plans],
         width,
         lambda message, port: passage(plans[message].nbytes, port),
+        lambda message: heads(plans[message]) if heads is not None else [0] * len(routes(plans[message])),
     )
     ends: dict[int, list[int]] = {rank: [0] for rank in range(RANKS)}
     latest: dict[tuple[int, int], int] = {}
     for number in sorted(range(len(plans)), key=lambda number: spans[number]):
-        one, end = plans[number], spans[number][1]
+        one, (_, sent, end) = plans[number], spans[number]
         arrived = latest[one.source, one.dest] = max(end, latest.get((one.source, one.dest), 0))
-        ends[one.source] += [one.sent, end]
+        ends[one.source] += [one.sent, sent]
         ends[one.dest] += [one.awaited, arrived]
     clocks = [max(ends[rank]) for rank in range(RANKS)]
 
     run = fakempi.run(posted, RANKS, plans, cost=cost, backend=backend, trace=True)
     assert run.trace is not None
-    assert {one.tag: (one.start, one.sent) for one in run.trace.transfers} == dict(enumerate(spans))
+    assert {one.tag: (one.start, one.sent) for one in run.trace.transfers} == {i: span[:2] for i, span in enumerate(spans)}
     assert run.clocks == clocks
     for seed in (None, 1, 2):
         assert fakempi.run(posted, RANKS, plans, cost=cost, backend=backend, seed=seed).clocks == clocks
@@ -266,8 +298,59 @@ def test_messages_on_a_ring_of_links_equal_those_of_the_simulator(
         {("link", node, way): links for node in range(RANKS) for way in (1, -1)}
         | {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)},
         lambda nbytes, port: gap * unit + nbytes if port[0] == "link" else None,
+        lambda one: [0, *(2 * unit * step for step in range(len(route(one)) - 1))],
         ties=ties,
     )  # fmt: skip
+
+
+class Far(CostModel):
+    """Another latency for each pair, and no links."""
+
+    def __init__(self, distances: Sequence[int], eager_limit: int, ports: int) -> None:
+        self.distances, self.eager_limit, self.ports = distances, eager_limit, ports
+
+    def transfer(self, source: int, dest: int, nbytes: int) -> tuple[float, float, float]:
+        """Ports are held for n."""
+        return nbytes, nbytes, nbytes + self.distances[source * RANKS + dest]
+
+
+@given(
+    DRAWN, st.booleans(), st.sampled_from([0, 1 << 60]), st.lists(st.integers(0, 4), min_size=16, max_size=16),
+    st.integers(1, 2),
+)  # fmt: skip
+def test_a_near_message_does_not_wait_for_a_far_one_that_has_not_arrived(
+    backend: Any, drawn: list[Drawn], ties: bool, eager_limit: int, distances: list[int], ports: int
+) -> None:
+    """The receiver's port is taken when the first byte arrives, and the sender's is held until the last one has left."""
+    unit = 1 if ties else coarse(drawn)
+    far = [distance * unit for distance in distances]
+    check_against_the_oracle(
+        drawn,
+        backend,
+        Far(far, eager_limit, ports),
+        lambda one: (("out", one.source), ("in", one.dest)),
+        {(way, rank): ports for way in ("out", "in") for rank in range(RANKS)},
+        heads=lambda one: [0, far[one.source * RANKS + one.dest]],
+        ties=ties,
+    )
+
+
+@given(DRAWN, st.booleans(), st.sampled_from([0, 1 << 60]), st.integers(0, 4))
+def test_one_latency_for_all_is_booked_when_a_message_starts(
+    backend: Any, drawn: list[Drawn], ties: bool, eager_limit: int, latency: int
+) -> None:
+    """`LogGP`, whose messages need no event on arrival."""
+    unit = 1 if ties else coarse(drawn)
+    cost = LogGP(L=latency * unit, o=0, g=0, G=1, eager_limit=eager_limit)
+    check_against_the_oracle(
+        [one._replace(size=one.size + 1) for one in drawn],
+        backend,
+        cost,
+        lambda one: (("out", one.source), ("in", one.dest)),
+        {},
+        heads=lambda one: [0, latency * unit],
+        ties=ties,
+    )
 
 
 class Ways(CostModel):

@@ -1,21 +1,47 @@
 """The makespan of a schedule of rounds on links, for millions of messages.
 
 The rules are those of `core.network.delivery`, so the times are equal to the last bit to those of
-`extensions.fused.step_simulator`. In rounds, a rank sends at most one message and receives at most one at a time. A message
-is therefore known by its sender and a receive by its receiver, and their properties are entries of lists.
+`extensions.fused.step_simulator`. In rounds, a rank sends at most one message and receives at most one at a time. A receive
+is therefore known by its receiver, and its properties are entries of lists. A message may still be on its way when its
+sender sends the next one.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from heapq import heapify, heappop, heappush
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.models.linked import Linked
 from fakempi.core.network.models.two_level import TwoLevel
 from fakempi.extensions.fused.array_clocks import Undetermined
 from fakempi.extensions.fused.programs import ScheduleArrays
+
+
+class _Route(NamedTuple):
+    """The way of a message between two nodes."""
+
+    links: list[int]  # their numbers
+    heads: list[Any] | None  # when the first byte reaches each of them, and the receiver's port; None: there is no latency
+    hold: Any
+    sent: Any
+    arrived: Any
+
+
+class _Message:
+    """A message on its way; the times of its route are relative to `start`."""
+
+    route: _Route  # set when it is ready
+
+    __slots__ = ("dest", "has_left", "has_started", "is_matched", "nbytes", "route", "sender", "serial", "stage", "start")
+
+    def __init__(self, sender: int, dest: int, nbytes: int, serial: int) -> None:
+        self.sender, self.dest, self.nbytes, self.serial = sender, dest, nbytes, serial
+        self.is_matched = self.has_left = self.has_started = False
+        self.stage = 0  # the number of links that it has taken
+        self.start: Any = 0
 
 
 class _Routes:
@@ -30,22 +56,28 @@ class _Routes:
         self.numbers: dict[Any, int] = {}  # of links, by name
         self.gap: list[Any] = []  # by link
         self.t_w: list[Any] = []
-        self.found: dict[tuple[int, int, int], Any] = {}
+        self.latency: list[Any] = []
+        self.found: dict[tuple[int, int, int], _Route] = {}
 
-    def find(self, source: int, dest: int, nbytes: int) -> tuple[list[int], Any]:
-        """Return the links of a message and the three times of its transfer; both depend on the nodes of its ranks."""
+    def find(self, source: int, dest: int, nbytes: int) -> _Route:
+        """Return the way of a message, which depends on the nodes of its ranks."""
         names = self.cost.route(source, dest)
         if names is None:
             raise Undetermined("network ports are held as long as those of ranks")
         for name in names:
             if name not in self.numbers:
-                t_w, width, gap = self.cost.link(name)
-                if width != 1:
+                link = self.cost.link(name)
+                if link.width != 1:
                     raise Undetermined("a link transfers several messages at a time")
                 self.numbers[name] = len(self.numbers)
-                self.gap.append(gap)
-                self.t_w.append(t_w)
-        found = [self.numbers[name] for name in names], self.cost.transfer(source, dest, nbytes)
+                self.gap.append(link.gap)
+                self.t_w.append(link.t_w)
+                self.latency.append(link.latency)
+        links = [self.numbers[name] for name in names]
+        latency = self.cost.latency(source, dest, nbytes)
+        heads = [min(at, latency) for at in accumulate((self.latency[link] for link in links[:-1]), initial=0)]
+        times = self.cost.transfer(source, dest, nbytes)
+        found = _Route(links, [*heads[: len(links)], latency] if latency > 0 else None, *times)
         self.found[self.node[source], self.node[dest], nbytes] = found
         return found
 
@@ -66,26 +98,26 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
         rounds.append((sources.tolist(), dests.tolist(), [sizes] * p if isinstance(sizes, int) else sizes.tolist()))
 
     now: Any = 0
-    due = list(range(p))  # numbers below p: turns of ranks; then input ports that become free; then links
+    due: list[Any] = list(range(p))  # numbers below p: turns of ranks; larger ones: ports and links that are free; messages
     items_at, times = {now: due}, list[Any]()  # as in `core.kernel.agenda`
-    new, matched, freed = list[int](), list[int](), list[int]()  # for the end of the instant: senders; ports and links
+    new, matched, freed = list[int](), list[_Message](), list[int]()  # for the end of the instant: senders; ports and links
     attempts = list[Any]()  # a heap: messages that try to take a link or a port, as in `Delivery`
-    serials, serial = 0, [0] * p  # places of messages in the order of sends
+    serials = 0  # places of messages in the order of sends
     next_round, ended = [0] * p, 0
     awaited = [0] * p  # the number of messages whose ends a waiting rank does not know
     until = [now] * p  # the latest known end
     send_end: list[Any] = [None] * p
     receive_end: list[Any] = [None] * p
     expected = [-1] * p  # the source of the receive that a rank has posted, if no message has matched it
-    unexpected: dict[int, deque[Any]] = {}  # by receiver and sender: ends of transfers, None: waits for the receive
+    unexpected: dict[int, deque[Any]] = {}  # by receiver and sender: ends, or messages that wait for the receive
     out_free = [now] * p
     port_free: list[Any] = [now] * p  # of input ports, then of links
     queue: list[list[Any]] = [[] for _ in range(p)]  # the same: heaps of messages that wait
-    to, size, stage, is_matched = [0] * p, [0] * p, [0] * p, [False] * p  # of the message of each sender
-    path: list[Any] = [()] * p
-    price: list[Any] = [()] * p
+    to, size = [0] * p, [0] * p  # of the message that a rank sends now
+    has_both = len({nbytes <= eager_limit for *_, sizes in rounds for nbytes in sizes}) > 1
+    last_eager: dict[int, _Message] = {}  # by receiver and sender, if there are messages of both kinds
 
-    def book(at: Any, item: int) -> None:
+    def book(at: Any, item: Any) -> None:
         if at in items_at:
             items_at[at].append(item)
         else:
@@ -99,44 +131,68 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
         else:
             heappush(attempts, heappop(queue[port]))
 
-    def depart(sender: int) -> None:
+    def depart(message: _Message) -> None:
         """A message is ready: take its links, one after the other, until one is busy; then its receiver's port."""
+        sender, dest, nbytes = message.sender, message.dest, message.nbytes
         if out_free[sender] > now:
             raise Undetermined("a port is held after the end of a send")
-        dest, nbytes = to[sender], size[sender]
         found = known.get((node[sender], node[dest], nbytes))
         if found is None:
             found = routes.find(sender, dest, nbytes)
             port_free.extend([0] * (p + len(gap) - len(port_free)))
             queue.extend([] for _ in range(p + len(gap) - len(queue)))
-        path[sender], price[sender] = found
-        stage[sender] = 0
-        heappush(attempts, (now, serial[sender], sender))
+        message.route, message.start = found, now
+        if not flies(message):
+            heappush(attempts, (now, message.serial, message))
+
+    def flies(message: _Message) -> bool:
+        """Let the first byte of a message move on to its next link or port; return whether that takes time."""
+        route = message.route
+        if route.heads is None:
+            return False
+        head = route.heads[message.stage]
+        if head >= route.sent and not message.has_left:
+            leave(message)
+        due = message.start + head
+        if due > now:
+            book(due, message)
+        return bool(due > now)
+
+    def leave(message: _Message) -> None:
+        """The end of a send is known."""
+        message.has_left = True
+        out_free[message.sender] = message.start + message.route.hold
+        end_send(message.sender, message.start + message.route.sent)
 
     def make_attempts() -> None:
         """Let messages take their next links or ports, in order, until each has to wait or its transfer starts."""
         while attempts:
-            since, order, sender = heappop(attempts)
-            links, at = path[sender], stage[sender]
+            since, serial, message = heappop(attempts)
+            links = message.route.links
             while True:
-                port = to[sender] if at == len(links) else p + links[at]
+                at = message.stage
+                port = message.dest if at == len(links) else p + links[at]
                 waiting = queue[port]
-                if port_free[port] > now or (waiting and waiting[0] < (since, order, sender)):
-                    heappush(waiting, (since, order, sender))
+                if port_free[port] > now or (waiting and waiting[0] < (since, serial, message)):
+                    heappush(waiting, (since, serial, message))
                     if len(waiting) == 1:
                         wake(port)
                     break
+                if message.route.heads is not None and now > message.start + message.route.heads[at]:
+                    message.start = now - message.route.heads[at]  # it has waited
                 if at == len(links):
-                    start(sender, port)
+                    start(message)
                     break
                 link = links[at]
-                port_free[port] = now + (gap[link] + size[sender] * t_w[link])
+                port_free[port] = now + (gap[link] + message.nbytes * t_w[link])
                 if waiting:
                     wake(port)
-                at = stage[sender] = at + 1
+                message.stage = at + 1
                 since = now
-                if attempts and attempts[0] < (now, order, sender):
-                    heappush(attempts, (now, order, sender))
+                if flies(message):
+                    break
+                if attempts and attempts[0] < (now, serial, message):
+                    heappush(attempts, (now, serial, message))
                     break
 
     def finish() -> None:
@@ -147,42 +203,47 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
                 attempts.append(heappop(queue[port]))
         freed.clear()
         heapify(attempts)
-        for sender in matched:
-            is_matched[sender] = True
-            depart(sender)
+        for message in matched:
+            message.is_matched = True
+            depart(message)
         matched.clear()
-        make_attempts()
         new.sort()
         for sender in new:
-            serials = serial[sender] = serials + 1
-            is_eager, dest = size[sender] <= eager_limit, to[sender]
-            is_matched[sender] = not is_eager and expected[dest] == sender
-            if is_matched[sender]:
-                expected[dest] = -1
-            if is_eager or is_matched[sender]:
-                depart(sender)
-                make_attempts()
+            serials += 1
+            dest = to[sender]
+            message = _Message(sender, dest, size[sender], serials)
+            is_eager = message.nbytes <= eager_limit
+            if has_both and not is_eager and not getattr(last_eager.get(dest * p + sender), "has_started", True):
+                raise Undetermined("a message that waits for its receive follows one that is on its way")
+            if not is_eager and expected[dest] == sender:
+                message.is_matched, expected[dest] = True, -1
+            if is_eager or message.is_matched:
+                if is_eager and has_both:
+                    last_eager[dest * p + sender] = message
+                depart(message)
             else:
-                unexpected.setdefault(dest * p + sender, deque()).append(None)
+                unexpected.setdefault(dest * p + sender, deque()).append(message)
         new.clear()
+        make_attempts()
 
-    def start(sender: int, dest: int) -> None:
-        """Start a transfer; the ends of the send and of its receive are known."""
-        hold, sent, arrived = price[sender]
-        out_free[sender] = port_free[dest] = now + hold
+    def start(message: _Message) -> None:
+        """Give the receiver's port to a message; the ends of the send and of its receive are known."""
+        sender, dest, route = message.sender, message.dest, message.route
+        message.has_started = True
+        if route.heads is None:
+            message.start = now
+        port_free[dest] = now + route.hold
         if queue[dest]:
             wake(dest)
-        sent, arrived = now + sent, now + arrived
-        if is_matched[sender]:
-            end_send(sender, sent)
+        arrived = max(now, message.start + route.arrived)
+        if message.is_matched or expected[dest] == sender:
+            if not message.is_matched:
+                expected[dest] = -1
             end_receive(dest, arrived)
         else:  # an eager message
-            if expected[dest] == sender:
-                expected[dest] = -1
-                end_receive(dest, arrived)
-            else:
-                unexpected.setdefault(dest * p + sender, deque()).append(arrived)
-            end_send(sender, sent)
+            unexpected.setdefault(dest * p + sender, deque()).append(arrived)
+        if not message.has_left:
+            leave(message)
 
     def end_send(rank: int, end: Any) -> None:
         send_end[rank] = end
@@ -216,10 +277,10 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
                 waiting = unexpected.get(rank * p + source)
                 if not waiting:
                     expected[rank] = source
-                elif (arrived := waiting.popleft()) is not None:
-                    receive_end[rank] = arrived
+                elif (found := waiting.popleft()).__class__ is _Message:
+                    matched.append(found)
                 else:
-                    matched.append(source)
+                    receive_end[rank] = found
             if dest >= 0:
                 send_end[rank], to[rank], size[rank] = None, dest, sizes[rank]
                 new.append(rank)
@@ -240,12 +301,14 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
     done = 0  # number of items of `due` that were taken
     while True:
         for item in due[done:]:
-            if item < p:
+            if item.__class__ is _Message:
+                attempts.append((now, item.serial, item))
+            elif item < p:
                 ended += take_turn(item)
             else:
                 freed.append(item - p)
         done = len(due)
-        if new or matched or freed:
+        if new or matched or freed or attempts:
             finish()
         elif done == len(due):
             del items_at[now]

@@ -59,11 +59,12 @@ def evaluated(schedule: Rounds, p: int, cost: CostModel) -> Time:
             ready.sort(key=itemgetter(0))  # first come, first served
         combines = []
         for begin, source, dest, nbytes, combined in ready:
-            if alone:
-                begin = max(begin, out[source], into[dest])
             ports, sent, arrives = cost.transfer(source, dest, nbytes)
+            latency = cost.latency(source, dest, nbytes) if arrives > ports else 0
+            if alone:
+                begin = max(begin, out[source], into[dest] - latency)
             late = links.wait(source, dest, nbytes, begin) if links is not None else 0
-            out[source], into[dest] = begin + ports + late, begin + ports + late
+            out[source], into[dest] = begin + ports + late, begin + latency + ports + late
             done += ((begin + sent + late, source), (begin + arrives + late, dest))
             if combined and combining:
                 combines.append((dest, combined * combining))

@@ -3,7 +3,9 @@
 envelope    a message in transit, and the pattern of a posted receive
 matching    a mailbox: patterns and envelopes that have not been matched
 ports       ports and links: one transfer at a time; the message that has waited longest is the next
-delivery    the path of an envelope: ready, output port, input port, arrived
+flight      the times of a message with latency
+transfers   how an envelope that is ready takes its ports
+delivery    the path of an envelope: sent, matched, transferred, arrived
 express     the same in one step for the common case
 files       the file server of a cost model
 cost        the interface of cost models

@@ -30,6 +30,8 @@ def format_count(count: int) -> str:
 class Link(NamedTuple):
     """A link that processes share: it serves `width` transfers at a time, each for gap + n t_w.
 
+    A message reaches the next link of its route `latency` seconds after it gets the link.
+
     Attributes
     ----------
     t_w
@@ -38,16 +40,19 @@ class Link(NamedTuple):
         The number of transfers at a time.
     gap
         Additional seconds per transfer.
+    latency
+        Seconds until the first byte is at the other end.
 
     Examples
     --------
     >>> Link(1e-9, width=2)
-    Link(t_w=1e-09, width=2, gap=0)
+    Link(t_w=1e-09, width=2, gap=0, latency=0)
     """
 
     t_w: Time
     width: int = 1
     gap: Time = 0
+    latency: Time = 0
 
 
 class CostModel:
@@ -69,10 +74,13 @@ class CostModel:
         Modeled seconds to combine one byte in a reduction.
     linear
         (t_s, t_w) if every transfer of n bytes takes t_s + n t_w at both ends: then `transfer` is not called.
+    uniform_latency
+        True if `latency` is the same for all messages, so that they reach a port in the order in which they start.
     files
         The cost of accesses to files (a `FileServer`); None: they take no time.
     in_order
-        True if transfers to one process arrive in the order in which they start, so that arrivals need not be booked.
+        True if transfers between two processes arrive in the order in which they start, with half duplex also those from
+        different processes, so that arrivals need not be booked.
 
     Examples
     --------
@@ -104,10 +112,19 @@ class CostModel:
     files: FileServer | None = None
     in_order: bool = False
     linear: tuple[Time, Time] | None = None
+    uniform_latency: bool = False
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return the seconds from the start of a transfer until its ports are free, the send ends, and the data arrives."""
         raise NotImplementedError(f"{type(self).__name__} does not define the cost of a transfer: override transfer()")
+
+    def latency(self, source: int, dest: int, nbytes: int) -> Time:
+        """Return the seconds from the start of a transfer until its first byte reaches the receiver's port.
+
+        The transfer takes that port at this time. By default, it is the part of the time of arrival in which ports are free.
+        """
+        hold, _, arrived = self.transfer(source, dest, nbytes)
+        return max(0, arrived - hold)
 
     def route(self, source: int, dest: int) -> Sequence[Hashable] | None:
         """Return the names of the links from one process to another, in the order of the path.

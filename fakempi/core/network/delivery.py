@@ -6,10 +6,8 @@ has become free, and those that were matched at this time. Then envelopes that w
 order of their processes. If that lets ranks continue at the same time, because a transfer takes no time, all of this is
 repeated (a delta cycle in the terms of hardware simulation).
 
-If all ports of an envelope are free, which is the most frequent case, the end is known at once and nothing is added to the
-agenda. Otherwise the envelope waits in the queue of the first port that is busy. An eager envelope is matched when its
-transfer starts, a synchronous one as soon as both sides are posted. A receiver therefore never waits for a message that is
-delayed at its sender's port while another message could arrive.
+An eager envelope is matched when its transfer starts, a synchronous one as soon as both sides are posted. A receiver
+therefore never waits for a message that is delayed at its sender's port while another message could arrive.
 """
 
 from __future__ import annotations
@@ -17,22 +15,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from heapq import heapify, heappop, heappush
+from heapq import heapify
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from fakempi.core.hooks import Hooked, Layer, OnCarry, OnExpect, OnJoin, OnSend
+from fakempi.core.hooks import Layer, OnCarry, OnExpect, OnJoin, OnSend
 from fakempi.core.network.cost import CostModel, Time
 from fakempi.core.network.envelope import Envelope, Pattern
-from fakempi.core.network.guard import Guard
 from fakempi.core.network.matching import Mailbox
-from fakempi.core.network.ports import FOREVER, Clock, Place, Port, Ports
+from fakempi.core.network.ports import FOREVER, Clock, Place, Port
+from fakempi.core.network.transfers import ANY_TIME, Transfers, order_of
 
 SENDER = attrgetter("out.number")
 SERIAL = attrgetter("serial")
-
-ANY_TIME = -1
-"""The time of all entries in the queue of an output port, which serves them in the order of their sends."""
 
 
 class _Closed(OnSend[Envelope], OnExpect[Pattern], OnJoin[Envelope, Pattern], OnCarry[Envelope]):
@@ -50,7 +46,7 @@ class _Closed(OnSend[Envelope], OnExpect[Pattern], OnJoin[Envelope, Pattern], On
     send = expect = join = carry = reject
 
 
-class Delivery(Hooked):
+class Delivery(Transfers):
     """Transfers envelopes.
 
     Hook points: an envelope is sent (`send`), a pattern is posted (`expect`), the two are joined (`join`) or belong together
@@ -72,27 +68,15 @@ class Delivery(Hooked):
     """Copies the content of an envelope to the target of its pattern. A parameter of the constructor."""
 
     def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]) -> None:
-        self.clock, self.cost = clock, cost
+        super().__init__(clock, cost)
         self.watcher: Any = None
-        self.new: list[Any] = []  # the envelopes that were sent at this time; None for each entry of `continued`
-        self.continued: list[Envelope | Port] = []  # envelopes that were matched at this time, and ports that became free
         clock.finish_with(self.new, self.finish)
         if type(self).send is Delivery.send:
             self.provide(matched=matched, send=self.new.append)  # one call less for each message
         else:
             self.provide(matched=matched)
-        self.linear = cost.linear
-        self.price = cost.transfer
-        self.ports = Ports(clock, cost, self._freed)
         self.by_task = False  # whether envelopes of a process are ordered by the task that sends them (`Envelope.task`)
-        self.serials = 0  # number of envelopes that have had to wait
-        self.tickets = 0  # half duplex: number of envelopes that have claimed ports
-        self.attempts: list[Place] = []  # a heap: envelopes that try to take a port now
-        self.is_giving = False  # whether ports are being given to these envelopes
-        self.out, self.into = self.ports.out, self.ports.into
-        # Two ports of width one and nothing shared: no route is computed, which saves a third of the work.
-        self.plain = cost.duplex and cost.ports == 1 and not cost.shares
-        self.in_order = cost.in_order and cost.ports == 1
+        self.serials = 0  # number of envelopes that did not start at once on the fast path
 
     # -- hook points ----------------------------------------------------------------------------------------------
 
@@ -129,32 +113,29 @@ class Delivery(Hooked):
         into: Port = box.into
         return max(into.free_at, into.latest) if into.free_at < FOREVER else into.latest  # inf: not started yet
 
-    def use_guard(self, guard: Guard) -> None:
-        """Check the values that the cost model returns from now on."""
-        self.price = guard.transfer
-        self.ports.use_guard(guard)
-
     def close(self, rejection: Callable[[], None]) -> None:
         """Reject all sends and receives from now on: `rejection` is called instead."""
         self.subscribe(_Closed(rejection))
 
     def waiting(self, processes: Iterable[int]) -> Iterator[Envelope]:
-        """Return the envelopes that wait for ports of these processes, for ports of nodes, or for links."""
+        """Return the envelopes that wait for ports of these processes or of nodes, or for links, or are on their way."""
         self.finish()
-        return self.ports.waiting(processes)
+        return chain(self.ports.waiting(processes), self.in_flight)
 
     # -- the end of an instant ------------------------------------------------------------------------------------
 
     def finish(self) -> None:
         """Match the envelopes that were sent at this time, and give free ports to envelopes that are ready."""
-        new = self.new.copy()
+        new, continued = self.new.copy(), self.continued
         self.new.clear()
-        if self.continued:
-            self._continue()
+        if continued:
+            self.continued = []
             new = [envelope for envelope in new if envelope is not None]
         self._sort(new)
-        for envelope in new:
-            self._launch(envelope)
+        matched = sorted((item for item in continued if isinstance(item, Envelope)), key=SERIAL)
+        places = [item for item in continued if isinstance(item, tuple)]
+        places += [place for item in continued if isinstance(item, Port) and (place := item.first()) is not None]
+        self._give(places, matched, new)
 
     def _sort(self, new: list[Envelope]) -> None:
         """Sort the envelopes that were sent at this time; those of one task stay in the order in which they were sent."""
@@ -163,44 +144,30 @@ class Delivery(Hooked):
         else:
             new.sort(key=SENDER)
 
-    def _continue_later(self, item: Envelope | Port) -> None:
-        """At the end of this instant, continue with an envelope, or with those that wait for a port."""
-        self.continued.append(item)
-        self.new.append(None)
+    def _give(self, places: list[Place], matched: list[Envelope], new: list[Envelope]) -> None:
+        """Give ports to envelopes that wait for a free port, to those that were matched now, and to new ones that are ready.
 
-    def _freed(self, port: Port) -> None:
-        """A port is free, and envelopes wait for it: continue with the first one, at once if ports are being given."""
-        if not self.is_giving or not self.cost.duplex:
-            self._continue_later(port)
-        elif (place := port.first()) is not None:
-            heappush(self.attempts, self._attempt(place))
-
-    def _attempt(self, place: Place) -> Place:
-        """Return the attempt of an envelope that was in the queue of a port."""
-        return (self.clock.now, *place[1:]) if place[0] == ANY_TIME else place
-
-    def _continue(self) -> None:
-        """Continue with envelopes that were matched at this time, and with those that wait for a free port."""
-        items, self.continued = self.continued, []
-        places = [place for item in items if isinstance(item, Port) and (place := item.first()) is not None]
-        matched = sorted((item for item in items if isinstance(item, Envelope)), key=SERIAL)
-        if self.cost.duplex:
-            self._retry(places, matched)
-        else:
+        If several of them have the same sender, all take output ports before one takes another port, because the number of
+        messages that are left at a sender matters then.
+        """
+        if not self.cost.duplex:
             for _, envelope in sorted({place[1:] for place in places}):
                 if envelope.arrived is None:
                     self._claim(envelope)
-            for envelope in matched:
-                self._depart(envelope)
-
-    def _retry(self, places: list[Place], matched: list[Envelope]) -> None:
-        """Full duplex: let envelopes take the ports for which they waited; those that are ready now come after them."""
-        self.attempts += map(self._attempt, places)
-        heapify(self.attempts)
-        self.is_giving = bool(places)
+        elif places or len({envelope.out for envelope in chain(matched, new)}) < len(matched) + len(new):
+            self.ready = ready = [place[1:] for place in places if place[0] == ANY_TIME]
+            self.attempts += [place for place in places if place[0] != ANY_TIME]
+            heapify(self.attempts)
         for envelope in matched:
             self._depart(envelope)
-        self._make_attempts()
+        for envelope in new:
+            self._launch(envelope)
+        if self.ready is not None:
+            self.ready, self.is_giving = None, True
+            departing = [envelope for serial, envelope in sorted(ready) if envelope.out.take((ANY_TIME, serial, envelope))]
+            for order, envelope in sorted((order_of(envelope), envelope) for envelope in departing):
+                self._enter(envelope, order)
+            self._make_attempts()
 
     def _launch(self, envelope: Envelope) -> None:
         """Send an envelope on its way: to its ports if it is ready, else to the mailbox."""
@@ -243,72 +210,8 @@ class Delivery(Hooked):
             self.matched(envelope, pattern)
             self._depart(envelope)
 
-    def _depart(self, envelope: Envelope) -> bool:
-        """Take the ports of a ready envelope and start its transfer; return False if it has to queue for a port."""
-        out, into = envelope.out, envelope.box.into
-        if self.plain and not self.attempts:
-            now = self.clock.now
-            if out.free_at <= now and into.free_at <= now and not out.queue and not into.queue:
-                if self.linear is not None:
-                    t_s, t_w = self.linear
-                    sent = arrived = out.free_at = into.free_at = now + (t_s + envelope.nbytes * t_w)
-                else:
-                    hold, sent, arrived = self.price(out.number, into.number, envelope.nbytes)
-                    out.free_at = into.free_at = now + hold
-                    sent += now
-                    arrived += now
-                self._travel(envelope, sent, arrived)
-                return True
-        envelope.route, envelope.stage = self.ports.route(out.number, into.number), 0
-        if not self.cost.duplex:
-            self.tickets = envelope.number = self.tickets + 1
-            return self._claim(envelope)
-        heappush(self.attempts, (self.clock.now, envelope.serial, envelope))
-        if not self.is_giving:
-            self._make_attempts()
-        return envelope.arrived is not None
-
-    def _claim(self, envelope: Envelope) -> bool:
-        """Half duplex: claim the ports of the route one by one, while all claimed ports admit the envelope; then start."""
-        route = envelope.route
-        while all(port.admits(envelope) for port in route[: envelope.stage]):
-            if envelope.stage == len(route):
-                self._start(envelope)
-                return True
-            route[envelope.stage].take((0, envelope.number, envelope))
-            envelope.stage += 1
-        return False
-
-    def _make_attempts(self) -> None:
-        """Full duplex: let envelopes take their next ports, in order, until each has to wait or its transfer starts.
-
-        An attempt with a busy port moves the envelope to the queue of the port.
-        """
-        attempts, now, self.is_giving = self.attempts, self.clock.now, True
-        while attempts:
-            since, serial, envelope = heappop(attempts)
-            route, stage = envelope.route, envelope.stage
-            while route[stage].take((since if stage else ANY_TIME, serial, envelope)):
-                stage += 1
-                if stage == len(route):
-                    self._start(envelope)
-                    break
-                since, envelope.stage = now, stage
-                if attempts and attempts[0] < (now, serial, envelope):
-                    heappush(attempts, (now, serial, envelope))
-                    break
-        self.is_giving = False
-
-    def _start(self, envelope: Envelope) -> None:
-        """Start the transfer of an envelope that has all ports of its route; hold them for the time that it takes."""
-        now = self.clock.now
-        hold, sent, arrived = self.price(envelope.out.number, envelope.box.owner, envelope.nbytes)
-        for port in envelope.route:
-            port.hold(now + hold)
-        self._travel(envelope, now + sent, now + arrived)
-
-    def _travel(self, envelope: Envelope, sent: Time, arrived: Time) -> None:
-        """Count a transfer that starts now and whose end is known; match an eager envelope."""
+    def _travel(self, envelope: Envelope, start: Time, sent: Time, arrived: Time) -> None:
+        """Count a transfer whose end is known; match an eager envelope."""
         box: Mailbox = envelope.box
         nbytes = envelope.nbytes
         out, into = envelope.out, box.into
@@ -323,13 +226,14 @@ class Delivery(Hooked):
         envelope.arrived = into.latest = arrived
         pattern: Pattern | None = envelope.pattern
         if self.watcher is not None:
-            self.watcher.started(envelope, pattern, self.clock.now, sent, arrived)
+            self.watcher.started(envelope, pattern, start, sent, arrived)
         if pattern is None:  # an eager envelope
             if not self.in_order:  # other messages may overtake it: match it when it has arrived
                 self.clock.call_at(arrived, partial(self._match_first_arrived, box, envelope.source))
             else:
                 self._match_arrived(envelope, arrived)
-        self._settle(envelope, sent)
+        if envelope.end is None:
+            self._settle(envelope, sent)
         if pattern is not None:
             envelope.pattern = None  # break the reference cycle, so that reference counting frees the message
             self._settle(pattern, arrived)
@@ -376,10 +280,3 @@ class Delivery(Hooked):
         for probe in [probe for probe in probes if probe.matches(envelope)]:
             probes.remove(probe)
             self._settle(probe, at)
-
-    @staticmethod
-    def _settle(item: Any, end: Time) -> None:
-        """Set the end of an envelope or a pattern, and notify the task that waits for it."""
-        item.end = end
-        if item.waiter is not None:
-            item.waiter.settled(end)

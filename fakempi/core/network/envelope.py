@@ -14,8 +14,8 @@ class Envelope:
     """A message from a process to a mailbox of another process."""
 
     __slots__ = (
-        "arrived", "box", "call", "eager", "end", "last", "met", "nbytes", "needs", "next", "number", "origin", "out",
-        "pattern", "payload", "posted", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
+        "arrived", "box", "call", "eager", "end", "flight", "last", "met", "nbytes", "needs", "next", "number", "origin",
+        "out", "pattern", "payload", "posted", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
         "waiter",
     )  # fmt: skip
 
@@ -29,6 +29,7 @@ class Envelope:
     step: Any  # the buffered send itself, until it is matched
     route: Any  # its ports, in the order in which it takes them
     stage: int  # the number of ports that it has taken
+    flight: Any  # its times on the way, if it has latency
     serial: int  # its place in the order of sends, those at one time by process; set if its transfer does not start at once
     task: int  # the place of the task that sends it among those of its process; set if processes have several tasks
     tie: Any  # set if a run has a seed: when it was sent, and a random number

@@ -9,12 +9,15 @@ both paths.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Clock
+
+OUT = attrgetter("out")
 
 
 class Express(Delivery):
@@ -32,13 +35,16 @@ class Express(Delivery):
 
     def finish(self) -> None:
         """Match the envelopes that were sent at this time, and give free ports to envelopes that are ready."""
+        if self.continued:
+            super().finish()
+            return
         new = self.new.copy()
         self.new.clear()
-        if self.continued:
-            self._continue()
-            new = [envelope for envelope in new if envelope is not None]
         if len(new) > 1:
             self._sort(new)
+            if len(set(map(OUT, new))) < len(new):
+                self._give([], [], new)
+                return
         now, t_s, t_w, matched, watcher = self.clock.now, self.t_s, self.t_w, self.matched, self.watcher
         for envelope in new:
             box: Mailbox = envelope.box

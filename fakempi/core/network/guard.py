@@ -68,10 +68,24 @@ class Guard:
             self._reject(source, dest, nbytes, f"{seconds} seconds until {end}.")
         return hold, sent, arrived
 
-    def _reject(self, source: int, dest: int, nbytes: int, problem: str) -> NoReturn:
-        code = _code(self.model, "transfer")
+    def latency(self, source: int, dest: int, nbytes: int) -> Time:
+        """Return the latency of a transfer, which must be finite and not negative."""
+        try:
+            latency = self.model.latency(source, dest, nbytes)
+        except Exception as error:
+            self.reject(failure_message(self.model, f"latency({source}, {dest}, {nbytes})", error), error)
+        try:
+            fine = 0 <= latency <= MAX_SECONDS
+        except TypeError:
+            fine = False
+        if not fine:
+            self._reject(source, dest, nbytes, f"{latency!r}, which is not a number of seconds.", "latency")
+        return latency
+
+    def _reject(self, source: int, dest: int, nbytes: int, problem: str, method: str = "transfer") -> NoReturn:
+        code = _code(self.model, method)
         where = f" at {short_path(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
-        call = f"transfer({source}, {dest}, {nbytes})"
+        call = f"{method}({source}, {dest}, {nbytes})"
         self.reject(f"cost model {type(self.model).__name__}: {call}{where} returned {problem}", None)
 
     def node(self, process: int) -> Any:
@@ -97,7 +111,7 @@ class Guard:
         """Return a link, whose numbers must be valid."""
         try:
             link = self.model.link(name)
-            check(f"link {name!r}", t_w=link.t_w, gap=link.gap)
+            check(f"link {name!r}", t_w=link.t_w, gap=link.gap, latency=link.latency)
             check(f"link {name!r}", minimum=1, width=link.width)
         except Exception as error:
             self.reject(failure_message(self.model, f"link({name!r})", error), error)

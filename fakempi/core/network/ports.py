@@ -31,8 +31,8 @@ from fakempi.core.network.guard import Guard
 
 FOREVER = float("inf")
 
-Place = tuple[Time, int, Envelope]
-"""An envelope that wants a port: the time since which it has waited, its place in the order of sends, the envelope."""
+Place = tuple[Time, Any, Envelope]
+"""An envelope that wants a port: the time since which it has waited, its place among those since then, the envelope."""
 
 
 class Clock(Protocol):
@@ -144,11 +144,11 @@ class LinkPort(Port):
     The end is known at the start, so nothing is booked unless an envelope waits.
     """
 
-    __slots__ = ("busy", "gap", "t_w", "width")
+    __slots__ = ("busy", "gap", "latency", "t_w", "width")
 
     def __init__(self, clock: Clock, number: int, freed: Freed, link: Link) -> None:
         super().__init__(clock, number, freed)
-        self.t_w, self.width, self.gap = link
+        self.t_w, self.width, self.gap, self.latency = link
         self.busy: list[Time] = []  # a heap: the time at which each link that has been used is free again
 
     def take(self, place: Place) -> bool:
@@ -294,7 +294,7 @@ class Ports:
 
     def _link(self, name: Any) -> Port:
         link = self.link_of(name)
-        check(f"{type(self.cost).__name__}: link {name!r}", t_w=link.t_w, gap=link.gap)
+        check(f"{type(self.cost).__name__}: link {name!r}", t_w=link.t_w, gap=link.gap, latency=link.latency)
         check(f"{type(self.cost).__name__}: link {name!r}", minimum=1, width=link.width)
         kind = LinkPort if self.cost.duplex else SharedLink
         port = self.links[name] = kind(self.clock, -1 - len(self.links), self.freed, link)

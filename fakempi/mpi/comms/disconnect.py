@@ -57,7 +57,7 @@ def forget_process(universe: Universe, number: int) -> None:
 
 def _quiet_at(comm: CommState) -> Time | None:
     """Return the time at which all messages have arrived; None if an operation is unfinished. Computed once per call."""
-    if next(_unfinished(comm), None) is not None:
+    if next(_unfinished(comm), None) is not None or _is_in_transit(comm):
         return None
     return max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
 
@@ -72,7 +72,9 @@ def _wait_until_quiet(comm: CommState, at: Time | None) -> None:
     while at is None:
         mine = [operation for operation in _unfinished(comm, comm._process.number) if operation.waiter is None]
         wait_all(loop, mine)
-        if not mine:
+        if not mine and _is_in_transit(comm):
+            loop.sleep_until(loop.times[0])  # the message moves at a later time: there is an event
+        elif not mine:
             at = max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
     if at > loop.now:
         loop.sleep_until(at)
@@ -97,10 +99,16 @@ def _unfinished(comm: CommState, process: int | None = None) -> Iterator[Operati
     known = set(boxes)
     for envelope in comm._network.waiting(comm._local().context.process_numbers()):
         if envelope.box in known:
-            if process in (None, envelope.out.number):
+            if process in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
             if process == envelope.box.owner and envelope.pattern is not None:
                 yield envelope.pattern
+
+
+def _is_in_transit(comm: CommState) -> bool:
+    """Whether a message has left its sender, and is on its way or waits in the network."""
+    boxes, processes = set(_boxes(comm)), comm._local().context.process_numbers()
+    return any(envelope.box in boxes and envelope.end is not None for envelope in comm._network.waiting(processes))
 
 
 def _boxes(comm: CommState) -> list[Mailbox]:

@@ -127,8 +127,8 @@ class Dragonfly(Linked):
         """Return the properties of the link with a name that `path` returned."""
         assert isinstance(name, tuple)
         if name[0] == "global":
-            return Link(self.global_t_w, self.global_links, self.gap)
-        return Link(self.t_w, self.local_links if name[0] == "local" else 1, self.gap)
+            return Link(self.global_t_w, self.global_links, self.gap, self.t_hop)
+        return Link(self.t_w, self.local_links if name[0] == "local" else 1, self.gap, self.t_hop)
 
     def __repr__(self) -> str:
         return (

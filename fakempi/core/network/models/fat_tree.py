@@ -126,7 +126,7 @@ class FatTree(Linked):
     def link(self, name: Hashable) -> Link:
         """Return one link of a level, or all of them as one wide link."""
         assert isinstance(name, tuple)
-        return Link(self.t_w, 1 if self.static else self.links[name[0]], self.gap)
+        return Link(self.t_w, 1 if self.static else self.links[name[0]], self.gap, self.t_hop)
 
     def __repr__(self) -> str:
         return (

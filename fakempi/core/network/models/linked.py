@@ -14,10 +14,10 @@ class Linked(CostModel):
     """Base class of topologies. A subclass defines the links between two nodes (`path`) and, if they differ, each `link`.
 
     Processes fill the nodes in order, `ranks_per_node` each. `intra` is the cost model within a node. Between nodes,
-    a transfer of n bytes over h links takes t_s + h t_hop + n t_w. It holds the ports of both processes for that time, and
-    each link for gap + n t_w from the time at which it gets the link. Links are taken in the order of the path; each
-    serves the message that has waited longest. A message that waits for a link is in the network, whose buffers are
-    unlimited, and holds no other link.
+    a transfer of n bytes over h links takes t_s + h t_hop + n t_w. The first byte needs t_hop for each link. When it reaches
+    a link, the message takes the link for gap + n t_w; when it reaches the receiver, the message takes its port for
+    t_s + n t_w. Each link and port serves the message that has waited longest. A message that waits holds no link, but it
+    holds the sender's port until its last byte has left: for t_s + n t_w, and for the time for which it waits until then.
     """
 
     def __init__(
@@ -80,12 +80,17 @@ class Linked(CostModel):
 
     def link(self, name: Hashable) -> Link:
         """Return the properties of a link; all links are equal."""
-        return Link(self.t_w, self.width, self.gap)
+        return Link(self.t_w, self.width, self.gap, self.t_hop)
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return the time, which depends on the number of links and on the t_w of the slowest link."""
         source_node, dest_node = source // self.ranks_per_node, dest // self.ranks_per_node
         if source_node == dest_node:
             return self.intra.transfer(source, dest, nbytes)
-        seconds = self.t_s + self.hops(source_node, dest_node) * self.t_hop + nbytes * self.path_t_w(source_node, dest_node)
-        return seconds, seconds, seconds
+        held = self.t_s + nbytes * self.path_t_w(source_node, dest_node)
+        return held, held, held + self.hops(source_node, dest_node) * self.t_hop
+
+    def latency(self, source: int, dest: int, nbytes: int) -> Time:
+        """Return the time for which the first byte of a message is on its way: t_hop for each link."""
+        source_node, dest_node = source // self.ranks_per_node, dest // self.ranks_per_node
+        return 0 if source_node == dest_node else self.hops(source_node, dest_node) * self.t_hop

@@ -12,8 +12,8 @@ from fakempi.core.network.cost import CostModel, Time, check
 class LogGP(CostModel):
     """Latency, overhead and gaps as separate parameters, in seconds.
 
-    A message of n bytes arrives after o + (n-1) G + L + o. Its send ends after o + (n-1) G, and the ports of
-    both sides are free for the next message after max(o, g) + (n-1) G. Latency occupies no port.
+    A message of n bytes arrives after o + (n-1) G + L + o. Its send ends after o + (n-1) G. It holds the sender's port for
+    max(o, g) + (n-1) G, and the receiver's port for the same time until it arrives. Latency occupies no port.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class LogGP(CostModel):
         compute_per_byte: Time = 0,
     ) -> None:
         self.L, self.o, self.g, self.G = L, o, g, G
-        self.in_order = type(self) is LogGP  # a subclass may override transfer
+        self.in_order = self.uniform_latency = type(self) is LogGP  # a subclass may override transfer
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
         self.compute_per_byte = compute_per_byte
         self.validate()
@@ -67,6 +67,12 @@ class LogGP(CostModel):
         stream = (nbytes - 1) * self.G if nbytes else 0
         sent = self.o + stream
         return max(self.o, self.g) + stream, sent, sent + self.L + self.o
+
+    def latency(self, source: int, dest: int, nbytes: int) -> Time:
+        """Return the time between the intervals in which the ports of the sender and of the receiver are held."""
+        if not self.uniform_latency:
+            return super().latency(source, dest, nbytes)
+        return max(0, self.o + self.L + self.o - max(self.o, self.g))
 
     def __repr__(self) -> str:
         return f"LogGP(L={self.L!r}, o={self.o!r}, g={self.g!r}, G={self.G!r}, eager_limit={self.eager_limit})"

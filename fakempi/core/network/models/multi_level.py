@@ -160,7 +160,7 @@ class MultiLevel(CostModel):
         self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
         self.compute_per_byte, self.provenance = compute_per_byte, tuple(provenance)
         self.validate()
-        # With a gap, transfers at different levels may overtake each other between the ports and their arrival.
+        # With a gap, a short message may overtake a long one, and with half duplex those of other levels, too.
         self.in_order = type(self) is MultiLevel and all(level.gap is None for level in self.levels.values())
         known = list(self.levels.values())
         outward = {one: [self.levels[name] for name in LEVELS[i:] if name in self.levels] for i, one in enumerate(LEVELS)}
@@ -228,8 +228,9 @@ class MultiLevel(CostModel):
     def link(self, name: Hashable) -> Link:
         """Return the shared ports of a node, socket or cache."""
         assert isinstance(name, tuple)
-        level = self._costs[name[0]].level
-        return Link(level.port_t_w, level.ports or 1, level.port_gap)
+        level, gap, _, time = self._costs[name[0]]
+        latency = max(0, time(0) - gap(0)) if name[-1] == "out" else 0  # to the port of the other node
+        return Link(level.port_t_w, level.ports or 1, level.port_gap, latency)
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return the times of the ports, the sender and the receiver."""

@@ -85,7 +85,7 @@ class TwoGroups(Linked):
     def link(self, name: Hashable) -> Link:
         """Return the properties of a link."""
         assert isinstance(name, tuple)
-        return Link(self.link_t_w[name[1]], 1, self.gap)
+        return Link(self.link_t_w[name[1]], 1, self.gap, self.t_hop)
 
     def __repr__(self) -> str:
         return (
