@@ -3,10 +3,11 @@
 The simulator has sixty lines: messages with a route (names of ports and links), a time at which they are ready, a place in
 the order of sends, a duration, and the times that their first bytes need to each port. At each time, everything that
 happens then happens first. Then each free output port is taken by the message that was sent first. Then, as long as a free
-port is wanted, the message that has waited longest takes its next port; among equals, the one whose sender had most messages
-left when this one took its output port; among these, the one that was sent first. A message holds
-its output port for its duration, and for the time for which it waits until then; its input port for its duration from when
-it gets it; and each link has its own time for a message. Half of the drawn programs have many simultaneous events.
+port is wanted, the message that has waited longest takes its next port; among equals, at links, the one that has passed
+fewer links at that time; then the one whose sender had most messages left when it took its output port; then the one that
+was sent first. A message holds its output port for its duration, and for the time for which it waits until then; its input
+port for its duration from when it gets it; and each link has its own time for a message. Half of the drawn programs have
+many simultaneous events.
 """
 
 from __future__ import annotations
@@ -97,10 +98,14 @@ def simulated(
         else:
             free.update({port: free[port] + 1 for port in ports})
 
+    passed = [0] * len(ready)  # how many ports after the output port each message has taken at the time since which it waits
     left = [0] * len(ready)  # how many messages were left at the sender of each message when it took the output port
 
     def rank_at_port(message: int) -> Any:
-        return (waits[message][1], -left[message], order[message]) if stage[message] else (0, 0, order[message])
+        if stage[message] == 0:
+            return 0, 0, 0, order[message]
+        links = passed[message] if stage[message] < len(routes[message]) - 1 else 100
+        return waits[message][1], links, -left[message], order[message]
 
     def may_take(message: int) -> bool:
         port = waits[message][0]
@@ -128,7 +133,9 @@ def simulated(
                 continue
             if not stage[message]:
                 departing.append(message)
-            port, _ = waits.pop(message)
+            port, since = waits.pop(message)
+            if stage[message]:
+                passed[message] = passed[message] + 1 if since == now else 1
             free[port] -= 1
             seconds = passage(message, port)
             if seconds is not None:
@@ -147,6 +154,7 @@ def simulated(
                 spans[message] = *spans[message][:2], now + durations[message]
                 release(now, durations[message], tuple(port for port in kept if at[port]), message)
             elif start + way[stage[message]] > now:
+                passed[message] = 0
                 heappush(agenda, (start + way[stage[message]], next(serial), None, message))
             else:
                 waits[message] = route[stage[message]], now

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fakempi
-from fakempi import MPI, Hockney, ZeroCost, phantom
+from fakempi import MPI, CostModel, Hockney, LogGP, Torus, TwoLevel, ZeroCost, compute, phantom, run
 from tests.semantics.seed_programs import first_difference
 
 SIZES = range(2, 34)
@@ -132,6 +134,39 @@ def test_all_blocks_posted_at_once_take_as_long_as_one_after_the_other(operation
         cost = COSTS[p % 2]
         times = [fakempi.run(main, p, cost=cost, algorithms={operation: name}).time for name in ("linear", "spread")]
         assert times == [(p - 1) * ONE] * 2, p
+
+
+def circulant(comm: Any, steps: list[tuple[int, list[tuple[int, int]]]]) -> None:
+    """Each step computes and exchanges messages; a message has a distance and a number of bytes, the same on all ranks."""
+    rank, p = comm.rank, comm.size
+    for seconds, messages in steps:
+        compute(seconds)
+        requests = [comm.Irecv(phantom(n), (rank - way) % p, tag) for tag, (way, n) in enumerate(messages)]
+        requests += [comm.Isend(phantom(n), (rank + way) % p, tag) for tag, (way, n) in enumerate(messages)]
+        MPI.Request.Waitall(requests)
+        comm.Sendrecv(phantom(seconds), (rank + seconds) % p, 0, phantom(seconds), (rank - seconds) % p, 0)
+
+
+@given(
+    st.integers(1, 12),
+    st.lists(
+        st.tuples(st.integers(0, 3), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=6)), max_size=2
+    ),
+    st.sampled_from([0, 2, 100]), st.integers(1, 3), st.integers(0, 3),
+    st.sampled_from(["hockney", "loggp", "torus", "nodes"]), st.sampled_from([None, 1, 2]),
+)  # fmt: skip
+def test_if_all_ranks_do_the_same_all_clocks_are_equal(
+    p: int, steps: Any, limit: int, ports: int, latency: int, name: str, seed: int | None
+) -> None:
+    """Exchanges at any distances, on machines where all ranks are alike and send while they receive."""
+    common: dict[str, Any] = {"eager_limit": limit, "ports": ports}
+    models: dict[str, Callable[[], CostModel]] = {
+        "hockney": lambda: Hockney(latency, 1, **common),
+        "loggp": lambda: LogGP(latency, 1, 2, 1, **common),
+        "torus": lambda: Torus(p, t_s=1, t_hop=latency, t_w=1, gap=latency, links=ports, **common),
+        "nodes": lambda: TwoLevel(1, inter=Hockney(latency, 1), network_ports=ports, **common),
+    }
+    assert len(set(run(circulant, p, steps, cost=models[name](), seed=seed).clocks)) == 1
 
 
 def test_random_programs_do_not_depend_on_the_seed() -> None:

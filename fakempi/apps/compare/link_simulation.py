@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
+from math import inf
 from typing import Any, NamedTuple
 
 from fakempi.core.network.cost import CostModel
@@ -143,7 +144,7 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
             queue.extend([] for _ in range(p + len(gap) - len(queue)))
         message.route, message.start = found, now
         if not flies(message):
-            heappush(attempts, (now, message.serial, message))
+            heappush(attempts, (now, (0 if found.links else inf, message.serial), message))
 
     def flies(message: _Message) -> bool:
         """Let the first byte of a message move on to its next link or port; return whether that takes time."""
@@ -167,14 +168,14 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
     def make_attempts() -> None:
         """Let messages take their next links or ports, in order, until each has to wait or its transfer starts."""
         while attempts:
-            since, serial, message = heappop(attempts)
+            since, order, message = heappop(attempts)
             links = message.route.links
             while True:
                 at = message.stage
                 port = message.dest if at == len(links) else p + links[at]
                 waiting = queue[port]
-                if port_free[port] > now or (waiting and waiting[0] < (since, serial, message)):
-                    heappush(waiting, (since, serial, message))
+                if port_free[port] > now or (waiting and waiting[0] < (since, order, message)):
+                    heappush(waiting, (since, order, message))
                     if len(waiting) == 1:
                         wake(port)
                     break
@@ -188,11 +189,13 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
                 if waiting:
                     wake(port)
                 message.stage = at + 1
+                # As in `Transfers`, messages move one link at a time.
+                order = (inf if at + 1 == len(links) else order[0] + 1 if since == now else 1), message.serial
                 since = now
                 if flies(message):
                     break
-                if attempts and attempts[0] < (now, serial, message):
-                    heappush(attempts, (now, serial, message))
+                if attempts and attempts[0] < (now, order, message):
+                    heappush(attempts, (now, order, message))
                     break
 
     def finish() -> None:
@@ -302,7 +305,7 @@ def makespan_on_links(schedule: ScheduleArrays, cost: CostModel) -> Any:
     while True:
         for item in due[done:]:
             if item.__class__ is _Message:
-                attempts.append((now, item.serial, item))
+                attempts.append((now, (0 if item.stage < len(item.route.links) else inf, item.serial), item))
             elif item < p:
                 ended += take_turn(item)
             else:

@@ -147,14 +147,14 @@ class Delivery(Transfers):
     def _give(self, places: list[Place], matched: list[Envelope], new: list[Envelope]) -> None:
         """Give ports to envelopes that wait for a free port, to those that were matched now, and to new ones that are ready.
 
-        If several of them have the same sender, all take output ports before one takes another port, because the number of
-        messages that are left at a sender matters then.
+        If there are links, or several envelopes have the same sender, all take output ports before one takes another port:
+        the number of messages that are left at a sender matters, and messages move one link at a time.
         """
         if not self.cost.duplex:
             for _, envelope in sorted({place[1:] for place in places}):
                 if envelope.arrived is None:
                     self._claim(envelope)
-        elif places or len({envelope.out for envelope in chain(matched, new)}) < len(matched) + len(new):
+        elif places or not self.plain or len({envelope.out for envelope in chain(matched, new)}) < len(matched) + len(new):
             self.ready = ready = [place[1:] for place in places if place[0] == ANY_TIME]
             self.attempts += [place for place in places if place[0] != ANY_TIME]
             heapify(self.attempts)

@@ -4,6 +4,7 @@ If all ports of an envelope are free, which is the most frequent case, the end i
 agenda. Otherwise the envelope waits in the queue of the first port that is busy. Envelopes that want a port since the same
 time are served by the number of messages that are left at their senders, the largest first, so that a rank with much to send
 is not delayed by one with little (longest queue first, as in the scheduling of switches); then in the order of their sends.
+If links have no latency, messages move one link at a time, as if they had a very small one.
 """
 
 from __future__ import annotations
@@ -25,9 +26,13 @@ ANY_TIME = -1
 """The time of all entries in the queue of an output port, which serves them in the order of their sends."""
 
 
-def order_of(envelope: Envelope) -> tuple[int, int]:
-    """Return the place of an envelope among all that wait for a port since the same time: the longest queue is the first."""
-    return -len(envelope.out.queue or ()), envelope.serial
+def order_of(envelope: Envelope) -> tuple[float, int, int]:
+    """Return the place of an envelope among all that wait for a port since the same time: the longest queue is the first.
+
+    The first number counts links that the message has passed at that time, so that messages move one link at a time; it is
+    infinite at the receiver's port.
+    """
+    return (0 if len(envelope.route) > 2 else inf), -len(envelope.out.queue or ()), envelope.serial
 
 
 class Transfers(Hooked):
@@ -157,6 +162,7 @@ class Transfers(Hooked):
                 if stage == len(route):
                     self._start(envelope)
                     break
+                order = (inf if stage == len(route) - 1 else order[0] + 1 if since == now else 1, *order[1:])
                 since, envelope.stage = now, stage
                 if envelope.flight is not None and self._fly(envelope):
                     break
@@ -199,7 +205,8 @@ class Transfers(Hooked):
     def _reach(self, envelope: Envelope) -> None:
         """Let a message take the link or the port that its first byte reaches now, at the end of this instant."""
         del self.in_flight[envelope]
-        self._continue_later((self.clock.now, envelope.flight.order, envelope))
+        first = inf if envelope.stage == len(envelope.route) - 1 else 0
+        self._continue_later((self.clock.now, (first, *envelope.flight.order[1:]), envelope))
 
     def _leave(self, envelope: Envelope, head: Time) -> None:
         """Set the end of a send, and release the sender's ports, if that is before the message reaches the next port."""
