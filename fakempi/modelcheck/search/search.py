@@ -79,7 +79,7 @@ class SearchTree:
         mixing_bound: int | None,
     ) -> None:  # fmt: skip
         self.mode, self.run, self.reduce = mode, run, reduce
-        self.mode_penalty = (mode.buffering == "size") + mode.synchronizing  # modes that count as deviations
+        self.mode_penalty = (mode.buffering == "size") + mode.synchronizing + mode.late  # modes that count as deviations
         self.mixing_bound = mixing_bound  # the maximum number of choices between the first and the last deviation
         self.beyond_mixing_bound = False  # whether some edges exceed the mixing bound
         self.shared = shared
