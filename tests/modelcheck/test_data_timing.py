@@ -56,7 +56,7 @@ def is_new(buffer: Any, request: Any) -> None:
 
 
 def test_a_receive_buffer_that_is_read_before_wait_is_not_proved() -> None:
-    """Neither the old nor the new contents are certain: a program that asserts one of them fails."""
+    """The old and the new contents are both possible: a program that asserts one of them fails."""
     assert failing(exchanged(is_old), buffering="infinite")
     assert failing(exchanged(is_new), buffering="infinite") == ["id:0"]
 
@@ -199,7 +199,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def test_results_of_every_nonblocking_operation_arrive_early_and_late() -> None:
-    """What a program reads in between differs, what it reads at the end does not."""
+    """The contents differ before the end of the operation, and are the same at the end."""
     for name, main in OPERATIONS.items():
         early, late = (fakempi.run(main, 2, schedule=f"i{letter}:0").returns for letter in ("", "d"))
         changed = [rank for rank in range(2) if repr(early[rank][0]) != repr(late[rank][0])]
