@@ -22,8 +22,8 @@ divergence       the first choice at which two schedules differ
 
 The search is stateless model checking with dynamic partial-order reduction. Each run starts from the beginning, follows a
 path of the tree, and at its end takes the first option that is not in the sleep set. Backtracking points are then derived
-from the run. There is one tree per mode: buffering, synchronization, and whether data of nonblocking operations move early or
-late. A program that uses a buffer before its operation is complete is found at these two ends only. Otherwise the search
+from the run. There is one tree per mode: buffering, synchronization, and whether data of nonblocking operations move early
+or late. A program that uses a buffer before its operation is complete is found at these two ends only. Otherwise the search
 misses no possible result, for these reasons:
 
 * Two choice points are independent unless they are the same point, or both locks of threads, or both at windows of the same
