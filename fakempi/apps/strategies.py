@@ -28,7 +28,7 @@ def schedules(max_size: int = 12, buffering: str | None = None) -> st.SearchStra
     kept = [limit for kind, known in limits.items() if buffering in (None, kind) for limit in known]
     if not kept:
         raise ValueError(f"schedules: buffering {buffering!r} is unknown; choose from {', '.join(limits)}.")
-    modes = st.builds(LibraryMode, st.sampled_from(kept), st.booleans())
+    modes = st.builds(LibraryMode, st.sampled_from(kept), st.booleans(), st.booleans())
     return st.builds(lambda mode, numbers: f"{write(mode, numbers)}?", modes, st.lists(st.integers(0, 7), max_size=max_size))
 
 

@@ -174,10 +174,11 @@ def run(
         from fakempi.extensions.fused.rendezvous import FusedService
 
         universe.fused = FusedService(universe, fused == "always", _emulated)
-    if strict if check_buffers is None else check_buffers:
-        from fakempi.extensions.buffer_checks import MemoryChecks
+    checks_buffers = strict if check_buffers is None else check_buffers
+    if checks_buffers or choices is not None:  # which also decide when data move
+        from fakempi.extensions.buffer_checks.checks import MemoryChecks
 
-        universe.buffer_checks = checks = MemoryChecks(universe)
+        universe.buffer_checks = checks = MemoryChecks(universe, checks_buffers)
         universe.network.subscribe(checks)
     loop.next_poll = IdlePolling(universe, arguments.checked_seconds("poll_cost", poll_cost))
     returns: list[Any] = [None] * nprocs

@@ -358,7 +358,7 @@ def test_results_of_parrived_are_explored() -> None:
 
     seen: set[Any] = set()
     found = fakempi.explore(main, 2, ignore_shared=True)
-    assert (found.exhausted, found.runs, found.failures) == (True, 8, [])
+    assert (found.exhausted, found.runs, found.failures) == (True, 16, [])
     assert seen == {(), (True, True), (True, False), (False, True), (False, False)}
 
 

@@ -221,7 +221,7 @@ def test_calls_that_need_data_of_all_ranks_are_not_tried_as_barriers() -> None:
         comm.Dup().Free()
 
     found = fakempi.explore(main, 3)
-    assert (found.runs, found.exhausted, found.verdict) == (2, True, "clean: all 2 schedules")
+    assert (found.runs, found.exhausted, found.verdict) == (4, True, "clean: all 4 schedules with early and late data")
 
 
 def test_the_start_of_a_nonblocking_call_never_waits() -> None:
@@ -235,8 +235,8 @@ def test_the_start_of_a_nonblocking_call_never_waits() -> None:
             comm.recv(source=0)
         request.Wait()
 
-    scope = "no, unlimited and size-limited buffering, and minimal and synchronizing collectives"
-    assert verdicts(main, 3) == (f"clean: all 4 schedules with {scope}", [])
+    scope = "no, unlimited and size-limited buffering, and minimal and synchronizing collectives, and early and late data"
+    assert verdicts(main, 3) == (f"clean: all 8 schedules with {scope}", [])
 
 
 def test_correct_programs_stay_clean_if_collective_calls_are_barriers() -> None:
@@ -257,7 +257,7 @@ def test_correct_programs_stay_clean_if_collective_calls_are_barriers() -> None:
 
     found = fakempi.explore(main, 3, compare="returns")
     assert (found.verdict, found.failures) == (
-        "clean: all 4 schedules with minimal and synchronizing collectives", [],
+        "clean: all 8 schedules with minimal and synchronizing collectives, and early and late data", [],
     )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """Python objects that ranks share: if one changes, the search omits nothing and is not reported as exhausted."""
 
+import builtins
 import os
 import random
+import string
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +14,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.apps.cli import main as cli
 
 ANY = MPI.ANY_SOURCE
 ORDER: list[int] = []
@@ -219,3 +222,65 @@ def test_both_groups_cost_their_sum_if_nothing_is_shared() -> None:
 
     found = fakempi.explore(main, 4, buffering="infinite", strict=False)
     assert (found.exhausted, found.runs) == (True, 3)
+
+
+def noticed(main: Any, reason: str) -> bool:
+    """Whether a search without choices notices that ranks share an object, names it, and is not exhausted."""
+    found = fakempi.explore(main, 2, strict=False)
+    (limit,) = found.limits
+    return not found.exhausted and limit.startswith("ranks share Python objects that change (") and reason in limit
+
+
+def test_changes_that_are_undone_before_the_next_choice_are_noticed() -> None:
+    """A rank waits while the object is changed, and restores it before the run ends."""
+
+    def main(comm: Any) -> int:
+        if comm.rank == 0:
+            write(1)
+            comm.Barrier()
+            write(0)
+        else:
+            seen = read()
+            comm.Barrier()
+            return seen
+        return 0
+
+    write(0)
+    assert noticed(main, "write")
+
+
+def test_names_in_builtins_and_in_the_standard_library_are_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ranks of scripts share these as well. Imports add submodules, which do not count."""
+
+    def of(module: ModuleType) -> Any:
+        def main(comm: Any) -> None:
+            if comm.rank == 0:
+                module.shared_by_ranks = 1  # type: ignore[attr-defined]
+            comm.Barrier()
+            if comm.rank == 0:
+                del module.shared_by_ranks
+
+        return main
+
+    for module in (builtins, string):
+        assert noticed(of(module), f"{module.__name__}.shared_by_ranks")
+
+    def imports(comm: Any) -> None:
+        import xml.dom.minidom  # noqa: F401
+
+        comm.Barrier()
+
+    for name in [name for name in sys.modules if name.startswith("xml")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert fakempi.explore(imports, 2).exhausted
+    script = tmp_path / "script.py"
+    for module in (builtins, string):
+        name = module.__name__
+        script.write_text(f"import {name}\nfrom mpi4py import MPI\n{name}.rank = MPI.COMM_WORLD.rank\n")
+        try:
+            assert cli(["check", "-n", "2", str(script)]) == 4
+        finally:
+            del module.rank
+        assert f"ranks share Python objects that change ({name}.rank)" in capsys.readouterr().out

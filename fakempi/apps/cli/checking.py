@@ -148,7 +148,7 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
             progress.update(bar, completed=done, description=f"at least {pending:,} more to run{failing}")
 
         compare = None if options.compare == "none" else options.compare
-        names = ("buffering", "collectives")
+        names = ("buffering", "collectives", "data")
         given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name)}
         sinks, stdin = (redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO())), sys.stdin
         checked = CheckedScript(script, RecordedInput(stdin or io.StringIO()))

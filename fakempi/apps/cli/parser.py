@@ -168,6 +168,7 @@ def _add_check(check: ArgumentParser) -> None:
     check.add_argument(
         "--collectives", choices=("minimal", "synchronizing"), help="wait only for needed data, or for all ranks"
     )
+    check.add_argument("--data", choices=("early", "late"), help="move data of nonblocking calls early, or late")
     check.add_argument("--mixing", type=_integer, metavar="K", help=MIXING)
     check.add_argument("--polls", type=_integer, metavar="K", help="most unsuccessful tests in a row (default: 2 to 16)")
     check.add_argument("--compare", choices=("output", "lines", "none"), default="output", help=COMPARE_OUTPUT)

@@ -22,7 +22,9 @@ divergence       the first choice at which two schedules differ
 
 The search is stateless model checking with dynamic partial-order reduction. Each run starts from the beginning, follows a
 path of the tree, and at its end takes the first option that is not in the sleep set. Backtracking points are then derived
-from the run. There is one tree per mode. The search misses no possible result, for these reasons:
+from the run. There is one tree per mode: buffering, synchronization, and whether data of nonblocking operations move early
+or late. A program that uses a buffer before its operation is complete is found at these two ends only. Otherwise the search
+misses no possible result, for these reasons:
 
 * Two choice points are independent unless they are the same point, or both locks of threads, or both at windows of the same
   process: neither disables the other, and determined events are confluent. At a state it is therefore enough to explore all
@@ -45,8 +47,9 @@ from the run. There is one tree per mode. The search misses no possible result, 
   every process that may have been influenced.
 * State hashing: a run ends if all ranks have received the same data as in a known state (steering/state_hash.py). Races
   between the continuation and the path to the state are derived from the events after that state in all runs (states.py).
-* All of this assumes that ranks communicate by MPI alone. Python objects that ranks share are compared at every choice and
-  at the end of every run (shared_objects.py); if one changes, all options are explored.
+* All of this assumes that ranks communicate by MPI alone. Python objects that ranks share are compared at every new
+  choice, at the end of every run, and in the first run before waits (shared_objects.py); if one changes, all options are
+  explored.
 
 Workers of an executor run schedules ahead of the search. The tree is updated from records of runs, in the order of the
 sequential search, and each choice of a worker is compared with the tree (`Tree.replay`), so workers change no result.

@@ -3,7 +3,8 @@
 Two messages from different senders are equivalent if their tags and contents are equal. Receiving either one first leads to
 the same results if the program cannot distinguish them:
 
-* until both are received, only receives from any source access the mailbox, and none of them reads the source (`status`);
+* until both are received, only receives from any source access the mailbox, and none of them reads the source (`status`)
+  or gets an error whose text names it (`Pattern.observed`);
 * no other message from the two senders arrives at that mailbox, then or later;
 * if the sends wait for their receive, the senders do nothing afterwards (one of them would do it earlier), and both sends
   complete at the same time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from fakempi.core.reports.findings import Finding, Ledger
@@ -58,6 +58,12 @@ def explain(
             failure.why = _returns_early(trial)
             failure.passes = None if other.error is not None else other.token
             return
+    if mode.late and not isinstance(failure.error, OutcomesDifferError):
+        other = TrialRun(LenientReplay(mode._replace(late=False), mine), run)
+        if other.error is None or failure_key(other.error) != kind:
+            failure.why = _uses_pending_buffer(trial)
+            failure.passes = None if other.error is not None else other.token
+            return
     for i in (i for i in reversed(range(len(mine))) if mine[i] and not isinstance(failure.error, OutcomesDifferError)):
         other = TrialRun(LenientReplay(mode, mine[:i]), run)
         if other.error is None:
@@ -81,13 +87,15 @@ def explain(
         failure.why = f"none of {exploration.runs:,} schedules succeeds"
 
 
-def _distance(mode: LibraryMode, other: LibraryMode) -> tuple[bool, bool, int]:
+def _distance(mode: LibraryMode, other: LibraryMode) -> tuple[int, bool, int]:
     """Return a sort key of modes that explain a failure: first modes that buffer more, then those with the closest limit."""
-    return mode.synchronizing != other.synchronizing, other.limit < mode.limit, abs(mode.limit - other.limit)
+    differs = (mode.synchronizing != other.synchronizing) + (mode.late != other.late)
+    return differs, other.limit < mode.limit, abs(mode.limit - other.limit)
 
 
 def _rules(mode: LibraryMode) -> str:
-    return f"{mode.sends}{' and each collective call is a barrier' * mode.synchronizing}"
+    barriers, late = " and each collective call is a barrier" * mode.synchronizing, " and data move late" * mode.late
+    return f"{mode.sends}{barriers}{late}"
 
 
 def _by_size(mode: LibraryMode) -> str:
@@ -102,17 +110,32 @@ def _mode_text(mode: LibraryMode, other: LibraryMode) -> str:
     return f"if {_rules(other)}"
 
 
+def _listed(calls: Iterable[tuple[str, str]], more: int) -> str:
+    """Return calls and their lines as text; `more` is the number of calls after the first `MAX_NAMED`."""
+    named = [f"{call} at {site}" for call, site in calls] + ["others"] * (more > 0)
+    *first, last = named or ["a call"]
+    return f"{', '.join(first)}{' and ' * bool(first)}{last}"
+
+
+def _uses_pending_buffer(trial: TrialRun) -> str:
+    """Explain a failure that occurs only if data move late: name the nonblocking calls."""
+    calls = list(trial.choices.pending_buffers)
+    return (
+        f"the program relies on the buffer of {_listed(calls[:MAX_NAMED], len(calls) - MAX_NAMED)} before the call that "
+        "completes it; MPI allows data to move at any time until then, and when data move early this does not happen"
+    )
+
+
 def _returns_early(trial: TrialRun) -> str:
     """Explain a failure that occurs only if collective calls synchronize: name the calls that ranks must leave early."""
     calls = list(trial.choices.early)
     if isinstance(trial.error, DeadlockError):
         blocked = {(one.call, one.site) for one in trial.error.blocked}
         calls = [one for one in calls if one in blocked] or calls
-    named = [f"{call} at {site}" for call, site in calls[:MAX_NAMED]] + ["others"] * (len(calls) > MAX_NAMED)
-    *first, last = named or ["a collective call"]
+    named = _listed(calls[:MAX_NAMED], len(calls) - MAX_NAMED)
     return (
-        f"the program relies on {', '.join(first)}{' and ' * bool(first)}{last} completing before all ranks have called it; "
-        "MPI allows every collective call to synchronize, and without synchronizing collectives this does not happen"
+        f"the program relies on {named} completing before all ranks have called it; MPI allows every "
+        "collective call to synchronize, and without synchronizing collectives this does not happen"
     )
 
 

@@ -22,7 +22,15 @@ from fakempi.modelcheck.search.shared_objects import SharedObjects
 from fakempi.modelcheck.search.workers import Workers, broken
 from fakempi.modelcheck.steering.choices import Choices
 from fakempi.modelcheck.steering.replay import Replay
-from fakempi.modelcheck.steering.token import BUFFERINGS, COLLECTIVES, Buffering, CollectiveMode, LibraryMode
+from fakempi.modelcheck.steering.token import (
+    BUFFERINGS,
+    COLLECTIVES,
+    DATA,
+    Buffering,
+    CollectiveMode,
+    DataMode,
+    LibraryMode,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,6 +69,7 @@ def explore(
     runs: int = 1000,
     buffering: Buffering | Sequence[Buffering] = BUFFERINGS,
     collectives: CollectiveMode | Sequence[CollectiveMode] = COLLECTIVES,
+    data: DataMode | Sequence[DataMode] = DATA,
     seed: int | None = None,
     strict: bool = True,
     stop: Literal["first"] | None = None,
@@ -80,9 +89,9 @@ def explore(
     The search explores: the message that a receive, probe or Mprobe from any source matches; the requests that Waitany,
     Waitsome, Testany and Testsome return; whether a test or Iprobe reports "not yet" (a bounded number of times, see
     `polls`); whether standard sends wait for their receive (all, none, or those above a size); whether collective calls
-    synchronize (as little as possible, or all of them); the order in which threads acquire a lock and ranks acquire the lock
-    of a window; and the order of atomic operations on a window. It does not explore message times (messages take no time
-    unless `cost` is given) or buffers that fill up during the run.
+    synchronize (as little as possible, or all of them); whether data of nonblocking operations move early or late; the order
+    in which threads acquire a lock and ranks acquire the lock of a window; and the order of atomic operations on a window.
+    It does not explore message times (messages take no time unless `cost` is given) or buffers that fill up during the run.
 
     Parameters
     ----------
@@ -97,6 +106,10 @@ def explore(
     collectives
         "minimal" (a rank leaves a collective call as soon as it can), "synchronizing" (each collective call is a barrier),
         or both. "synchronizing" is explored only if some call could return early.
+    data
+        When data of nonblocking operations leave send buffers and arrive in receive buffers: "early", "late" (a receive
+        buffer holds a pattern until the call that completes the operation), or both. "late" is explored only if the program
+        makes nonblocking calls with buffers; the number of schedules then doubles at most.
     seed
         The seed of random schedules.
     strict
@@ -146,7 +159,8 @@ def explore(
     """
     kinds_of_outcome = (compare,) if isinstance(compare, str) else tuple(compare or ())
     _check(runs, stop, kinds_of_outcome, mixing, seconds, polls)
-    scope = Scope(_listed("buffering", buffering, BUFFERINGS), _listed("collectives", collectives, COLLECTIVES))
+    modes = (("buffering", buffering, BUFFERINGS), ("collectives", collectives, COLLECTIVES), ("data", data, DATA))
+    scope = Scope(*(_listed(*mode) for mode in modes))
 
     outcomes = OutcomeComparison(kinds_of_outcome)
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 from typing import Any
+from warnings import catch_warnings
 
 from fakempi.modelcheck.steering.state_hash import digest
 from fakempi.mpi.base.current import current_rank
@@ -36,7 +37,9 @@ class RankOutput:
         self.begin()
 
     def begin(self) -> None:
-        """Start a new run."""
+        """Start a new run. Python shows a warning of a line once per process, and each run is a new process."""
+        with catch_warnings():  # forgets which warnings were shown
+            pass
         self.parts: dict[StreamAndRank, list[str]] = {}
         self.digests: dict[StreamAndRank, int] = {}
 

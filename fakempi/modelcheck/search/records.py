@@ -20,6 +20,9 @@ from fakempi.modelcheck.steering.choices import Choices, Option
 from fakempi.modelcheck.steering.state_hash import Event, StateHash, digest
 from fakempi.modelcheck.steering.token import LibraryMode, write
 
+TIMED, CLOCK = "the effect of other message times", "the value that a rank reads from its clock"
+"""Parts of a run that are not explored: what depends on times."""
+
 
 class StepRecord(NamedTuple):
     """A choice.
@@ -93,6 +96,7 @@ class RunRecord:
     distinguished : (step, other option) for each pair of equivalent messages that the program distinguishes
     events, unknown : those of the state hash (`StateHash`); None and empty if states are not compared
     failure : the key of the error; None if the run succeeded
+    pending : whether there were nonblocking calls with buffers
     """
 
     mode: LibraryMode
@@ -103,6 +107,7 @@ class RunRecord:
     failure: Any
     sizes: set[int]
     early: list[tuple[str, str]]
+    pending: bool
     unexplored: set[str]
     untracked_effects: set[str]
     unstable_names: bool
@@ -152,6 +157,7 @@ def record_of(trial: TrialRun, pairs: Mapping[int, Sequence[int]] = EMPTY_MAP, r
     return RunRecord(
         choices.mode, _steps(choices, races and not trial.cut_off), choices.at_failure, trial.ended_early, trial.cut_off,
         None if trial.error is None else failure_key(trial.error), choices.sizes, list(choices.early),
+        bool(choices.pending_buffers),
         choices.unexplored | _times(choices), choices.untracked_effects, choices.unstable_names, distinguished,
         None if hashed is None else hashed.events, set() if hashed is None else hashed.unknown,
     )  # fmt: skip
@@ -172,7 +178,7 @@ def _steps(choices: Choices, races: bool) -> list[StepRecord]:
 def _times(choices: Choices) -> set[str]:
     """Return the parts of a run that depend on times, which are not explored."""
     if choices.timed:
-        return {"the effect of other message times"}
+        return {TIMED}
     if choices.universe is not None and choices.universe.clock_reads and choices.loop.now:
-        return {"the value that a rank reads from its clock"}
+        return {CLOCK}
     return set()

@@ -1,8 +1,8 @@
-"""The modes in which a program is explored: the buffering of standard sends, and the synchronization of collective calls.
+"""The modes in which a program is explored: buffering of standard sends, synchronization of collective calls, data timing.
 
 Most modes make a difference for few programs. A size limit of buffering makes a difference only if it lies between two
-message sizes of the program, and barriers in collective calls only if a call could return early. Modes are therefore added
-when a run shows new sizes or such calls.
+message sizes of the program, barriers in collective calls only if a call could return early, and the time at which data
+move only if there are nonblocking calls with buffers. Modes are therefore added when a run shows new sizes or such calls.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ _BUFFERED = {"zero": "no", "infinite": "unlimited", "size": "size-limited"}
 
 
 class Scope:
-    """The modes of one search, and the message sizes and early returns seen so far."""
+    """The modes of one search, and the message sizes, early returns and nonblocking calls seen so far."""
 
-    def __init__(self, bufferings: Sequence[str], collectives: Sequence[str]) -> None:
-        self.bufferings, self.collectives = bufferings, collectives
+    def __init__(self, bufferings: Sequence[str], collectives: Sequence[str], data: Sequence[str]) -> None:
+        self.bufferings, self.collectives, self.data = bufferings, collectives, data
         self.sizes: set[int] = set()  # bytes of standard sends
         self.early = False  # whether a run made a collective call that a rank may leave before all ranks have entered it
+        self.pending = False  # whether a run made a nonblocking call with a buffer
 
     def widens(self, record: RunRecord) -> bool:
-        """Record a run; return whether it showed new sizes or early returns."""
-        new = not record.sizes <= self.sizes or (bool(record.early) and not self.early)
+        """Record a run; return whether it showed new sizes, early returns or nonblocking calls."""
+        before = len(self.sizes), self.early, self.pending
         self.sizes |= record.sizes
         self.early |= bool(record.early)
-        return new
+        self.pending |= record.pending
+        return before != (len(self.sizes), self.early, self.pending)
 
     def modes(self) -> list[LibraryMode]:
         """Return all modes that can give different results, according to the runs so far."""
@@ -41,7 +43,10 @@ class Scope:
         barriers = [kind == "synchronizing" for kind in self.collectives]
         if not self.early:
             barriers = barriers[:1]
-        return [LibraryMode(limit, barrier) for barrier in barriers for limit in limits]
+        times = [kind == "late" for kind in self.data]
+        if not self.pending:
+            times = times[:1]
+        return [LibraryMode(limit, barrier, late) for late in times for barrier in barriers for limit in limits]
 
     def describe(self) -> str:
         """Return the modes as a suffix for "all schedules": " with no and unlimited buffering, and minimal collectives"."""
@@ -51,4 +56,6 @@ class Scope:
             parts.append(f"{', '.join(first)}{' and ' * bool(first)}{last} buffering")
         if self.early:
             parts.append(f"{' and '.join(self.collectives)} collectives")
+        if self.pending:
+            parts.append(f"{' and '.join(self.data)} data")
         return f" with {', and '.join(parts)}" if parts else ""

@@ -13,7 +13,7 @@ from fakempi.modelcheck.search.jobs import JobResult, SearchJob
 from fakempi.modelcheck.search.races import backtracking_edges
 from fakempi.modelcheck.search.rank_output import RankOutput
 from fakempi.modelcheck.search.records import Attempt, NewChoice, RunRecord, SearchChoices, record_of
-from fakempi.modelcheck.search.shared_objects import CHANGED, SharedObjects
+from fakempi.modelcheck.search.shared_objects import CHANGED, ComparedAtWaits, SharedObjects
 from fakempi.modelcheck.search.states import MergedRun, States
 from fakempi.modelcheck.search.tree import (
     EMPTY_MAP,
@@ -41,6 +41,13 @@ class PathChoices(SearchChoices):
         self.before: Edge | None = None
         self.nondeterministic = False  # whether the program did not repeat its path
         self.known: SearchNode | None = None  # the node of this state, if its continuation is explored from there
+
+    def steer(self, universe: Any) -> None:
+        """Take control of a run before it starts; in the first run, compare shared objects whenever a rank waits."""
+        super().steer(universe)
+        tree = self.tree
+        if tree.reduce and tree.shared is not None and tree.shared.is_first_run():
+            universe.loop.subscribe(ComparedAtWaits(tree.shared, lambda: self.untracked_effects.add(CHANGED)))
 
     def chosen(self, options: list[Option]) -> int | None:
         """Return the option of the path's next edge, or of a new edge."""
@@ -79,7 +86,7 @@ class SearchTree:
         mixing_bound: int | None,
     ) -> None:  # fmt: skip
         self.mode, self.run, self.reduce = mode, run, reduce
-        self.mode_penalty = (mode.buffering == "size") + mode.synchronizing  # modes that count as deviations
+        self.mode_penalty = (mode.buffering == "size") + mode.synchronizing + mode.late  # modes that count as deviations
         self.mixing_bound = mixing_bound  # the maximum number of choices between the first and the last deviation
         self.beyond_mixing_bound = False  # whether some edges exceed the mixing bound
         self.shared = shared

@@ -2,25 +2,33 @@
 
 The reductions of the search assume that ranks communicate by MPI alone. If an object changes that several ranks can reach (a
 global variable, a class attribute, a closure, a default argument, a module of the program, an argument), the assumption is
-false, and reductions are turned off. Objects are compared at every choice and at the end of every run, which is enough:
-between two choices only determined events happen, in an order that depends on the choices alone.
+false, and reductions are turned off. Objects are compared at every choice that is new to the search, at the end of every
+run, and in the first run of the search also before a rank waits, up to `MAX_WAITS` times. A change that is undone before
+the next comparison is not noticed.
 
-At the end of a run, environment variables and the working directory are compared, too. Installed packages are not, except
-the generators of `random` and `numpy.random`. Ranks of scripts share nothing else, since each rank has private modules,
-variables and a directory.
+The names in `builtins`, and the sets of names in modules of the standard library except `sys`, are compared at the same
+times; at the end of a run, so are environment variables and the working directory. Other contents of installed packages and
+the standard library are not, except the generators of `random` and `numpy.random`. Ranks of scripts share nothing else,
+since each rank has private modules, variables and a directory.
 """
 
 from __future__ import annotations
 
+import builtins
 import os
-from collections.abc import Sequence
-from types import CodeType
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, ModuleType
 from typing import Any
 
+from fakempi.core.hooks import Layer, OnWait
 from fakempi.mpi.diagnostics.snapshot import Opaque, names_of, snapshot
 
 CHANGED = "objects that ranks share"
 """The reason why reductions are off, in `Exploration.method`."""
+
+MAX_WAITS = 1000
+"""Upper limit of the comparisons before waits, since each may take milliseconds."""
 
 
 class SharedObjects:
@@ -37,6 +45,13 @@ class SharedObjects:
         self.parts = {name: self._content([value]) for name, value in _named(self.main, args).items()}
         self.before = self._content(self.roots, True)
         self.variables, self.directory = dict(_variables()), _directory()
+        self.library = LibraryNames()
+        self.has_run = False
+
+    def is_first_run(self) -> bool:
+        """Whether this is the first call: the first run of the search is always in its process."""
+        is_first, self.has_run = not self.has_run, True
+        return is_first
 
     def changed(self, ended: bool = False) -> bool:
         """Whether an object has changed or cannot be compared.
@@ -47,6 +62,7 @@ class SharedObjects:
             return True
         now = self._content(self.roots, True)
         if now is not None and now == self.before:
+            self.why = self.library.changed()
             if ended and _variables() != self.variables:
                 self.why = "environment variables"
             elif ended and _directory() != self.directory:
@@ -65,6 +81,71 @@ class SharedObjects:
             if whole:
                 self.why = str(error)
             return None
+
+
+class LibraryNames:
+    """The names in `builtins` and in modules of the standard library, which ranks of scripts share, too.
+
+    Modules rebind their names and change their objects for themselves, so only names that are added or deleted count there.
+    `sys` is not compared: ranks of scripts have private values of some of its names.
+    """
+
+    def __init__(self) -> None:
+        self.builtins = _values(vars(builtins))
+        self.modules: dict[str, tuple[dict[str, Any], frozenset[str]]] = {}  # the namespace of each, and its names
+        self.imported = 0
+        self._add_modules()
+
+    def _add_modules(self) -> None:
+        self.imported = len(sys.modules)
+        for name, module in list(sys.modules.items()):
+            is_known = name in self.modules or name in ("builtins", "sys", "__main__")
+            if not is_known and name.partition(".")[0] in sys.stdlib_module_names and type(module) is ModuleType:
+                self.modules[name] = vars(module), frozenset(vars(module))
+
+    def changed(self) -> str:
+        """Return a name that has changed; empty if there is none. Modules that are new are compared from now on."""
+        values = _values(vars(builtins))
+        if values.keys() != self.builtins.keys() or any(values[name] is not self.builtins[name] for name in values):
+            different = {name for name in {*values, *self.builtins} if values.get(name) is not self.builtins.get(name)}
+            return f"builtins.{min(different, default='')}"
+        for module, (namespace, names) in self.modules.items():
+            if len(namespace) != len(names):
+                added_or_deleted = {name for name in namespace.keys() ^ names if _counts(name, namespace.get(name))}
+                if added_or_deleted:
+                    return f"{module}.{min(added_or_deleted)}"
+                self.modules[module] = namespace, frozenset(namespace)
+        if len(sys.modules) != self.imported:
+            self._add_modules()
+        return ""
+
+
+def _values(namespace: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of `builtins`, without those that fakempi and interactive sessions set."""
+    return {name: value for name, value in namespace.items() if name not in ("__import__", "_")}
+
+
+def _counts(name: str, value: Any) -> bool:
+    """Whether a new name in a module is a change: not an imported submodule, or the record of shown warnings."""
+    return type(value) is not ModuleType and not (name.startswith("__") and name.endswith("__"))
+
+
+class ComparedAtWaits(OnWait):
+    """Compares shared objects before ranks wait, and calls `on_change` when they have changed."""
+
+    layer = Layer.CHECKS
+
+    def __init__(self, shared: SharedObjects, on_change: Callable[[], None]) -> None:
+        self.shared, self.on_change, self.left = shared, on_change, MAX_WAITS
+
+    def wait(self, proceed: Callable[[], None]) -> None:
+        """Compare, and wait."""
+        if self.left:
+            self.left -= 1
+            if self.shared.changed():
+                self.left = 0
+                self.on_change()
+        proceed()
 
 
 def _variables() -> dict[Any, Any]:

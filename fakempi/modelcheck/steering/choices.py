@@ -136,6 +136,7 @@ class Choices(Causality):
         self._inner_limit = -1 if mode.limit < 0 else UNLIMITED
         self.sizes: set[int] = set()  # bytes of the program's standard sends
         self.early: dict[tuple[str, str], None] = {}  # (call, line) of collective calls that a rank may leave early
+        self.pending_buffers: dict[tuple[str, str], None] = {}  # (call, line) of nonblocking calls with a buffer
         self.steps: list[ChoiceStep] = []
         self.points: list[Point] = []
         self.lockings: list[ThreadLock] = []
@@ -193,6 +194,10 @@ class Choices(Causality):
     def may_return_early(self, call: str, site: str) -> None:
         """Record a collective call that a rank may leave before all ranks have entered it."""
         self.early[call, site] = None
+
+    def note_pending_buffer(self, call: str, site: str) -> None:
+        """Record a nonblocking call whose data may move at different times."""
+        self.pending_buffers[call, site] = None
 
     def delivery(self, loop: Any, cost: Any, matched: Callable[[Envelope, Pattern], None]) -> OpenDelivery:
         """Return the network of a steered run; it reports each match to these choices and to `matched`."""

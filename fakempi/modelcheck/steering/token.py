@@ -1,4 +1,4 @@
-"""A schedule as text: the mode of the run, and the option taken at each choice: "z:0.0.2.1", "s64b:1.0x12.3"."""
+"""A schedule as text: the mode of the run, and the option taken at each choice: "z:0.0.2.1", "s64bd:1.0x12.3"."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ CollectiveMode: TypeAlias = Literal["minimal", "synchronizing"]
 COLLECTIVES: Final[tuple[CollectiveMode, ...]] = ("minimal", "synchronizing")
 """Ranks that a collective call waits for: those whose data it needs, or all."""
 
+DataMode: TypeAlias = Literal["early", "late"]
+DATA: Final[tuple[DataMode, ...]] = ("early", "late")
+"""When data of nonblocking operations leave send buffers and arrive in receive buffers."""
+
 UNLIMITED = 1 << 62
 """An eager limit that no message exceeds."""
 
 
 class LibraryMode(NamedTuple):
-    """The behavior of the MPI library during a run: buffering of standard sends, and whether collective calls are barriers.
+    """The behavior of the MPI library during a run: buffering, whether collective calls are barriers, when data move.
 
     Attributes
     ----------
@@ -31,15 +35,18 @@ class LibraryMode(NamedTuple):
         Standard sends of at most this many bytes are buffered; with -1 none is.
     synchronizing
         Whether no rank leaves a collective call before all ranks have entered it.
+    late
+        Whether the data of nonblocking operations move as late as MPI allows, otherwise as early.
     """
 
     limit: int
     synchronizing: bool = False
+    late: bool = False
 
     @classmethod
-    def of(cls, buffering: str, synchronizing: bool = False) -> LibraryMode:
+    def of(cls, buffering: str, synchronizing: bool = False, late: bool = False) -> LibraryMode:
         """Return the mode for the name of a buffering; for "size", the smallest limit, which buffers empty messages."""
-        return cls({"zero": -1, "infinite": UNLIMITED, "size": 0}[buffering], synchronizing)
+        return cls({"zero": -1, "infinite": UNLIMITED, "size": 0}[buffering], synchronizing, late)
 
     @property
     def buffering(self) -> str:
@@ -55,10 +62,10 @@ class LibraryMode(NamedTuple):
 
     def __str__(self) -> str:
         letter = self.buffering[0]
-        return f"{letter}{self.limit if letter == 's' else ''}{'b' * self.synchronizing}"
+        return f"{letter}{self.limit if letter == 's' else ''}{'b' * self.synchronizing}{'d' * self.late}"
 
 
-_MODE = re.compile(r"([zi]|s(\d{1,18}))(b?)", re.ASCII)
+_MODE = re.compile(r"([zi]|s(\d{1,18}))(b?)(d?)", re.ASCII)
 _WORD = re.compile(r"(\d+)(?:x(\d+))?", re.ASCII)
 _MIN_REPETITIONS = 4
 _MAX_DIGITS, _MAX_DECISIONS = 9, 10_000_000  # digits of a number in a token, and total decisions: they bound the memory
@@ -86,14 +93,15 @@ def read(token: str) -> tuple[LibraryMode, list[int]]:
     if not colon or mode is None or None in parts:
         raise MPIValueError(
             ERR_ARG, f"schedule {token!r} is malformed: a schedule is z: or i: (zero or infinite buffering) or s64: "
-            "(buffering up to 64 bytes), with b before the colon if collective calls are barriers, and numbers with dots "
-            "between them, such as 'z:0.0.2.1'.",
+            "(buffering up to 64 bytes), with b before the colon if collective calls are barriers, d if data are delayed, "
+            "and numbers with dots between them, such as 'z:0.0.2.1'.",
         )  # fmt: skip
     pairs = [word.groups("1") for word in parts if word]
     too_long = any(len(digits) > _MAX_DIGITS for pair in pairs for digits in pair)
     if too_long or sum(int(times) for _, times in pairs) > _MAX_DECISIONS:
         raise MPIValueError(ERR_ARG, f"schedule {token[:40]!r} has too many choices, or a choice with too many options.")
-    letter, limit, barrier = mode.groups()
+    letter, limit, *flags = mode.groups()
+    synchronizing, late = map(bool, flags)
     buffering: Buffering = "zero" if letter == "z" else "infinite"
-    kind = LibraryMode(int(limit), bool(barrier)) if limit else LibraryMode.of(buffering, bool(barrier))
-    return kind, [int(value) for value, times in pairs for _ in range(int(times))]
+    number = int(limit) if limit else LibraryMode.of(buffering).limit
+    return LibraryMode(number, synchronizing, late), [int(value) for value, times in pairs for _ in range(int(times))]

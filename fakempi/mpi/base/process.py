@@ -173,6 +173,10 @@ class Universe(Hooked):
 class BufferChecks(Protocol):
     """Checks the buffers that operations use. Implemented by `fakempi.extensions.buffer_checks`."""
 
+    @property
+    def reports(self) -> bool:
+        """Whether errors are reported; otherwise the checks only decide when data move."""
+
     def add_process(self, process: Process) -> ProcessBufferChecks:
         """Return the checks of a new process."""
 

@@ -8,6 +8,7 @@ arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import SupportsIndex
 
@@ -98,6 +99,19 @@ class Flat:
         if self._span is not None:
             self._span.unpack(flat(self.array))  # type: ignore[arg-type]  # not a phantom
 
+    def detach(self) -> Callable[[bool], None]:
+        """Work on a copy of the program's memory; return a function that ends this, and may store the copy."""
+        span, array = self._span, self.array
+        self._span, self.array = None, self.load().copy()
+
+        def attach(store: bool) -> None:
+            copy, self._span, self.array = self.array, span, array
+            if store:
+                array[...] = copy
+                self.store()
+
+        return attach
+
     @property
     def signature(self) -> Signature | None:
         """The type signature of the elements; None if there are none, or if it is not known."""
@@ -168,6 +182,19 @@ class FlatVector:
         if self._vector is not None:
             for i, size in enumerate(self.sizes):
                 copy_into(self._block(i), self._vector.at(i), size)
+
+    def detach(self) -> Callable[[bool], None]:
+        """Work on a copy of the program's memory; return a function that ends this, and may store the copy."""
+        vector, array = self._vector, self.array
+        self._vector, self.array = None, self.load().copy()
+
+        def attach(store: bool) -> None:
+            copy, self._vector, self.array = self.array, vector, array
+            if store:
+                array[...] = copy
+                self.store()
+
+        return attach
 
     @property
     def signature(self) -> Signature | None:

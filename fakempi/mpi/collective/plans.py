@@ -312,9 +312,9 @@ def _plan_reduction(whole: Flat, share: Flat, run: CallBody, *, in_place: bool) 
     """As `_plan_move`; with IN_PLACE, on a copy, because the result overwrites the first elements of the data."""
 
     def work() -> None:
-        array = whole.load()
-        run(array.copy() if in_place else array, share.load())
-        share.store()
+        array, into = whole.load(), whole.head(share.count) if in_place else share
+        run(array.copy() if in_place else array, into.load())
+        into.store()
 
     if not in_place:
         _keep_recipe(work, run)

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from fakempi.errors import MPIError
+from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.status import Status
-from fakempi.mpi.base.waiting import AllOf, error_of, wait_one
+from fakempi.mpi.base.waiting import AllOf, error_of, parts_of, wait_one
 from fakempi.mpi.buffers.typing import BufSpec
 from fakempi.mpi.files.handle import FileAccess
 from fakempi.mpi.files.transfers import (
@@ -28,6 +29,9 @@ from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.arrival import receive_result
 from fakempi.mpi.point.handle import fill_status
 from fakempi.mpi.point.request import Request
+
+FILE_BUFFERS = "when nonblocking writes to files, and split or two-phase accesses, use their buffers"
+"""Noted as unexplored: these accesses use their buffers at the call, or when all ranks have called."""
 
 
 class FileAccesses(FileTransfers):
@@ -270,6 +274,8 @@ class FileAccesses(FileTransfers):
     def _request(self, operation: Operation, buf: BufSpec, *, write: bool) -> Request:
         comm = self._alive().comm
         request = Request._of(comm, operation)
+        if write or any(isinstance(getattr(part, "why", None), ChildTask) for part in parts_of(operation)):
+            comm._process.universe.note_unexplored(FILE_BUFFERS)
         if comm._buffer_checks is not None:
             request._buffer_use = comm._buffer_checks.of_file(operation, buf, writes=not write)
         return request
@@ -279,6 +285,7 @@ class FileAccesses(FileTransfers):
         if part.split is not None:
             self._split_error(f"{part.split[0]}_begin has been called without {part.split[0]}_end.")
         part.split = call, start(f"{call}_begin")
+        part.comm._process.universe.note_unexplored(FILE_BUFFERS)
 
     def _end(self, call: str, status: Status | None) -> None:
         part = self._alive()

@@ -70,6 +70,10 @@ class LibraryModeProtocol(Protocol):
     def synchronizing(self) -> bool:
         """Whether every collective call synchronizes its ranks."""
 
+    @property
+    def late(self) -> bool:
+        """Whether the data of nonblocking operations move as late as MPI allows, otherwise as early."""
+
 
 class ChoicePoints(Protocol):
     """Decides what MPI leaves open, in a run of the model checker. Implemented by `fakempi.modelcheck.steering`."""
@@ -98,6 +102,9 @@ class ChoicePoints(Protocol):
 
     def may_return_early(self, call: str, site: str) -> None:
         """Record a collective call that a rank may leave before all ranks have entered it."""
+
+    def note_pending_buffer(self, call: str, site: str) -> None:
+        """Record a nonblocking call whose data may move at different times."""
 
     def tested(self, requests: Sequence[object], keeps: bool = False) -> bool:
         """Decide whether Test or Testall finds all requests completed."""
@@ -147,7 +154,7 @@ class WindowUse(Use, Protocol):
 class PartUses(Use, Protocol):
     """The uses of a buffer by the partitions of one operation."""
 
-    def send(self, number: int, payload: object) -> None:
+    def send(self, number: int, envelope: Envelope) -> None:
         """Begin to use a partition that is sent."""
 
     def receive(self, number: int, pattern: Pattern) -> None:
@@ -209,6 +216,12 @@ class ProcessBufferChecks(Protocol):
 
     def of_window(self, reads: object, writes: object, fence: object) -> WindowUse:
         """Begin to watch the buffers of an operation on a window."""
+
+    def read_early(self, payload: Any) -> Any:
+        """Return the data of an operation on a window, or a copy of them if they are read at the call."""
+
+    def let_data_move(self) -> None:
+        """After a nonblocking call of the model checker, let data arrive that may arrive early."""
 
     def check_blocking_use(self, payload: object, writes: bool) -> list[Closable]:
         """Check a buffer that a blocking call uses; the call closes the returned objects when it ends."""

@@ -143,12 +143,14 @@ class PartitionedSend(PartitionedSide):
         self.envelopes[number] = envelope
         envelope.origin = getattr(self.done, "origin", None)  # for the report of a message that is never received
         if self.uses is not None:
-            self.uses.send(number, envelope.payload)
+            self.uses.send(number, envelope)
         self.process.network.send(envelope)
         if envelope.end is None:
             envelope.waiter = self
         else:
             self.settled(envelope.end)
+        if self.uses is not None:
+            self.process.buffer_checks.let_data_move()  # type: ignore[union-attr]  # buffers are checked
 
     def secure(self) -> None:
         """Copy partitions that have not been received, because the program may change its buffer."""

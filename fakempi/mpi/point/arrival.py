@@ -102,6 +102,7 @@ def unpack_received(pattern: Pattern, pickle: PickleSettings | None) -> object:
 def truncation_error(pattern: Pattern) -> MPIError:
     """Return the error for a message that is longer than the buffer, or whose sender has failed."""
     envelope = pattern.envelope
+    pattern.observed = True  # the text names the sender
     if type(envelope.payload) is FailedPayload:
         return envelope.payload.mpi_error()
     advice = ""

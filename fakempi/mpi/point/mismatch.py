@@ -63,6 +63,7 @@ def report_not_a_pickle(pattern: Pattern) -> None:
         call, place = call_and_site()
         sentence = f"takes an object, but {{others}} sent a buffer of {envelope.nbytes} bytes, which are not a pickle"
         universe, sender = box.name.context.universe, envelope.out.number
+        pattern.observed = True  # the report names the sender
         universe.report("pickle-met-buffer", box.owner, sentence, [sender], call=call, place=place, at_once=True)
 
 
@@ -71,7 +72,7 @@ def _content_text(payload: Payload, nbytes: int) -> str:
 
 
 def _report(envelope: Envelope, pattern: Pattern, kind: str, sent: str, taken: str) -> None:
-    box = pattern.box
+    box, pattern.observed = pattern.box, True  # the report names the sender
     universe, sender = box.name.context.universe, envelope.out.number
     call, place = _call_of(universe, box.owner, pattern) or ("a receive", "?")
     send_call = _call_of(universe, sender, envelope)

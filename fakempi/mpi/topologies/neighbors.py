@@ -153,11 +153,12 @@ class NeighborCollectives(CollectiveCalls):
         send_sizes, receive_sizes = [block.nbytes for block in out], [block.nbytes for block in into]
         types = [[signature_of(block) if block.nbytes else None for block in blocks] for blocks in (out, into)]
         comm, receive, send, steer = self._enter_edges(edges, send_sizes, receive_sizes, types)
+        reads, writes = [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive]
 
         def work() -> None:
             # Like Irecv, Isend and Waitall, but call matching has already compared the sizes.
-            awaited = [comm._post_receive(into[i], receive_sizes[i], source, label) for i, source, label in receive]
-            sent = [comm._post_send(out[i], send_sizes[i], dest, label) for i, dest, label in send]
+            awaited = [comm._post_receive(*pair, *edge[1:]) for pair, edge in zip(_sized(writes), receive, strict=True)]
+            sent = [comm._post_send(*pair, *edge[1:]) for pair, edge in zip(_sized(reads), send, strict=True)]
             wait_all(comm._loop, [*awaited, *sent])
             for pattern in awaited:
                 if pattern.envelope.nbytes > pattern.capacity:  # the sender has died
@@ -166,7 +167,7 @@ class NeighborCollectives(CollectiveCalls):
                 copy_unreceived(envelope)
 
         plan = recorded(self, steer(work), "neighbors", nbytes=sum(send_sizes))
-        return using(plan, [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive])
+        return using(plan, reads, writes)
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = edges = self.inoutedges
@@ -210,6 +211,11 @@ class NeighborCollectives(CollectiveCalls):
         if self._process.universe.choices is None:
             return comm, receive, send, lambda work: work
         return comm, receive, send, lambda work: steered(self, work, tag, entry, call, "neighbors", 0, None)
+
+
+def _sized(blocks: Sequence[Payload]) -> list[tuple[Payload, int]]:
+    """Return blocks with their sizes in bytes."""
+    return [(block, block.nbytes) for block in blocks]
 
 
 def _to_all(sendbuf: AnySpec, size: int) -> list[Payload]:

@@ -175,4 +175,6 @@ class OneSidedCalls(Epochs):
             if part.fence_place is not None and not part.enclosed_epoch:
                 part.enclosed_epoch = f"{epoch.opened_by} at {epoch.site}"
             epoch.begin(operation, *access)
+        if part.process.buffer_checks is not None:
+            part.process.buffer_checks.let_data_move()
         return operation.request

@@ -165,7 +165,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
                 new_part.window = window
                 if flavor == WIN_FLAVOR_DYNAMIC:
                     new_part.attached = {}
-                if universe.buffer_checks is not None:
+                if universe.buffer_checks is not None and universe.buffer_checks.reports:
                     new_part.start_checks()
 
         comm._rendezvous(call, part, build_window)

@@ -212,6 +212,7 @@ class WindowPart:
         fence = (self, operation.epoch) if operation.epoch.__class__ is int else None
         assert self.process.buffer_checks is not None
         use = self.process.buffer_checks.of_window(content, getattr(operation, "result", None), fence)
+        operation.content = self.process.buffer_checks.read_early(operation.content)
         self.uses.append((target, use))
         return use
 

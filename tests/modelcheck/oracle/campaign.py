@@ -21,6 +21,7 @@ class Campaign:
         self.programs = self.skipped = self.problems = 0
         self.searches: Counter[str] = Counter()
         self.exhausted: Counter[str] = Counter()
+        self.peeks = [0, 0]  # different results of reading a buffer too early: without data, and with data
 
     def compare(self, number: int) -> str | None:
         """A disagreement of a program, shrunk; None if there is none."""
@@ -32,6 +33,7 @@ class Campaign:
                 verdict = compared_with(oracle, mode)
                 self.searches[mode.name] += 1
                 self.exhausted[mode.name] += verdict.exhausted
+                self.peeks = [sum(pair) for pair in zip(self.peeks, verdict.peeks, strict=True)]
                 if verdict.problem is not None:
                     self.problems += 1
                     return described(program, mode, **self.more)
@@ -45,7 +47,7 @@ class Campaign:
         modes = ", ".join(f"{name} {self.exhausted[name]}/{self.searches[name]}" for name in self.searches)
         return (
             f"{self.programs} programs agree, {self.problems} disagree, {self.skipped} skipped "
-            f"(exhausted searches: {modes})"
+            f"(exhausted searches: {modes}; buffers read too early: {self.peeks[0]} without and {self.peeks[1]} with data)"
         )
 
 

@@ -4,6 +4,9 @@ Without reductions (reduce=False), an exhausted search sees every combination of
 for each rank every sequence of observations and every place at which the rank can be blocked, but not every combination of
 those of several ranks: choices that never influence a common rank are not combined. In each case every run must be an
 outcome that the interpreter allows.
+
+A program that reads the buffer of a pending receive (an error) may see the data or not, in any combination. `explore` has to
+find every outcome in which data arrive as late as possible, and finds some of those in which they arrive earlier.
 """
 
 from __future__ import annotations
@@ -60,28 +63,30 @@ class Oracle:
         self.program, self.options = program, options
         self.known: dict[Any, set[Outcome]] = {}
         self.sizes: set[int] = set()  # of standard sends
+        self.peeks = any(op.what == "peek" for ops in program.ranks for op in operations(ops))
 
-    def outcomes(self, eager: int | None, collectives: str) -> set[Outcome]:
+    def outcomes(self, eager: int | None, collectives: str, data: str = "late") -> set[Outcome]:
         """Return the outcomes with one buffering and one kind of collective calls."""
-        key = eager, collectives
+        key = eager, collectives, data if self.peeks else "any"
         if key not in self.known:
-            one = Interpreter(self.program, eager, collectives, **self.options)
+            one = Interpreter(self.program, eager, collectives, data=key[2], **self.options)
             self.known[key] = one.outcomes()
             self.sizes |= one.sizes
         return self.known[key]
 
-    def needed(self, mode: Mode) -> set[Outcome]:
+    def needed(self, mode: Mode, data: str = "late") -> set[Outcome]:
         """Return the outcomes that `explore` has to find: for "size", with each size of a sent message but the largest."""
         limits: list[int | None] = [{"zero": 0, "infinite": None}[one] for one in mode.buffering if one != "size"]
         if "size" in mode.buffering:
             self.outcomes(None, mode.collectives[0])  # unlimited buffering reaches every send that another one reaches
             limits += sorted(self.sizes)[:-1]
-        return {one for eager in limits for collectives in mode.collectives for one in self.outcomes(eager, collectives)}
+        modes = [(eager, collectives) for eager in limits for collectives in mode.collectives]
+        return {one for each in modes for one in self.outcomes(*each, data)}
 
     def allowed(self, mode: Mode) -> set[Outcome]:
         """Return the outcomes that `explore` may find: for "size", also with limits below and above all message sizes."""
         more = (0, None) if "size" in mode.buffering else ()
-        return self.needed(mode).union(*(self.outcomes(eager, mode.collectives[0]) for eager in more))
+        return self.needed(mode, "any").union(*(self.outcomes(eager, mode.collectives[0], "any") for eager in more))
 
 
 RUNS = 500
@@ -89,10 +94,14 @@ RUNS = 500
 
 
 class Verdict(NamedTuple):
-    """Of one program in one mode: what disagrees, in a sentence (None if nothing), and whether all was compared."""
+    """Of one program in one mode: what disagrees, in a sentence (None if nothing), and whether all was compared.
+
+    `peeks` are the numbers of different results of reading a buffer too early: without data, and with data.
+    """
 
     problem: str | None
     exhausted: bool
+    peeks: tuple[int, int] = (0, 0)
 
     @property
     def kind(self) -> str | None:
@@ -115,7 +124,16 @@ def compared_with(oracle: Oracle, mode: Mode) -> Verdict:
     problem = _beyond(allowed, seen)
     if problem is None and seen.found.exhausted:
         problem = _missing(needed, seen, mode.reduce) or _unreported(program, needed, seen)
-    return Verdict(problem, seen.found.exhausted)
+    return Verdict(problem, seen.found.exhausted, _peeks(program, seen) if oracle.peeks else (0, 0))
+
+
+def _peeks(program: Program, seen: Explored) -> tuple[int, int]:
+    """Count the different results of reading a buffer too early: without data, and with data."""
+    code = [compiled(ops) for ops in program.ranks]
+    results = {(rank, one) for run in seen.runs for rank, (mine, _) in enumerate(run) for one in mine
+               if code[rank][one[0]].op.what == "peek"}  # fmt: skip
+    there = sum(bool(one[1]) for _, one in results)
+    return len(results) - there, there
 
 
 def _beyond(allowed: set[Outcome], seen: Explored) -> str | None:

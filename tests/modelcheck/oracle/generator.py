@@ -70,7 +70,18 @@ class Maker:
                 self.branch(rank)
             if self.open[rank]:
                 self.ranks[rank].append(Op("waitall", slots=tuple(self.open[rank])))
-        return Program(tuple(map(tuple, self.ranks)), tuple(self.splits), self.chance(0.3))
+        objects = self.chance(0.3)
+        if not objects:
+            self.add_peeks()
+        return Program(tuple(map(tuple, self.ranks)), tuple(self.splits), objects)
+
+    def add_peeks(self) -> None:
+        """Let ranks read the buffers of some pending receives, anywhere after the start of the receive."""
+        for mine in self.ranks:
+            for op in [op for op in mine if op.what == "irecv"]:
+                if self.chance(0.5):
+                    at = self.random.randrange(mine.index(op) + 1, len(mine) + 1)
+                    mine.insert(at, Op("peek", slots=op.slots))
 
     def group(self) -> tuple[int, tuple[int, ...]]:
         """A communicator and the members of one of its groups."""

@@ -29,7 +29,9 @@ The rules (sections of MPI 4.1):
    call may end as soon as its result can be known ("minimal"), or only when all members have entered it ("synchronizing");
    both are allowed (6.1: "may, or may not, have the effect of synchronizing"). "any": each rank may leave at any time
    between the two.
-9. A run ends when nothing can happen any more. Ranks that have not reached their end are deadlocked; messages that are not
+9. The data of a nonblocking receive arrive at any time from the match to the call that completes it (3.7.2: the program
+   must not access the buffer until then). With data="late" they arrive when that call returns.
+10. A run ends when nothing can happen any more. Ranks that have not reached their end are deadlocked; messages that are not
    matched, while all ranks have ended, are lost. A rank that fails ends the run.
 """
 
@@ -101,10 +103,10 @@ class Interpreter:
 
     def __init__(
         self, program: Program, eager: int | None, collectives: str = "minimal", most: int = MAXIMUM, quick: bool = True,
-        lenient: bool = False,
+        lenient: bool = False, data: str = "any",
     ) -> None:  # fmt: skip
         self.program, self.eager, self.collectives, self.most = program, eager, collectives, most
-        self.lenient = lenient  # without the exception of rule 6
+        self.lenient, self.data = lenient, data  # `lenient`: without the exception of rule 6
         self.code: list[list[Step]] = [compiled(ops) for ops in program.ranks]
         fails = any(op.what == "fail" for ops in program.ranks for op in operations(ops))
         self.quick = quick and not fails  # a failure ends the run, so that the order of steps matters
@@ -196,7 +198,8 @@ class Interpreter:
             return
         kind = "send" if op.what.endswith("send") else "recv" if op.what in ("recv", "irecv") else None
         if kind is None:
-            makers: Any = self._probe if "probe" in op.what else self._mrecv if op.what == "mrecv" else self._complete
+            makers: Any = {"mrecv": self._mrecv, "peek": self._peek}.get(op.what, self._complete)
+            makers = self._probe if "probe" in op.what else makers
             for after in makers(state, number, rank, step):
                 yield after, True
             return
@@ -290,6 +293,15 @@ class Interpreter:
         after = state.completed(message)
         rank = self._learns(after.ranks[number].with_slot(slot, None), step.op, message.content)
         yield after.with_rank(number, self._saw(rank, step, shown(message.content, step.op.status)))
+
+    def _peek(self, state: State, number: int, rank: Rank, step: Step) -> Iterator[State]:
+        """Rule 9."""
+        what = rank.slots[step.op.slots[0]]
+        contents: list[tuple[int, ...]] = [()]
+        if what is not None and what[1] is not None and self.data == "any":
+            contents.append(shown(what[1], False))
+        for content in contents:
+            yield state.with_rank(number, self._saw(rank._replace(flag=bool(content)), step, content))
 
     def _saw(self, rank: Rank, step: Step, what: Any) -> Rank:
         return rank._replace(at=step.next, phase=0, seen=(*rank.seen, (rank.at, what)))

@@ -2,7 +2,8 @@
 
 An operation has a number, its position in the compiled list of its rank; observations and outcomes name operations by it.
 Each rank has three variables: `last` (the last value that it received, at first 0), `source` (the source that a status
-named last, at first -1) and `flag` (the result of the last test or nonblocking probe, at first False).
+named last, at first -1) and `flag` (the result of the last test or nonblocking probe, or whether there were data in the
+buffer that "peek" read; at first False).
 Ranks, sources and destinations are ranks in the communicator of the operation.
 """
 
@@ -30,7 +31,8 @@ class Op(NamedTuple):
 
     Attributes
     ----------
-    what : its name, in SENDS, RECEIVES, PROBES, COMPLETIONS, COLLECTIVES, or "mrecv", "if", "fail"
+    what : its name, in SENDS, RECEIVES, PROBES, COMPLETIONS, COLLECTIVES, or "mrecv", "peek", "if", "fail". "peek" reads
+        the buffer of a receive that may be in progress, which is an error of the program
     comm : the number of the communicator; 0 is the world
     peer : destination, source or root; of "if", the variable: "last", "source" or "flag"
     tag : tag, or ANY

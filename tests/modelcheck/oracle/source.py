@@ -19,6 +19,10 @@ def payload(value, size):
 def room():
     return bytearray({ROOM})
 
+def early(data):
+    "The contents of a buffer before its receive is complete; none if it holds what was there before, or the pattern."
+    return () if set(data) in ({{0}}, {{0xA5}}) else content(data)
+
 def content(data, status=None):
     data = bytes(data).rstrip(b"\\0") if data is not None else b""
     if not data:
@@ -90,7 +94,8 @@ class Writer:
             return "sending"
         if "probe" in op.what:
             return "probing"
-        return {"recv": "receiving", "irecv": "posting", "mrecv": "matched", "fail": "failing"}.get(op.what, "completing")
+        kinds = {"recv": "receiving", "irecv": "posting", "mrecv": "matched", "peek": "peeking", "fail": "failing"}
+        return kinds.get(op.what, "completing")
 
     def name(self, name: str) -> str:
         """The name of a method: of objects as it is, of buffers with a capital letter."""
@@ -179,6 +184,13 @@ class Writer:
             self.call(depth + 1, f"q{slot}.Recv(b{slot}, {status})")
         self.put(depth + 1, f"x = content(b{slot}, s)")
         self.learn(depth, op, "x")
+        self.see(depth, "x")
+
+    def peeking(self, depth: int, op: Op) -> None:
+        """A look at the buffer of a receive that may be in progress."""
+        (slot,) = op.slots
+        self.call(depth, f"x = early(b{slot}) if q{slot} != MPI.REQUEST_NULL else ()")
+        self.put(depth, "flag = bool(x)")
         self.see(depth, "x")
 
     def completing(self, depth: int, op: Op) -> None:

@@ -1,35 +1,23 @@
-"""Checks of memory that pending operations use: `run(check_buffers=True)`, strict runs, and tests.
-
-From the start of an operation until the program knows that it is complete, the program may not write to a send buffer, and
-may not read or write a receive buffer. A copy of the memory is compared with it when the operation completes and, for a
-receive, also just before the emulator writes the message there. If two operations use overlapping memory and one of them
-writes, this is found when the second one starts.
-
-These checks make a nonblocking message of 8 bytes take twice as long (in strict runs seven times), and each request needs
-a copy of its memory. Strict runs also make arrays read-only (`locks`) and fill receive buffers with conspicuous values.
-Other runs do not, since a correct program could notice both.
-"""
+"""The checks of a run: which memory is in use, which operations overlap, and memory that changed too early."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-from numpy import ndarray
 
 from fakempi.core.hooks import Layer, OnMatched
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.errors import text_of
-from fakempi.mpi.base.call_site import Origin, call_and_site, frame_at, origin_here
+from fakempi.extensions.buffer_checks.timing import DataTiming
+from fakempi.extensions.buffer_checks.use import MemoryUse, PartitionUses, payloads_of
+from fakempi.mpi.base.call_site import Origin, call_and_site, origin_here
 from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.waiting import AllOf, Completion, parts_of
-from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.locks import Locks, read_only_arrays
-from fakempi.mpi.buffers.payload import describe
+from fakempi.mpi.buffers.payload import describe, snapshot
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.regions import MemoryRegion, RegionIndex, root_of
-from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.interfaces.arrays import Array
 from fakempi.mpi.interfaces.services import Closable, Exposed
 
@@ -45,10 +33,12 @@ class MemoryChecks(OnMatched[Envelope, Pattern]):
 
     layer = Layer.MEMORY
 
-    def __init__(self, universe: Universe) -> None:
-        self.universe, self.strict = universe, universe.strict
+    def __init__(self, universe: Universe, reports: bool = True) -> None:
+        self.universe, self.strict = universe, universe.strict and reports
+        self.reports = reports  # otherwise only the timing of data is wanted
         self.awaited: dict[Pattern, MemoryRegion] = {}
-        self.locks = Locks() if universe.strict else None
+        self.locks = Locks() if self.strict else None
+        self.timing = None if universe.choices is None else DataTiming(universe.choices, universe.loop)
         self.processes: list[MemoryInUse] = []
         self.grants = self.exclusive_grants = 0  # numbers of window locks that ranks have acquired
 
@@ -66,6 +56,8 @@ class MemoryChecks(OnMatched[Envelope, Pattern]):
         """Compare the memory of a receive with its copy, just before the message is written there."""
         if not envelope.eager:  # its sender learns that the receive is posted
             self.universe.processes[pattern.box.owner].buffer_checks.informed += 1
+        if self.timing is not None and self.timing.late:
+            return self.timing.matched(proceed, envelope, pattern)
         region = self.awaited.pop(pattern, None)
         if region is None:
             return proceed(envelope, pattern)
@@ -104,16 +96,29 @@ class MemoryInUse:
 
     def of(self, operation: Any, buffer: Any) -> MemoryUse | PartitionUses | None:
         """Return the use of a buffer by an operation that was just started, or of the buffers in a plan of a collective."""
+        use = self._of(operation, buffer)
+        if isinstance(use, PartitionUses) or (use is not None and use.regions):
+            self.let_data_move()
+        return use
+
+    def let_data_move(self) -> None:
+        """In a run that follows a schedule, let data arrive that may arrive early, after a nonblocking call."""
+        if self.checks.timing is not None:
+            self.checks.timing.let_data_move()
+
+    def _of(self, operation: Any, buffer: Any) -> MemoryUse | PartitionUses | None:
         kind = operation.__class__
         if kind is Envelope:
-            return MemoryUse(self, operation).using(describe(buffer)[0], False).locked()
+            return MemoryUse(self, operation).using(describe(buffer)[0], False).timed().sending(operation).locked()
         if kind is Pattern:
-            return MemoryUse(self, operation).using(operation.target, True).awaiting(operation).locked()
+            return MemoryUse(self, operation).using(operation.target, True).timed().awaiting(operation).locked()
         if kind is AllOf:  # a send and a receive; the send is of a copy if there is only one buffer
             (envelope, pattern), (sent, _), use = operation.operations, buffer, MemoryUse(self, operation)
             if envelope.__class__ is Envelope and sent is not None:
-                use.using(describe(sent)[0], False)
-            return (use.using(pattern.target, True).awaiting(pattern) if pattern.__class__ is Pattern else use).locked()
+                use.using(describe(sent)[0], False).sending(envelope)
+            if pattern.__class__ is Pattern:
+                use.using(pattern.target, True).awaiting(pattern)
+            return use.timed().locked()
         if kind is not Completion:
             return None  # to or from PROC_NULL
         child = operation.why
@@ -124,25 +129,36 @@ class MemoryInUse:
             return use.using(describe(buffer)[0], False).locked()
         reads, writes = getattr(buffer, "uses", ((), ()))
         for buffers, written in ((reads, False), (writes, True)):
-            for payload in _payloads(buffers):
+            for payload in payloads_of(buffers):
                 use.using(payload, written)
-        child.work = use.around(child.work)
-        return use.locked(ours=True)
+        child.work = use.around_collective(reads, writes, child.work)
+        return use.timed().locked(ours=True)
 
     def of_file(self, operation: Any, buffer: Any, writes: bool) -> MemoryUse | None:
         """Return the use of a buffer by an access to a file, which reads the buffer or writes to it."""
         if writes and any(isinstance(getattr(part, "why", None), ChildTask) for part in parts_of(operation)):
             return None  # a child task writes to it, when all ranks have made the call
-        return MemoryUse(self, operation).using(describe(buffer)[0], writes).locked()
+        use = MemoryUse(self, operation).using(describe(buffer)[0], writes)
+        return (use.timed().delivered_late() if writes else use).locked()
 
     def of_window(self, reads: Any, writes: Any, fence: object) -> MemoryUse:
         """Return the use of the origin's buffers by an operation on a window; a buffer may be None.
+
+        The result is written by the function that `MemoryUse.around` returns.
 
         `fence` is the part of the window and the number of the epoch, if a fence started the epoch.
         """
         use = MemoryUse(self, OneSided(origin_here()))
         use.fence = fence
-        return use.using(reads, False).using(writes, True)
+        use.using(reads, False).using(writes, True).timed()
+        if self.checks.strict or (self.checks.timing is not None and self.checks.timing.late):
+            use.hide_contents()
+        return use
+
+    def read_early(self, payload: Any) -> Any:
+        """Return the data of an operation on a window: a copy if the schedule requires that they are read at the call."""
+        timing = self.checks.timing
+        return payload if timing is None or timing.late or payload is None else snapshot(payload)
 
     def outgoing(self) -> tuple[int, int]:
         """Return numbers that change whenever other ranks may learn of this one's progress, except by locks of windows."""
@@ -252,142 +268,5 @@ class MemoryInUse:
     def report(self, kind: str, call: str, place: str, sentence: str) -> None:
         """Report a finding, unless a strict run is already ending because of one."""
         universe = self.checks.universe
-        if universe.verdict is None:
+        if universe.verdict is None and self.checks.reports:
             universe.report(kind, self.process.number, sentence, call=call, place=place, at_once=True)
-
-
-class MemoryUse:
-    """The memory that one operation uses until it completes."""
-
-    __slots__ = ("call", "fence", "in_use", "in_windows", "pattern", "regions", "reported", "site")
-
-    def __init__(self, in_use: MemoryInUse, operation: Any) -> None:
-        self.in_use, self.reported = in_use, False
-        self.fence: object = None  # of a one-sided operation: see `MemoryInUse.of_window`
-        self.in_windows: list[Closable] = []  # the records of this use in windows
-        self.call, self.site = operation.origin.call, operation.origin.place
-        self.regions: list[MemoryRegion] = []
-        self.pattern: Pattern | None = None  # of a receive whose message has not arrived yet
-        in_use.live[self] = None
-
-    def __str__(self) -> str:
-        return f"{self.call} at {self.site}"
-
-    def using(self, payload: Payload | None, writes: bool) -> MemoryUse:
-        """Add memory that the operation reads or writes; payloads without memory are ignored."""
-        if payload is not None and payload.nbytes and type(payload) is not Phantom:
-            self.regions.append(MemoryRegion(payload, writes, self))
-            self.in_use.add(self.regions[-1])
-            if self.in_use.exposed:
-                self.in_windows += self.in_use.touch(self.regions[-1], (self.call, self.site), self.fence)
-        return self
-
-    def leave_windows(self) -> None:
-        """End the records in windows: other ranks may know that the operation does not use their memory any more."""
-        for record in self.in_windows:
-            record.close()
-        self.in_windows = []
-
-    def awaiting(self, pattern: Pattern) -> MemoryUse:
-        """Check the memory of a receive when its message arrives, unless the message has arrived already."""
-        if pattern.envelope is None and self.regions and self.regions[-1].writes:
-            region = self.regions[-1]
-            self.pattern = pattern
-            self.in_use.checks.awaited[pattern] = region
-            if self.in_use.checks.strict:
-                region.poison()
-        return self
-
-    def locked(self, ours: bool = False) -> MemoryUse:
-        """In a strict run, make the program's arrays read-only; payloads that are `ours` are views of such arrays."""
-        locks = self.in_use.checks.locks
-        if locks is not None:
-            for region in self.regions:
-                array = region.payload
-                if type(array) is ndarray:
-                    region.payload = array.view()  # which stays writable
-                    region.locked = locks.lock((array.base,) if ours else (array, array.base), array.nbytes)
-            if self.pattern is not None:
-                self.pattern.target = self.regions[-1].payload
-        return self
-
-    def around(self, work: Callable[[], object]) -> Callable[[], None]:
-        """Return the body of a collective call, preceded by a check that the program has not written to its result."""
-
-        def checked_work() -> None:
-            written = [region for region in self.regions if region.writes]
-            for region in written:
-                region.check()
-            work()
-            for region in written:
-                region.accept_contents()
-
-        return checked_work
-
-    def end(self) -> None:
-        """End the use when the program learns that the operation is complete; report memory that changed before."""
-        if self in self.in_use.live:
-            self.drop()
-            for region in self.regions:
-                region.check()
-            if self.pattern in self.in_use.checks.awaited:  # it was canceled
-                self.in_use.checks.awaited.pop(self.pattern).restore()
-            if not self.reported and any(region.changed for region in self.regions):
-                call, site = call_and_site()
-                sentence = f"its buffer was written to before {call} at {site} completed the operation"
-                self.in_use.report("buffer-in-use", self.call, self.site, sentence)
-
-    def drop(self) -> None:
-        """End the use without a check: the program will not learn when the operation completes."""
-        in_use = self.in_use
-        if in_use.live.pop(self, self) is None:
-            self.leave_windows()
-            for region in self.regions:
-                if in_use.checks.locks is not None:
-                    in_use.checks.locks.unlock(region.locked, frame_at(1))
-                in_use.remove(region)
-                region.use = None  # type: ignore[assignment]  # break the reference cycle, so that the buffer is freed at once
-
-
-class PartitionUses:
-    """The memory that a partitioned operation uses, one use per partition.
-
-    A partition that is sent is in use from Pready on, and one that is received until Parrived returns True or the operation
-    completes. No array is made read-only: the program may write to one partition while another is being transferred.
-    """
-
-    __slots__ = ("in_use", "live", "operation")
-
-    def __init__(self, in_use: MemoryInUse, operation: Any, half: Any) -> None:
-        self.in_use, self.operation = in_use, operation
-        self.live: dict[int, MemoryUse] = {}
-        half.watch_buffer(self)
-
-    def send(self, number: int, payload: Any) -> None:
-        """Begin to use a partition that is sent."""
-        self.live[number] = MemoryUse(self.in_use, self.operation).using(payload, False)
-
-    def receive(self, number: int, pattern: Pattern) -> None:
-        """Begin to use a partition that is received."""
-        self.live[number] = MemoryUse(self.in_use, self.operation).using(pattern.target, True).awaiting(pattern)
-
-    def arrived(self, number: int) -> None:
-        """Check a partition: the program learns that it has arrived."""
-        if number in self.live:
-            self.live.pop(number).end()
-
-    def end(self) -> None:
-        """End all uses when the program learns that the operation is complete."""
-        for number in list(self.live):
-            self.arrived(number)
-
-    def drop(self) -> None:
-        """End all uses without a check."""
-        for use in self.live.values():
-            use.drop()
-
-
-def _payloads(buffers: Iterable[Any]) -> Iterable[Payload]:
-    """Return the payloads of the buffers that a plan uses, each once."""
-    lists = (buffer.parts if isinstance(buffer, (Flat, FlatVector)) else [buffer] for buffer in buffers)
-    return {id(payload): payload for payloads in lists for payload in payloads}.values()
