@@ -9,6 +9,9 @@ states        when ranks compute, communicate or are idle
 rounds        the longest chain of dependent transfers
 critical      the critical path
 waits         wait states: the reasons for idle time
+wait_names    their names and definitions
+wait_calls    waits in collective calls, and in others that wait for something other than messages
+wait_messages waits for messages: the other side is late, or a port is in use
 levels        the nodes and other levels of the machine on which ranks run
 measures      Measures: all numbers computed from a trace
 files         .json and .npz files

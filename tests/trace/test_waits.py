@@ -57,7 +57,7 @@ def test_a_late_receiver() -> None:
     assert wait_states(main, 2, cost=Hockney(0, 1)) == {}
 
 
-def test_a_busy_port() -> None:
+def test_port_contention() -> None:
     """Two send to one: the second waits for the first."""
 
     def main(comm: Any) -> None:
@@ -67,7 +67,7 @@ def test_a_busy_port() -> None:
             requests = [comm.Irecv(phantom(10), source) for source in (1, 2)]
             MPI.Request.Waitall(requests)
 
-    assert wait_states(main, 3) == wait_states(main, 3, cost=Hockney(0, 1)) == {"busy port": 10}
+    assert wait_states(main, 3) == wait_states(main, 3, cost=Hockney(0, 1)) == {"port contention": 10}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,7 @@ def test_every_idle_moment_has_one_reason(ranks: int, steps: list[tuple[int, int
     reached = [0.0] * ranks
     for wait in waits(trace):
         assert wait.state in STATES
+        assert wait.state != "other"
         assert reached[wait.rank] <= wait.start < wait.end
         reached[wait.rank] = wait.end
         seconds[wait.rank] += wait.end - wait.start

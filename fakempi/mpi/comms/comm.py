@@ -27,6 +27,7 @@ from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import Check, Conclude, join_rendezvous
 from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.waiting import Completion, wait_one
@@ -350,7 +351,9 @@ class Comm(
 
     def _rendezvous_result(self, arrival: Completion) -> Any:
         """Wait for the end of a rendezvous and return its result."""
-        wait_one(self._loop, arrival)
+        call: str = arrival.why.call  # type: ignore[attr-defined]  # it is a part of a Rendezvous
+        with wait_region(self._process, call if "." in call else call.lower()):
+            wait_one(self._loop, arrival)
         if arrival.error is not None:
             self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
         return arrival.result

@@ -13,6 +13,7 @@ from fakempi.errors.classes import ERR_ARG, ERR_PROC_FAILED
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, wait_one
 from fakempi.mpi.buffers.raw import bytes_of, memory_of
 from fakempi.mpi.comms.group import Group
@@ -67,7 +68,8 @@ class Resilient(CommState):
     def Agree(self, flag: int) -> int:
         """Return the bitwise AND of the survivors' flags; raise an error for unacknowledged failures."""
         arrival = self._agree(integer("flag", flag))
-        wait_one(self._loop, arrival)
+        with wait_region(self._process, "agree"):
+            wait_one(self._loop, arrival)
         self._check_acknowledged()
         return int(arrival.result)
 
@@ -84,7 +86,8 @@ class Resilient(CommState):
     def Shrink(self) -> Comm:
         """Return a communicator of the surviving members."""
         new, arrival = self._shrink()
-        wait_one(self._loop, arrival)
+        with wait_region(self._process, "shrink"):
+            wait_one(self._loop, arrival)
         shrunk: Comm = new
         return shrunk
 

@@ -23,6 +23,7 @@ from fakempi.mpi.files.transfers import (
     FileTransfers,
     OffsetOrPointer,
     TraceRegion,
+    record_access,
 )
 from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.arrival import receive_result
@@ -269,6 +270,8 @@ class FileAccesses(FileTransfers):
 
     def _request(self, operation: Operation, buf: BufSpec, *, write: bool) -> Request:
         comm = self._alive().comm
+        if comm._process.universe.recorder is not None:
+            record_access(comm, operation, write=write)
         request = Request._of(comm, operation)
         if comm._buffer_checks is not None:
             request._buffer_use = comm._buffer_checks.of_file(operation, buf, writes=not write)
@@ -278,7 +281,10 @@ class FileAccesses(FileTransfers):
         part = self._alive()
         if part.split is not None:
             self._split_error(f"{part.split[0]}_begin has been called without {part.split[0]}_end.")
-        part.split = call, start(f"{call}_begin")
+        operation = start(f"{call}_begin")
+        if part.comm._process.universe.recorder is not None:
+            record_access(part.comm, operation, write=call.startswith("Write"))
+        part.split = call, operation
 
     def _end(self, call: str, status: Status | None) -> None:
         part = self._alive()
