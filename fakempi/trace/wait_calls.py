@@ -42,7 +42,7 @@ _FIRST = {
 """Region -> wait state of all idle time in it. Others are `N_TO_N` for files, and `CREATE` for communicators and windows."""
 
 _LATER = {"fence": TRANSIT, "free": TRANSIT, ACCESSES: TRANSIT, POLLING: POLLING, THREAD: THREAD}
-"""Region -> wait state of the idle time in it that is neither a wait for a message nor for other ranks to call."""
+"""Region -> wait state of the idle time in it, except waits for messages and waits for other ranks to call."""
 
 _ACCESSES = ("File.Read", "File.Write", "File.Iread", "File.Iwrite")
 """Beginnings of the names of regions that access a file."""

@@ -562,7 +562,7 @@ def a_file_is_opened_synchronized_and_closed(comm: Any) -> None:
 
 @program(1, {"wait for thread": 5}, cost=FREE)
 def an_event_with_a_timeout(comm: Any) -> None:
-    """Nobody sets it."""
+    """The event is never set."""
     threading.Event().wait(5)
 
 

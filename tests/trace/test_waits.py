@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,6 +154,15 @@ def test_every_idle_moment_has_one_reason(ranks: int, steps: list[tuple[int, int
         reached[wait.rank] = wait.end
         seconds[wait.rank] += wait.end - wait.start
     assert seconds == pytest.approx(trace.measure().idle.tolist())
+
+
+def test_the_documentation_lists_every_state_with_its_meaning() -> None:
+    """In the same words and order."""
+    page = (Path(__file__).parents[2] / "docs" / "read_a_timeline.md").read_text(encoding="utf-8")
+    rows = page.partition("| wait state | meaning | in Scalasca |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert [tuple(row.split(" | ")[:2]) for row in rows.splitlines()] == [
+        (f"| {state}", meaning) for state, meaning in MEANINGS.items()
+    ]
 
 
 def test_every_state_is_explained_in_a_line() -> None:
