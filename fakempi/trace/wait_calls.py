@@ -37,7 +37,7 @@ _NEIGHBORS = "neighbors"  # a rank waits for some others only: classified by mes
 
 _FIRST = {
     "File.Open": CREATE, "File.Close": FREE, "disconnect": FREE, "Win.Wait": EARLY_WAIT, NOT_SPAWNED: NOT_SPAWNED,
-    "agree": N_TO_N,
+    "agree": N_TO_N, "iagree": N_TO_N,
 }  # fmt: skip
 """Region -> wait state of all idle time in it. Others are `N_TO_N` for files, and `CREATE` for communicators and windows."""
 
@@ -103,8 +103,11 @@ def call_waits(trace: Columns) -> tuple[Rows, Rows]:
             after["start"] = others["end"]
             later += [_waits(others, others["end"], FILE), _waits(after, _all_called(others), N_TO_N)]
         elif name not in (WAIT_FOR_ANY, PROBE):
-            rows = regions[named & (recorded | (name == NOT_SPAWNED))]
-            first.append(_waits(rows, rows["end"], _FIRST.get(name, N_TO_N if name.startswith("File.") else CREATE)))
+            state = _FIRST.get(name, N_TO_N if name.startswith("File.") else CREATE)
+            passive = named & (regions["lane"] == PASSIVE)
+            rows, nonblocking = regions[named & recorded & ~passive], regions[passive]
+            first.append(_waits(rows, rows["end"], state))
+            later.append(_waits(nonblocking, np.maximum(nonblocking["end"], _all_called(nonblocking)), state))
     return np.concatenate(first), np.concatenate(later)
 
 

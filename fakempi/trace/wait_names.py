@@ -34,7 +34,7 @@ MEANINGS = {
     THREAD: "waited for a lock, or another thread of the rank",
     NOT_SPAWNED: "the rank was spawned later",
     ENDED_EARLY: "the rank had ended, the run had not",
-    OTHER: "none of these; the call is named if it was recorded",
+    OTHER: "none of these: the trace does not record the cause",
 }
 STATES = tuple(MEANINGS)
 NUMBERS = {state: number for number, state in enumerate(STATES)}

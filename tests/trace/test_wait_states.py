@@ -365,6 +365,9 @@ def add_collectives() -> None:
     staggered("create_group", first_two, {"wait at create": 10})
     staggered("window", lambda comm: MPI.Win.Allocate(8, comm=comm), {"wait at create": 20 + 10})
     staggered("disconnect", lambda comm: comm.Dup().Disconnect(), {"wait at create": 20 + 10})
+    staggered("idup", lambda comm: comm.Idup()[1].Wait(), {"wait at create": 20 + 10})
+    staggered("ishrink", lambda comm: comm.Ishrink()[1].Wait(), {"wait at create": 20 + 10})
+    staggered("iagree", lambda comm: comm.Iagree(bytearray(4)).Wait(), {"wait at N x N": 20 + 10})
     staggered("agree", lambda comm: comm.Agree(1), {"wait at N x N": 20 + 10})
     staggered("shrink", lambda comm: comm.Shrink(), {"wait at create": 20 + 10})
 

@@ -165,6 +165,10 @@ class Comm(
         if copy is None:
             copy = context.open_calls[key] = context.duplicate()
         arrival = self._arrive("Idup", None, lambda values: context.open_calls.pop(key) and None)
+        recorder, number, now = self._process.universe.recorder, self._process.number, self._loop.now
+        if recorder is not None:  # the trace has the calls of all ranks, so the end of the wait need not be recorded
+            call, calls = recorder.call(), self._local().calls[self._rank]
+            recorder.record(number, "idup", now, now, call=call, context=context.number, number=calls)
         return self._duplicate(copy, info), Request._of(self, arrival)
 
     def Idup_with_info(self, info: Info) -> tuple[Self, Request]:
