@@ -128,6 +128,7 @@ class Resilient(CommState):
 
     def _recording(self, name: str) -> Callable[[Time], None] | None:
         """Return a function that records a nonblocking call, from now to its end, in the trace; None without a trace."""
+        self._local()  # raises an error if the communicator is null
         recorder, number, start = self._process.universe.recorder, self._process.number, self._loop.now
         if recorder is None:
             return None
