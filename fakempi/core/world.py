@@ -169,6 +169,8 @@ def run(
     if not trusted(model):
         _guard(universe)
     universe.recorder, universe.program_of_command = recorder, _script
+    if recorder is not None:
+        recorder.watch_polls(loop)
     universe.cpu_scale = arguments.checked_factor("cpu_scale", cpu_scale)
     if arguments.may_fuse(fused):
         from fakempi.extensions.fused.rendezvous import FusedService

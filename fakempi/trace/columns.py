@@ -1,6 +1,6 @@
 """The columns of a trace: packed rows of numbers, read as numpy columns without a copy.
 
-A transfer takes 76 bytes, a compute interval 24, a region 60. Names and call sites are stored once, in lists, and referred
+A transfer takes 80 bytes, a compute interval 24, a region 60. Names and call sites are stored once, in lists, and referred
 to by index.
 """
 
@@ -21,6 +21,12 @@ Rows = npt.NDArray[Any]
 NEVER = float("inf")
 """The time of an event that did not happen: a receive that was not posted, a region that was not left."""
 
+PASSIVE = 2**31 - 1
+"""The lane of an interval in which no task of the rank executes anything, such as a nonblocking access to a file."""
+
+SYNCHRONOUS, EAGER, ONE_SIDED = range(3)
+"""Whether a transfer waits for its receive, does not, or has none: an access to a window, or a message of its epochs."""
+
 _CODES = {"i4": "i", "i8": "q", "f8": "d"}
 
 
@@ -32,7 +38,7 @@ class RowFormat:
 
     def __init__(self, **columns: str) -> None:
         self.dtype = np.dtype([(name, kind) for name, kind in columns.items()])
-        self.names = tuple(columns)
+        self.names, self.columns = tuple(columns), columns
         self._codes = {name: _CODES[kind] for name, kind in columns.items()}
         self.size = self.dtype.itemsize
         self.pack = Struct("@" + "".join(self._codes.values())).pack
@@ -61,6 +67,7 @@ TRANSFERS = RowFormat(
     tag="i4",
     context="i4",  # the number of the communicator's context
     region="i4",  # the row of the innermost region of the sender, or -1
+    protocol="i4",  # SYNCHRONOUS, EAGER or ONE_SIDED
 )
 
 COMPUTES = RowFormat(start="f8", end="f8", rank="i4", call="i4")
@@ -73,7 +80,7 @@ REGIONS = RowFormat(
     name="i4",  # an index into `names`: the operation, or the name of a user-defined region
     algorithm="i4",  # an index into `names`; "" for a user-defined region
     call="i4",
-    lane="i4",  # 0, or the number of the background task that executes it
+    lane="i4",  # 0, the number of the background task that executes it, or PASSIVE
     parent="i4",  # the row of the enclosing region, or -1
     context="i4",  # the number of the communicator's context, or 0
     number="i4",  # the number of the call on that communicator: equal on all ranks

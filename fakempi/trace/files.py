@@ -18,17 +18,29 @@ import numpy as np
 
 from fakempi.errors import TraceError, printable
 from fakempi.trace.chrome import events
-from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS, Columns, RowFormat, Rows
+from fakempi.trace.columns import (
+    COMPUTES,
+    EAGER,
+    NEVER,
+    ONE_SIDED,
+    REGIONS,
+    SYNCHRONOUS,
+    TRANSFERS,
+    Columns,
+    RowFormat,
+    Rows,
+)
 from fakempi.trace.metadata import check_about
 from fakempi.trace.packing import packed, unpacked
 from fakempi.trace.validation import check, check_head, check_rank_count
 
-FORMAT = 2
+FORMAT = 3
 """Version of the file formats, incremented at each change.
 
-In format 1, `.json` files had columns as lists of numbers. `.npz` files are the same in formats 1 and 2.
+In format 1, `.json` files had columns as lists of numbers. `.npz` files are the same in formats 1 and 2. Before format 3,
+transfers had no column `protocol`.
 """
-FORMATS = (1, FORMAT)
+FORMATS = (1, 2, FORMAT)
 
 LARGE = 2**28
 """The compression ratio is checked only for files of more than this number of bytes when uncompressed."""
@@ -37,6 +49,9 @@ BAD_ZIP = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, zi
 """Exceptions of zipfile and numpy for files that are broken, encrypted, or compressed by an unknown method."""
 
 TABLES = {"transfers": TRANSFERS, "computes": COMPUTES, "regions": REGIONS}
+_OLD_COLUMNS = {name: kind for name, kind in TRANSFERS.columns.items() if name != "protocol"}
+OLD_TABLES = {**TABLES, "transfers": RowFormat(**_OLD_COLUMNS)}
+"""The tables of files before format 3."""
 
 
 def write(trace: Columns, path: str | os.PathLike[str]) -> None:
@@ -51,8 +66,10 @@ def read(path: str | os.PathLike[str]) -> Columns:
     reader = {".json": _read_json, ".npz": _read_npz}[_suffix(path)]
     try:
         head, tables = reader(path)
+        if head.get("format") in FORMATS[:-1]:
+            tables["transfers"] = _with_protocol(tables["transfers"])
         if head.get("format") not in FORMATS:
-            readable = f"this fakempi reads formats {' and '.join(map(str, FORMATS))}"
+            readable = f"this fakempi reads formats {FORMATS[0]} to {FORMAT}"
             raise TraceError(f"{path}: the trace has format {repr(head.get('format'))[:80]}; {readable}.")
         try:
             check_head(head)
@@ -88,6 +105,20 @@ def _cleaned(value: Any) -> Any:
     return printable(value, keep="\n") if isinstance(value, str) else value
 
 
+def _tables(head: dict[str, Any]) -> dict[str, RowFormat]:
+    return TABLES if head.get("format") == FORMAT else OLD_TABLES
+
+
+def _with_protocol(old: Rows) -> Rows:
+    """Add the protocol to transfers of an earlier format; one that starts when its receive is posted is synchronous."""
+    rows = np.zeros(len(old), TRANSFERS.dtype)
+    for name in old.dtype.names or ():
+        rows[name] = old[name]
+    rows["protocol"] = np.where(old["start"] < old["awaited"], EAGER, SYNCHRONOUS)
+    rows["protocol"][(old["awaited"] < NEVER) & (old["receive_call"] == 0)] = ONE_SIDED
+    return rows
+
+
 def _rows(trace: Columns) -> dict[str, Rows]:
     return {"transfers": trace.transfer_rows, "computes": trace.compute_rows, "regions": trace.region_rows}
 
@@ -118,7 +149,7 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         raise TraceError(f"{path}: not a trace: it refers to data before its beginning.") from error  # a negative seek
     if not isinstance(head, dict):
         raise TraceError(f"{path}: not a trace: it has no head.")
-    for name, table in TABLES.items():
+    for name, table in _tables(head).items():
         if head.get("format") in FORMATS and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
             raise TraceError(f"{path}: the trace is damaged: {name} has columns {tables[name].dtype.names}.")
     return head, tables
@@ -165,7 +196,7 @@ def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         if head["format"] not in FORMATS:
             return {"format": head["format"]}, {}
         reader = _rows_from_lists if head["format"] == 1 else _unpacked
-        return head, {name: reader(path, name, table, head[name]) for name, table in TABLES.items()}
+        return head, {name: reader(path, name, table, head[name]) for name, table in _tables(head).items()}
     except TraceError:
         raise
     except ValueError as error:  # not JSON, not UTF-8, or a number with too many digits

@@ -22,6 +22,7 @@ class RecordedTransfer(NamedTuple):
     """One message: sender, receiver, size, and the times when it was posted, started and completed on either side.
 
     `call` and `receive_call` are indices into `Trace.calls`; `region` is an index into `Trace.regions`, or -1.
+    `protocol` is 0 if the transfer waits for its receive, 1 if it does not, and 2 for a message of a window, which has none.
     """
 
     source: int
@@ -37,6 +38,7 @@ class RecordedTransfer(NamedTuple):
     call: int
     receive_call: int
     region: int
+    protocol: int
 
 
 class Compute(NamedTuple):
@@ -156,7 +158,7 @@ class Trace(Columns):
 
     @property
     def regions(self) -> Records[Region]:
-        """Every region, in the order of their starts."""
+        """Every region, in the order in which they were recorded; a region follows the one that contains it."""
         return Records(self.region_rows, Region, self.names)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from fakempi.core.hooks import Layer
 from fakempi.trace.call_finder import CallFinder, Calls, InternedValues, frame_at
-from fakempi.trace.columns import COMPUTES, NEVER, REGIONS, TRANSFERS
+from fakempi.trace.columns import COMPUTES, NEVER, ONE_SIDED, PASSIVE, REGIONS, TRANSFERS
+from fakempi.trace.wait_names import POLLING
 
 
 class TransferHooks(NamedTuple):
@@ -32,8 +33,18 @@ class MessageHooks(NamedTuple):
     join: Callable[[Callable[[Any, Any], None], Any, Any], None]
 
 
+class PollHook(NamedTuple):
+    """Subscriber to the point of the loop where a task has polled without success."""
+
+    layer: Layer
+    poll: Callable[[Callable[[], None]], None]
+
+
 NOWHERE = (-1, 0)
 """Region and call of a task outside all regions."""
+
+NEVER_POLLED = (0, None, 0)
+"""The last poll of a task that has not polled: offset of the region, end, call."""
 
 
 class TraceRecorder:
@@ -43,6 +54,8 @@ class TraceRecorder:
     to a collective algorithm, not to the program.
     """
 
+    ONE_SIDED = ONE_SIDED  # of envelopes of windows, instead of True
+
     def __init__(self, clock: Any, is_ours: Callable[[FrameType], bool]) -> None:
         self.clock = clock
         self.transfers, self.computes, self.regions = bytearray(), bytearray(), bytearray()
@@ -50,6 +63,7 @@ class TraceRecorder:
         self.names = InternedValues("")
         self._inside: dict[Any, tuple[int, int]] = {}  # task -> its innermost region, and the call of that region, or 0
         self._of_parts: set[int] = set()  # offsets of open regions that take the algorithm of a nested region
+        self._polls: dict[Any, tuple[int, Any, int]] = {}  # task -> its last poll: offset of the region, end, call
 
     # -- transfers ------------------------------------------------------------------------------------------------
 
@@ -85,7 +99,7 @@ class TraceRecorder:
                 awaited, receive_call = pattern.posted, pattern.call
             rows += pack(
                 time, start, sent, arrived, awaited, receive_call, call, envelope.nbytes,
-                envelope.out.number, box.owner, envelope.tag, box.name.context.number, region,
+                envelope.out.number, box.owner, envelope.tag, box.name.context.number, region, envelope.eager,
             )  # fmt: skip
 
         def watched_expect(expect: Callable[[Any], None], pattern: Any) -> None:
@@ -129,6 +143,29 @@ class TraceRecorder:
         region, call = self._inside.get(self.clock.running, NOWHERE)
         return region, call or self.calls.current_call()
 
+    # -- polling --------------------------------------------------------------------------------------------------
+
+    def watch_polls(self, loop: Any) -> None:
+        """Record the intervals in which tasks of a loop poll without success, from now on."""
+        patch, offset = _END
+
+        def watched_poll(poll: Callable[[], None]) -> None:
+            task, since = loop.running, loop.now
+            poll()
+            now = loop.now
+            if now == since or task.owner is None:
+                return
+            call = self.call()
+            row, end, last_call = self._polls.get(task, NEVER_POLLED)
+            if end == since and last_call == call:
+                patch(self.regions, row + offset, now)
+            else:
+                row = len(self.regions)
+                self.record(task.owner.number, POLLING, since, now, call=call)
+            self._polls[task] = row, now, call
+
+        loop.subscribe(PollHook(Layer.TRACE, watched_poll))
+
     # -- computing and regions ------------------------------------------------------------------------------------
 
     def computed(self, rank: int, start: float, end: float) -> None:
@@ -170,6 +207,18 @@ class TraceRecorder:
         )  # fmt: skip
         self._inside[task] = (row // REGIONS.size, call or (before[1] if before else 0))
         return row, before
+
+    def record(
+        self, rank: int, name: str, start: float, end: float, *, call: int = 0, context: int = 0, number: int = 0
+    ) -> None:
+        """Record an interval as a region that contains nothing. `call` is 0 if the interval is not in a call."""
+        self.regions += REGIONS.pack(
+            start, end, 0, rank, self.names.number(name), self.names.number(""), call, PASSIVE, -1, context, number, -1
+        )
+
+    def in_call(self) -> bool:
+        """Return whether the running task is in a region with a call."""
+        return self._inside.get(self.clock.running, NOWHERE)[1] != 0
 
     def leave(self, row: int, before: Any) -> None:
         """End the region that the running task has entered last."""

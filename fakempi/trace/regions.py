@@ -1,4 +1,4 @@
-"""Distinguish the regions of collective calls from the regions nested inside them."""
+"""Distinguish the regions of collective calls from the regions nested inside them; names of regions of other calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fakempi.trace.columns import Rows
+
+PROBE, WAIT_FOR_ANY, ACCESSES = "probe", "waitany", "window accesses"
+"""Regions of blocking probes, of calls that wait for any of several operations, and of waits for accesses to a window."""
 
 
 def is_nested(regions: Rows) -> npt.NDArray[np.bool_]:

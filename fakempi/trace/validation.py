@@ -70,6 +70,7 @@ def check(trace: Columns) -> None:
     _check_rows("transfers", trace.transfer_rows, {
         "source": (0, ranks), "dest": (0, ranks), "call": (-1, calls), "receive_call": (-1, calls), "nbytes": (0, 2**62),
         "context": (0, any_number), "tag": (-any_number, any_number), "region": (-1, len(trace.region_rows)),
+        "protocol": (0, 3),
     })  # fmt: skip
     _check_rows("computes", trace.compute_rows, {"rank": (0, ranks), "call": (-1, calls)})
     _check_rows("regions", trace.region_rows, {

@@ -1,58 +1,38 @@
-"""Wait states: the reasons for idle time, under Scalasca's names.
+"""Wait states: the reasons for idle time, under Scalasca's names where Scalasca has the wait state.
+
+Scalasca's names and definitions are in its page of performance properties. It measures real runs, so it has no names for
+ports of a modeled network. "port contention" and the states from "access in transit" on are fakempi's.
 
 A *gap* is an interval in which a rank does not compute or communicate. Each gap is classified completely, and no part of it
-is counted twice:
+is counted twice. A part of a gap has the first of these reasons that applies:
 
-1. The part after the rank's end is "ended early".
-2. The part in which the rank is in a blocking collective call, and a rank that it depends on has not entered the call yet,
-   gets the wait state of that collective.
-3. The rest is classified by the first transfer of the rank that starts at the end of the gap: the other side of the transfer
-   was late, or a port was busy. If no transfer starts there, the state is "other".
+1. The rank has ended: "ended early".
+2. The rank is in a blocking collective call, and a rank that it depends on has not entered the call yet: the wait state of
+   that collective (`wait_calls.collective_waits`).
+3. The rank is in another call that waits for something other than its own messages: creation of a communicator, a probe, an
+   access to a file (`wait_calls.call_waits`).
+4. The rank waits for a message: the other side was late, or a port was busy (`wait_messages`).
+5. The rank is in a call that waits for more than its messages: a collective access to a file, the end of an epoch, an
+   unsuccessful poll (`wait_calls.call_waits`).
+6. None of these: "other".
 
-`MEANINGS` defines the names.
-
-One case is ambiguous: an eager message that starts exactly when its receive is posted. The trace does not show that the
-message did not wait for the receive, so idle time of its sender is counted as "late receiver".
+`MEANINGS` defines the names. Messages of a nonblocking collective call are classified one by one, as in 4.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fakempi.trace.columns import Columns, Rows
-from fakempi.trace.regions import is_nested
 from fakempi.trace.states import all_busy
+from fakempi.trace.wait_calls import call_waits, collective_waits, own_region_times
+from fakempi.trace.wait_messages import PendingMessages
+from fakempi.trace.wait_names import ENDED_EARLY, MEANINGS, NUMBERS, OTHER, STATES, WAITS
 
-LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
-BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
-FENCE, LATE_POST, CONTENTION = "wait at fence", "late post", "lock contention"
-BUSY_PORT, ENDED_EARLY, OTHER = "busy port", "ended early", "other"
-MEANINGS = {
-    LATE_SENDER: "the receive was posted, the send was not",
-    LATE_RECEIVER: "a synchronous send was posted, the receive was not",
-    BARRIER: "in a barrier, until the last rank called it",
-    N_TO_N: "in a collective among all ranks, until the last rank called it",
-    LATE_BROADCAST: "in a bcast or scatter, until the root called it",
-    EARLY_REDUCE: "the root of a reduce or gather, until another rank called it",
-    FENCE: "in Fence or Free of a window, until the last rank called it",
-    LATE_POST: "an access to a window, until its target called Post",
-    CONTENTION: "an access to a window, until the lock was granted",
-    BUSY_PORT: "both sides were ready, but a port was busy with another message",
-    ENDED_EARLY: "the rank had ended, the run had not",
-    OTHER: "none of these: a communicator was created, or the rank polled",
-}
-STATES = tuple(MEANINGS)
-
-_FROM_ROOT = {"bcast", "scatter", "scatterv"}  # a rank waits until the root has called
-_TO_ROOT = {"reduce", "gather", "gatherv"}  # the root waits until another rank has called
-_WAIT_FOR_ALL = {"barrier": BARRIER, "fence": FENCE, "free": FENCE}  # a rank waits until all ranks have called
-_GRANT_WAITS = {"Lock": CONTENTION, "Lock_all": CONTENTION, "Start": LATE_POST}
-"""Call -> its wait state. The trace records a lock grant or a Post as a message that the origin of the access receives."""
-_UNCLASSIFIED = {"scan", "exscan", "neighbors"}  # a rank waits for some others only: classified by transfers
+__all__ = ["ENDED_EARLY", "MEANINGS", "STATES", "WaitInterval", "totals", "wait_rows", "waits"]
 
 
 class WaitInterval(NamedTuple):
@@ -65,10 +45,6 @@ class WaitInterval(NamedTuple):
     call: int
 
 
-WAITS = np.dtype([("start", "f8"), ("end", "f8"), ("rank", "i4"), ("state", "i4"), ("call", "i4")])
-"""The columns of waits; `state` is an index into `STATES`."""
-
-_NUMBERS = {state: number for number, state in enumerate(STATES)}
 NOISE = 16
 """Intervals of at most NOISE units in the last place of the run's time (`np.spacing`) are rounding errors, not waits."""
 
@@ -84,21 +60,34 @@ def waits(trace: Columns) -> Iterator[WaitInterval]:
 def wait_rows(trace: Columns) -> Rows:
     """Return the intervals of `waits` as rows, ordered by rank and time. A million messages take about two seconds."""
     rank, begin, end = _gaps(trace)
-    rank_end = np.minimum(end, np.maximum(begin, np.asarray(trace.clocks)[rank]))  # where the rank ends, within the gap
-    ended = end > rank_end
-    pieces = [_rows(rank[ended], rank_end[ended], end[ended], ENDED_EARLY, 0)]
-    lives = rank_end > begin
-    rank, begin, end = rank[lives], begin[lives], rank_end[lives]
-    gap_end = end.copy()  # a transfer may start here
-    collective_waits = _collective_waits(trace)
-    if any(collective_waits):
-        rank, begin, end, gap_end, rows = _split_gaps(rank, begin, end, collective_waits)
-        pieces.append(rows)
-    pieces += _by_transfer(trace, rank, begin, end, gap_end)
-    rows = np.concatenate(pieces)
-    rows = rows[rows["end"] - rows["start"] > NOISE * np.spacing(trace.time)]
-    ordered: Rows = rows[np.lexsort((rows["start"], rows["rank"]))]
-    return ordered
+    clocks = np.asarray(trace.clocks)
+    ended = _rows(np.arange(trace.ranks), clocks, np.full(trace.ranks, trace.time), ENDED_EARLY)
+    first, later = call_waits(trace)
+    layers = [ended, collective_waits(trace), first, later]
+    messages = PendingMessages(trace)
+    acts = [*messages.actions(), *own_region_times(trace), (np.arange(trace.ranks), clocks)]
+    acts.append((trace.compute_rows["rank"], trace.compute_rows["start"]))
+    owners, moments = (np.concatenate(columns) for columns in zip(*acts, strict=True))
+    bounds = [layer[name] for layer in layers for name in ("start", "end")]
+    grid = _Grid(np.concatenate((begin, end, moments, *messages.times(), *bounds)))
+    actions = _distinct(grid.keys(owners, moments))
+    spans = [grid.disjoint(layer) for layer in layers]
+    cuts = [actions, *messages.prepare(grid.keys), *(keys for starts, ends, _ in spans for keys in (starts, ends))]
+    begins, ends = _cut(grid.keys(rank, begin), grid.keys(rank, end), _distinct(np.concatenate(cuts)))
+    state, call = np.full(len(begins), NUMBERS[OTHER]), np.zeros(len(begins), np.int64)
+    open_ = np.ones(len(begins), bool)
+
+    def assign(found: Any, states: Any, calls: Any) -> None:
+        which = np.flatnonzero(open_)[found]
+        state[which], call[which], open_[which] = states, calls, False
+
+    for layer, (starts, stops, rows) in zip(layers, spans, strict=True):
+        if layer is later:
+            assign(*messages.classify(begins[open_], ends[open_], actions, grid.size))
+        at = np.searchsorted(starts, begins[open_], "right") - 1
+        inside = (at >= 0) & (stops[at] >= ends[open_]) if len(starts) else np.zeros(len(at), bool)
+        assign(inside, layer["state"][rows[at[inside]]], layer["call"][rows[at[inside]]])
+    return _merged(grid, begins, ends, state, call, NOISE * np.spacing(trace.time))
 
 
 def totals(trace: Columns) -> dict[str, tuple[float, dict[int, float]]]:
@@ -113,9 +102,9 @@ def totals(trace: Columns) -> dict[str, tuple[float, dict[int, float]]]:
     return by_state
 
 
-def _rows(rank: Any, start: Any, end: Any, state: str, call: Any) -> Rows:
+def _rows(rank: Any, start: Any, end: Any, state: str) -> Rows:
     rows = np.zeros(len(rank), WAITS)
-    rows["rank"], rows["start"], rows["end"], rows["state"], rows["call"] = rank, start, end, _NUMBERS[state], call
+    rows["rank"], rows["start"], rows["end"], rows["state"] = rank, start, end, NUMBERS[state]
     return rows
 
 
@@ -127,96 +116,60 @@ def _gaps(trace: Columns) -> tuple[Any, Any, Any]:
     last = np.zeros(trace.ranks)
     last[rank] = end  # the end of each rank's last interval: of several assignments, the last one counts
     ranks = np.concatenate((rank, np.arange(trace.ranks)))
-    begins, ends = np.concatenate((before, last)), np.concatenate((start, np.full(trace.ranks, trace.time)))
+    begins = np.concatenate((before, last))
+    ends = np.minimum(np.concatenate((start, np.full(trace.ranks, trace.time))), trace.time)
     nonempty = ends > begins  # the others are empty
     return ranks[nonempty], begins[nonempty], ends[nonempty]
 
 
-def _split_gaps(rank: Any, begin: Any, end: Any, collective_waits: list[Any]) -> tuple[Any, Any, Any, Any, Rows]:
-    """Split gaps into waits in collective calls and the remaining parts.
+class _Grid:
+    """All times of an analysis in order. A key, rank * size + the position of a time, orders ranks and times at once."""
 
-    Return rank, begin and end of each remaining part, the end of the gap that contains it, and the waits as rows.
-    """
-    rest, classified = [], []
-    for number, first, last in zip(rank.tolist(), begin.tolist(), end.tolist(), strict=True):
-        position = first  # the gap is classified up to here
-        for entered, until, state, call in collective_waits[number]:
-            if entered < last and until > position:
-                if entered > position:
-                    rest.append((number, position, entered, last))
-                classified.append((max(position, entered), min(until, last), number, _NUMBERS[state], call))
-                position = min(until, last)
-        if position < last:
-            rest.append((number, position, last, last))
-    columns = np.array(rest, dtype=float).reshape(-1, 4).T
-    return columns[0].astype(np.int64), columns[1], columns[2], columns[3], np.array(classified, WAITS)
+    def __init__(self, times: Any) -> None:
+        self.times = _distinct(times)
+        self.size = len(self.times)
 
+    def keys(self, rank: Any, time: Any) -> Any:
+        """Return the keys of times on ranks."""
+        return np.asarray(rank, np.int64) * self.size + np.searchsorted(self.times, time)
 
-def _by_transfer(trace: Columns, rank: Any, begin: Any, end: Any, gap_end: Any) -> Iterator[Rows]:
-    """Yield parts of gaps, classified by the first transfer that starts at the end of the gap, if there is one."""
-    transfers = trace.transfer_rows
-    times, numbers = np.unique(np.concatenate((transfers["start"], gap_end)), return_inverse=True)
-    starts, gap_ends = numbers[: len(transfers)].astype(np.int64), numbers[len(transfers) :].astype(np.int64)
-    # A key is rank * len(times) + the index of a time; each transfer has one key for its source and one for its destination.
-    sides = np.column_stack((transfers["source"], transfers["dest"])).astype(np.int64) * len(times) + starts[:, None]
-    keys, rows = np.unique(sides.ravel(), return_index=True)  # of transfers with equal keys, the first
-    gap_keys = rank.astype(np.int64) * len(times) + gap_ends
-    indices = np.minimum(np.searchsorted(keys, gap_keys), max(len(keys) - 1, 0))
-    has_transfer = keys[indices] == gap_keys if len(keys) else np.zeros(len(gap_keys), bool)
-    yield _rows(rank[~has_transfer], begin[~has_transfer], end[~has_transfer], OTHER, 0)
-    if not has_transfer.any():
-        return
-    rank, begin, end, gap_end = (column[has_transfer] for column in (rank, begin, end, gap_end))
-    row = transfers[rows[indices[has_transfer]] // 2]  # two keys per transfer
-    receives = (row["dest"] == rank) & (row["awaited"] < gap_end)
-    own = np.where(receives, row["awaited"], row["posted"])  # when this rank posted its side of the transfer
-    # When the other side was posted. A receive that was posted after the transfer started did not delay it.
-    other = np.where(receives, row["posted"], np.where(row["awaited"] > gap_end, own, row["awaited"]))
-    call = np.where(receives, row["receive_call"], row["call"])
-    grants = np.array([_GRANT_WAITS.get(call_site.name, "") for call_site in trace.calls])
-    granted = np.where(receives, grants[row["receive_call"]], "")
-    # Until this rank posts its side: "other". Until both sides are posted: the other side is late. Then: a port is busy.
-    cuts = [begin, np.clip(own, begin, end), np.clip(np.maximum(own, other), begin, end), end]
-    for first, last, state in zip(cuts, cuts[1:], (OTHER, None, BUSY_PORT), strict=False):
-        masks = [(receives & (granted == ""), LATE_SENDER), (~receives, LATE_RECEIVER)]
-        masks += [(granted == name, name) for name in (LATE_POST, CONTENTION)]
-        for mask, name in masks if state is None else ((True, state),):
-            nonempty = (last > first) & mask
-            yield _rows(rank[nonempty], first[nonempty], last[nonempty], name, 0 if state == OTHER else call[nonempty])
+    def disjoint(self, layer: Rows) -> tuple[Any, Any, Any]:
+        """Return the keys of starts and ends, and the rows, of intervals; where they overlap, the earlier one remains."""
+        starts, ends = self.keys(layer["rank"], layer["start"]), self.keys(layer["rank"], layer["end"])
+        order = np.lexsort((-ends, starts))
+        starts, ends = starts[order], ends[order]
+        starts[1:] = np.maximum(starts[1:], np.maximum.accumulate(ends)[:-1])
+        remains = starts < ends
+        return starts[remains], ends[remains], order[remains]
 
 
-def _collective_waits(trace: Columns) -> list[list[tuple[float, float, str, int]]]:
-    """Return, for each rank, its collective calls in order: (time of the call, end of the wait for others, state, call)."""
-    by_rank: list[list[tuple[float, float, str, int]]] = [[] for _ in range(trace.ranks)]
-    for name, rows in instances(trace):
-        entered, roots = rows["start"], rows["root"] == rows["rank"]
-        if name in _WAIT_FOR_ALL:
-            until, state = np.full(len(rows), entered.max()), _WAIT_FOR_ALL[name]
-        elif name in _FROM_ROOT:
-            until, state = np.full(len(rows), entered[roots].max(initial=0)), LATE_BROADCAST
-        elif name in _TO_ROOT:
-            others = entered[~roots].min(initial=np.inf)
-            until, state = np.where(roots & np.isfinite(others), others, 0), EARLY_REDUCE
-        else:
-            until, state = np.full(len(rows), entered.max()), N_TO_N
-        for row, limit in zip(rows, until.tolist(), strict=True):
-            if limit > row["start"]:
-                by_rank[int(row["rank"])].append((float(row["start"]), limit, state, int(row["call"])))
-    for intervals in by_rank:
-        intervals.sort()
-    return by_rank
+def _distinct(values: Any) -> Any:
+    """Return the different values in order. `np.unique` takes five times as long, because it hashes them."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
 
 
-def instances(trace: Columns) -> Iterator[tuple[str, Rows]]:
-    """Yield each blocking collective call, except scans and neighborhood collectives: its name and its regions by rank."""
-    regions = trace.region_rows
-    calls = regions[(regions["context"] > 0) & (regions["lane"] == 0) & ~is_nested(regions)]
-    counts: dict[Any, int] = defaultdict(int)
-    groups: dict[Any, list[int]] = defaultdict(list)
-    columns = (calls[name].tolist() for name in ("context", "number", "name", "rank"))
-    for index, (context, number, name, rank) in enumerate(zip(*columns, strict=True)):
-        occurrence = counts[context, number, name, rank] = counts[context, number, name, rank] + 1
-        groups[context, number, name, occurrence].append(index)
-    for (_, _, name, _), members in groups.items():
-        if trace.names[name] not in _UNCLASSIFIED:
-            yield trace.names[name], calls[members]
+def _cut(begins: Any, ends: Any, cuts: Any) -> tuple[Any, Any]:
+    """Cut intervals at all keys that are inside them."""
+    first, last = np.searchsorted(cuts, begins, "right"), np.searchsorted(cuts, ends, "left")
+    counts = last - first + 1  # parts of each interval
+    starts = np.cumsum(counts) - counts  # the position of its first part
+    inner = np.arange(counts.sum()) - np.repeat(starts, counts)  # the number of a part in its interval
+    inside = cuts[np.repeat(first, counts)[inner > 0] + inner[inner > 0] - 1]
+    pieces = np.empty((2, len(inner)), np.int64)
+    pieces[0, starts], pieces[0, inner > 0] = begins, inside
+    pieces[1, starts + counts - 1], pieces[1, np.flatnonzero(inner > 0) - 1] = ends, inside
+    return pieces[0], pieces[1]
+
+
+def _merged(grid: _Grid, begins: Any, ends: Any, state: Any, call: Any, noise: float) -> Rows:
+    """Return rows of pieces; adjacent ones with the same reason and call are one row."""
+    order = np.argsort(begins, kind="stable")
+    begins, ends, state, call = begins[order], ends[order], state[order], call[order]
+    same = (begins[1:] == ends[:-1]) & (state[1:] == state[:-1]) & (call[1:] == call[:-1])
+    first, last = np.append(True, ~same)[: len(begins)], np.append(~same, True)[: len(begins)]
+    rows: Rows = np.zeros(int(first.sum()), WAITS)
+    rows["rank"], rows["start"] = begins[first] // max(grid.size, 1), grid.times[begins[first] % max(grid.size, 1)]
+    rows["end"], rows["state"], rows["call"] = grid.times[ends[last] % max(grid.size, 1)], state[first], call[first]
+    long: Rows = rows[rows["end"] - rows["start"] > noise]
+    return long

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import fakempi
 from tests.breadth import THOROUGH
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,28 @@ def test_the_output_of_a_demo_equals_its_out_file(
         output, errors = capsys.readouterr()
         assert errors == ""
     assert output == demo.with_suffix(".out").read_text(encoding="utf-8")
+
+
+TRACED = [pytest.param(demo, id=demo.stem, marks=[pytest.mark.slow] * demo.stem.startswith(LONG)) for demo in DEMOS]
+
+
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("demo", TRACED)
+def test_all_idle_time_of_a_demo_has_a_reason(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs in this process are traced, unless the demo requests no trace; the wait state "other" is empty."""
+    run, ended = fakempi.run, []
+
+    def traced(*args: Any, **options: Any) -> Any:
+        result = run(*args, **{"trace": True, **options})
+        ended.append(result.trace)
+        return result
+
+    monkeypatch.setattr(fakempi, "run", traced)
+    monkeypatch.syspath_prepend(str(demo.parent))
+    monkeypatch.setattr(sys, "argv", [str(demo), *["--quick"] * ("--quick" in demo.read_text(encoding="utf-8"))])
+    runpy.run_path(str(demo), run_name="__main__")
+    traces = [trace for trace in ended if trace is not None]
+    assert [trace.measure().waits["other"][0] for trace in traces] == [0] * len(traces)
 
 
 @pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)

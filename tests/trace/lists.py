@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.trace.files import TABLES
+from fakempi.trace.files import OLD_TABLES, TABLES
 from fakempi.trace.packing import unpacked
 
 
@@ -13,5 +13,5 @@ def in_lists(head: dict[str, Any]) -> None:
     head["format"] = 1
     for name, table in TABLES.items():
         rows = unpacked(head[name], table)
-        columns = {column: rows[column].tolist() for column in table.names}
+        columns = {column: rows[column].tolist() for column in OLD_TABLES[name].names}
         head[name] = {name: [None if one == float("inf") else one for one in column] for name, column in columns.items()}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, Hockney, TraceError, compute, phantom
 from fakempi.trace.chrome import events
+from fakempi.trace.files import OLD_TABLES
 from fakempi.trace.record import Trace, load
 from tests.trace.lists import in_lists
 
@@ -58,9 +59,22 @@ def test_reading_returns_what_was_written(name: str, tmp_path: Path) -> None:
     assert list(again.regions) == list(trace.regions)
 
 
-def test_files_of_the_first_format_are_read(tmp_path: Path) -> None:
-    """All values exactly, too."""
-    assert load(rewritten(tmp_path / "t.json", lambda head: None)) == traced()
+def test_files_of_earlier_formats_are_read(tmp_path: Path) -> None:
+    """All values exactly, too; the protocol is inferred from the times."""
+    expected = traced()
+    rows = expected.transfer_rows = expected.transfer_rows.copy()
+    rows["protocol"] = rows["start"] < rows["awaited"]
+    assert set(rows["protocol"].tolist()) == {0, 1}
+    assert load(rewritten(tmp_path / "t.json", lambda head: None)) == expected
+    old = tmp_path / "old.npz"
+    expected.save(old)
+    with np.load(old) as file:
+        tables = dict(file)
+    tables["head"] = np.array(str(tables["head"]).replace('"format": 3', '"format": 2'))
+    columns = OLD_TABLES["transfers"].dtype
+    tables["transfers"] = np.array(tables["transfers"][list(OLD_TABLES["transfers"].names)].tolist(), columns)
+    np.savez_compressed(old, **tables)
+    assert load(old) == expected
 
 
 def barriers(comm: Any) -> None:
@@ -179,7 +193,7 @@ def test_invalid_files_are_rejected_with_a_reason(tmp_path: Path) -> None:
         path.write_text(other, encoding="utf-8")
         with pytest.raises(TraceError, match=rf"t\.json: JSON, but not a trace that fakempi wrote: {words}\.$"):
             load(path)
-    with pytest.raises(TraceError, match=r"t\.json: the trace has format 7; this fakempi reads formats 1 and 2\.$"):
+    with pytest.raises(TraceError, match=r"t\.json: the trace has format 7; this fakempi reads formats 1 to 3\.$"):
         load(rewritten(path, lambda head: head.update(format=7)))
     damaged = r"t\.json: the trace is damaged: "
     with pytest.raises(TraceError, match=damaged + r"the columns of transfers have different lengths: \[17, 18\]\.$"):

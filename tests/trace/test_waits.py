@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_a_late_receiver() -> None:
     assert wait_states(main, 2, cost=Hockney(0, 1)) == {}
 
 
-def test_a_busy_port() -> None:
+def test_port_contention() -> None:
     """Two send to one: the second waits for the first."""
 
     def main(comm: Any) -> None:
@@ -67,7 +68,7 @@ def test_a_busy_port() -> None:
             requests = [comm.Irecv(phantom(10), source) for source in (1, 2)]
             MPI.Request.Waitall(requests)
 
-    assert wait_states(main, 3) == wait_states(main, 3, cost=Hockney(0, 1)) == {"busy port": 10}
+    assert wait_states(main, 3) == wait_states(main, 3, cost=Hockney(0, 1)) == {"port contention": 10}
 
 
 @pytest.mark.parametrize(
@@ -148,10 +149,20 @@ def test_every_idle_moment_has_one_reason(ranks: int, steps: list[tuple[int, int
     reached = [0.0] * ranks
     for wait in waits(trace):
         assert wait.state in STATES
+        assert wait.state != "other"
         assert reached[wait.rank] <= wait.start < wait.end
         reached[wait.rank] = wait.end
         seconds[wait.rank] += wait.end - wait.start
     assert seconds == pytest.approx(trace.measure().idle.tolist())
+
+
+def test_the_documentation_lists_every_state_with_its_meaning() -> None:
+    """In the same words and order."""
+    page = (Path(__file__).parents[2] / "docs" / "read_a_timeline.md").read_text(encoding="utf-8")
+    rows = page.partition("| wait state | meaning | in Scalasca |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert [tuple(row.split(" | ")[:2]) for row in rows.splitlines()] == [
+        (f"| {state}", meaning) for state, meaning in MEANINGS.items()
+    ]
 
 
 def test_every_state_is_explained_in_a_line() -> None:

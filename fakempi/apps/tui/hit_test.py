@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fakempi.trace.columns import Columns
+from fakempi.trace.columns import EAGER, ONE_SIDED, SYNCHRONOUS, Columns
 from fakempi.trace.waits import STATES, wait_rows
 from fakempi.view.numbers import seconds
 
@@ -75,7 +75,9 @@ class HitTester:
         ]
         waited = float(message["start"] - message["posted"])
         if waited > 0:
-            why = "its receive" if message["posted"] < message["awaited"] <= message["start"] else "a busy port"
+            late = message["posted"] < message["awaited"]
+            reasons = {SYNCHRONOUS: "its receive", ONE_SIDED: "its epoch"}
+            why = reasons.get(int(message["protocol"]) if late else EAGER, "a port or link")
             lines[-1] += f", waited {seconds(waited)} for {why}"
         lines += self._place(message["call"])
         if isfinite(message["awaited"]) and message["receive_call"] != message["call"]:

@@ -21,6 +21,7 @@ from fakempi.errors.paths import short_path
 from fakempi.extensions.threads.rank_threads import RankThread
 from fakempi.extensions.threads.raw import acquire, allocate_lock, monotonic, release
 from fakempi.mpi.base.call_site import frame_at, is_library, is_ours
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Awaited
 
 CHECK_SECONDS = 0.05
@@ -131,7 +132,8 @@ def wait_for(task: Task, awaited: Any, seconds: float | None, ready: Callable[[]
             wait.until = monotonic() + seconds  # modeled time would run ahead while helper threads work in real time
         elif seconds is not None:
             loop.call_at(loop.now + seconds, wait.alarm)
-        loop.wait()
+        with wait_region(task.owner, "wait for thread"):
+            loop.wait()
     finally:
         task.reason = None
         queue.remove(wait)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from fakempi.mpi.base.current import running_process
@@ -69,6 +69,29 @@ def recorded(
             recorder.leave(*entered)
 
     return in_region
+
+
+def wait_region(process: Process, name: str) -> AbstractContextManager[None]:
+    """Record a wait of the running task for something other than its own messages as a region of the trace.
+
+    A wait in a call that is a region already is part of that region.
+    """
+    recorder = process.universe.recorder
+    if recorder is None or recorder.in_call():
+        return _NOT_RECORDED
+    return _recorded_wait(process, name, recorder, recorder.call())  # contextlib's frames would count as the program's
+
+
+_NOT_RECORDED = nullcontext()
+
+
+@contextmanager
+def _recorded_wait(process: Process, name: str, recorder: TraceService, call: int) -> Iterator[None]:
+    entered = recorder.enter(process.number, name, call=call, lane=_lane(process))
+    try:
+        yield
+    finally:
+        recorder.leave(*entered)
 
 
 class WholeCall:

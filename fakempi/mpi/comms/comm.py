@@ -27,6 +27,7 @@ from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import Check, Conclude, join_rendezvous
 from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.waiting import Completion, wait_one
@@ -164,6 +165,10 @@ class Comm(
         if copy is None:
             copy = context.open_calls[key] = context.duplicate()
         arrival = self._arrive("Idup", None, lambda values: context.open_calls.pop(key) and None)
+        recorder, number, now = self._process.universe.recorder, self._process.number, self._loop.now
+        if recorder is not None:  # the trace has the calls of all ranks, so the end of the wait need not be recorded
+            call, calls = recorder.call(), self._local().calls[self._rank]
+            recorder.record(number, "idup", now, now, call=call, context=context.number, number=calls)
         return self._duplicate(copy, info), Request._of(self, arrival)
 
     def Idup_with_info(self, info: Info) -> tuple[Self, Request]:
@@ -350,7 +355,9 @@ class Comm(
 
     def _rendezvous_result(self, arrival: Completion) -> Any:
         """Wait for the end of a rendezvous and return its result."""
-        wait_one(self._loop, arrival)
+        call: str = arrival.why.call  # type: ignore[attr-defined]  # it is a part of a Rendezvous
+        with wait_region(self._process, call if "." in call else call.lower()):
+            wait_one(self._loop, arrival)
         if arrival.error is not None:
             self._raise(type(arrival.error)(arrival.error.ierr, arrival.error.message))
         return arrival.result

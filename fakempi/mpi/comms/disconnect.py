@@ -12,6 +12,7 @@ from fakempi.core.network.matching import Mailbox
 from fakempi.mpi.base.call_matching import OpenCalls
 from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.process import RunState, Universe
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import Conclude, Rendezvous
 from fakempi.mpi.base.waiting import Completion, wait_all, wait_one
 from fakempi.mpi.interfaces.operations import Operation
@@ -40,7 +41,8 @@ def disconnect(comm: CommState, arrive: Callable[[str, object, Conclude], Comple
                 forget_process(universe, number)
     if arrival.end is not None:
         disconnects.pop(rendezvous, None)
-    wait_one(loop, arrival)
+    with wait_region(comm._process, "disconnect"):
+        wait_one(loop, arrival)
     _wait_until_quiet(comm, arrival.result)
 
 

@@ -14,6 +14,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import Info
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import GroupRendezvous, join_rendezvous
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.comms.comm import Comm
@@ -57,7 +58,8 @@ def group_rendezvous(call_name: str, stringtag: object, *groups: Group) -> Conte
         process.universe.state(GroupRendezvous).table, (call_name, *sides, stringtag), call_name, JoinedMembers(sides),
         lambda values: Context(process.universe, *sides), slot, None, process.loop.now,
     )  # fmt: skip
-    wait_one(process.loop, arrival)
+    with wait_region(process, call_name.lower()):
+        wait_one(process.loop, arrival)
     if arrival.error is not None:
         raise arrival.error
     context: Context = arrival.result

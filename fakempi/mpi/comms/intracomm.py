@@ -14,7 +14,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import mpi_error
-from fakempi.mpi.base.region import recorded
+from fakempi.mpi.base.region import recorded, wait_region
 from fakempi.mpi.base.rendezvous import Rendezvous, join_rendezvous
 from fakempi.mpi.base.waiting import Completion, wait_one
 from fakempi.mpi.collective.scans import Scans
@@ -176,7 +176,8 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
     def _rendezvous_of_leaders(self, peer: Comm, other: int, tag: int) -> Context:
         """Return the context with both groups as its sides, after a rendezvous of the leaders."""
         arrival = self._arrive_as_leader(peer, other, tag)
-        wait_one(self._loop, arrival)
+        with wait_region(self._process, "create_intercomm"):
+            wait_one(self._loop, arrival)
         if arrival.error is not None:
             raise arrival.error
         return arrival.result  # type: ignore[no-any-return]  # results of a rendezvous are Any
@@ -216,7 +217,8 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         assert isinstance(rendezvous, Rendezvous)
         if color is None and not rendezvous.declared and arrival.end is None:
             # A rank without a color takes the types of colors and keys from the first rank that declares them.
-            wait_one(self._loop, rendezvous.first_declaration())
+            with wait_region(self._process, call_name.lower()):
+                wait_one(self._loop, rendezvous.first_declaration())
         value_types = value_types_of(rendezvous)
         result = self._run_split(choice, tag, value_types, color_value, key)
         contexts: dict[int, Context] = self._rendezvous_result(arrival)

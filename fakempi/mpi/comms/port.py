@@ -9,9 +9,11 @@ from typing import Any
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_ARG, ERR_PORT
 from fakempi.mpi.base.context import Context
+from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.process import Process, RunState, Universe
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, wait_one
 
 
@@ -65,7 +67,8 @@ class NamedPort:
     def rendezvous(self, accepts: bool, members: Members) -> Context:
         """Wait for a group that makes the other call, and return the context of both groups."""
         arrival = self.wait_for_peer(accepts, members)
-        wait_one(self.owner.loop, arrival)
+        with wait_region(running_process(), "accept" if accepts else "connect"):
+            wait_one(self.owner.loop, arrival)
         if arrival.error is not None:
             raise mpi_error(arrival.error.ierr, str(arrival.error.message))
         return arrival.result  # type: ignore[no-any-return]  # results of a rendezvous are Any

@@ -41,4 +41,6 @@ def spawn(universe: Universe, parents: Members, requests: Sequence[SpawnRequest]
             child.appnum = number
             child.parent = Comm._kinds[True]._make(child, between.sides[1], between.sides[0], child.rank)
             universe.launch(child, request.main)
+            if universe.recorder is not None:
+                universe.recorder.record(child.number, "not spawned yet", 0, universe.loop.now)
     return between

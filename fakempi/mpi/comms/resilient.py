@@ -13,6 +13,7 @@ from fakempi.errors.classes import ERR_ARG, ERR_PROC_FAILED
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, wait_one
 from fakempi.mpi.buffers.raw import bytes_of, memory_of
 from fakempi.mpi.comms.group import Group
@@ -67,7 +68,8 @@ class Resilient(CommState):
     def Agree(self, flag: int) -> int:
         """Return the bitwise AND of the survivors' flags; raise an error for unacknowledged failures."""
         arrival = self._agree(integer("flag", flag))
-        wait_one(self._loop, arrival)
+        with wait_region(self._process, "agree"):
+            wait_one(self._loop, arrival)
         self._check_acknowledged()
         return int(arrival.result)
 
@@ -78,19 +80,21 @@ class Resilient(CommState):
         if flag_bytes.nbytes != 4:
             raise mpi_error(ERR_ARG, f"flag has {flag_bytes.nbytes} bytes, but a C int has 4.", MPIValueError)
         cell = flag_bytes.view(np.int32)
-        arrival = self._agree(int(cell[0]), StoredResult(lambda result: cell.__setitem__(0, result)))
+        stored = StoredResult(lambda result: cell.__setitem__(0, result), self._recording("iagree"))
+        arrival = self._agree(int(cell[0]), stored)
         return Request._of(self, arrival, flag)
 
     def Shrink(self) -> Comm:
         """Return a communicator of the surviving members."""
         new, arrival = self._shrink()
-        wait_one(self._loop, arrival)
+        with wait_region(self._process, "shrink"):
+            wait_one(self._loop, arrival)
         shrunk: Comm = new
         return shrunk
 
     def Ishrink(self) -> tuple[Comm, Request]:
         """Start to shrink; the new communicator can be used once the request has completed."""
-        new, arrival = self._shrink()
+        new, arrival = self._shrink(self._recording("ishrink"))
         return new, Request._of(self, arrival)
 
     # -- private ------------------------------------------------------------------------------------------------------
@@ -122,7 +126,16 @@ class Resilient(CommState):
             )
             self._raise(mpi_error(ERR_PROC_FAILED, sentence))
 
-    def _shrink(self) -> tuple[Any, Completion]:
+    def _recording(self, name: str) -> Callable[[Time], None] | None:
+        """Return a function that records a nonblocking call, from now to its end, in the trace; None without a trace."""
+        self._local()  # raises an error if the communicator is null
+        recorder, number, start = self._process.universe.recorder, self._process.number, self._loop.now
+        if recorder is None:
+            return None
+        call, record = recorder.call(), recorder.record
+        return lambda end: record(number, name, start, end, call=call)
+
+    def _shrink(self, record: Callable[[Time], None] | None = None) -> tuple[Any, Completion]:
         side = self._local()
         context, process = side.context, self._process
         mine = context.sides.index(side)
@@ -138,22 +151,24 @@ class Resilient(CommState):
             rank: int = new_side.members.index(process.number)  # type: ignore[assignment]  # this process is a member
             new._attach(process, new_side, peer_side, rank)
 
-        arrival = StoredResult(attach)
+        arrival = StoredResult(attach, record)
         join(self._fault_state(), process.number, "Shrink", None, conclude, arrival)
         return new, arrival
 
 
 class StoredResult(Completion):
-    """An operation that stores its result when it completes."""
+    """An operation that stores its result when it completes. `record(end)` records it in a trace."""
 
-    __slots__ = ("put",)
+    __slots__ = ("put", "record")
 
-    def __init__(self, put: Callable[[Any], None]) -> None:
+    def __init__(self, put: Callable[[Any], None], record: Callable[[Time], None] | None = None) -> None:
         super().__init__()
-        self.put = put
+        self.put, self.record = put, record
 
     def complete(self, end: Time) -> None:
         """Complete at the given time."""
         self.put(self.result)
         self.result = None
+        if self.record is not None:
+            self.record(end)
         super().complete(end)

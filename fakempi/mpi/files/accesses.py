@@ -24,6 +24,7 @@ from fakempi.mpi.files.transfers import (
     FileTransfers,
     OffsetOrPointer,
     TraceRegion,
+    record_access,
 )
 from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.point.arrival import receive_result
@@ -273,6 +274,8 @@ class FileAccesses(FileTransfers):
 
     def _request(self, operation: Operation, buf: BufSpec, *, write: bool) -> Request:
         comm = self._alive().comm
+        if comm._process.universe.recorder is not None:
+            record_access(comm, operation, write=write)
         request = Request._of(comm, operation)
         if write or any(isinstance(getattr(part, "why", None), ChildTask) for part in parts_of(operation)):
             comm._process.universe.note_unexplored(FILE_BUFFERS)
@@ -284,7 +287,10 @@ class FileAccesses(FileTransfers):
         part = self._alive()
         if part.split is not None:
             self._split_error(f"{part.split[0]}_begin has been called without {part.split[0]}_end.")
-        part.split = call, start(f"{call}_begin")
+        operation = start(f"{call}_begin")
+        if part.comm._process.universe.recorder is not None:
+            record_access(part.comm, operation, write=call.startswith("Write"))
+        part.split = call, operation
         part.comm._process.universe.note_unexplored(FILE_BUFFERS)
 
     def _end(self, call: str, status: Status | None) -> None:

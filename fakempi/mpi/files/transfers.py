@@ -18,7 +18,7 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_IO
 from fakempi.mpi.base.call_matching import TAGS
 from fakempi.mpi.base.child import start_child
-from fakempi.mpi.base.waiting import AllOf, Completion, wait_one
+from fakempi.mpi.base.waiting import AllOf, Completion, parts_of, wait_one
 from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, snapshot
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.span import Payload, Span
@@ -31,6 +31,7 @@ from fakempi.mpi.files.shared_file import SIZE, SharedFile
 from fakempi.mpi.files.storage import StorageError
 from fakempi.mpi.files.views import View, clipped_runs
 from fakempi.mpi.interfaces.arrays import Array
+from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.interfaces.services import TraceService
 from fakempi.mpi.point.handle import CommState
 
@@ -82,6 +83,17 @@ class TraceRegion:
     def __exit__(self, *failure: object) -> None:
         if self._recorder is not None:
             self._recorder.leave(*self._entered)
+
+
+def record_access(comm: CommState, operation: Operation, *, write: bool) -> None:
+    """Record a nonblocking access, from now to its end, in the trace. A collective one has the number of the call."""
+    access: Any = parts_of(operation)[-1]
+    collective = access is not operation
+    recorder: Any = comm._process.universe.recorder
+    recorder.record(
+        comm._process.number, f"File.I{'write' if write else 'read'}", comm._loop.now, access.end, call=recorder.call(),
+        context=comm._context.number if collective else 0, number=comm._side.calls.get(comm._rank, 0) if collective else 0,
+    )  # fmt: skip
 
 
 class PlainBytes:

@@ -37,6 +37,14 @@ class TraceService(Protocol):
     ) -> Region:  # fmt: skip
         """Open a region of the running task, and return the arguments of `leave`."""
 
+    def record(
+        self, rank: int, name: str, start: Time, end: Time, *, call: int = 0, context: int = 0, number: int = 0
+    ) -> None:  # fmt: skip
+        """Record an interval as a region that contains nothing."""
+
+    def in_call(self) -> bool:
+        """Return whether the running task is in a region that is a call."""
+
     def leave(self, row: int, before: object) -> None:
         """Close the region that the running task has opened last."""
 

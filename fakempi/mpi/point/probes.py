@@ -11,6 +11,7 @@ from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one
@@ -183,7 +184,8 @@ class Probes(CommState):
                 probe = new_pattern(source, tag, self._mailbox(), None, 0)
                 self._check_peer(source)
                 probe.box.probes = [*(probe.box.probes or ()), probe]
-                wait_one(loop, probe)
+                with wait_region(self._process, "probe"):
+                    wait_one(loop, probe)
                 if probe.envelope is not None:
                     self._raise(truncation_error(probe))
             elif envelope.arrived is None or envelope.arrived <= loop.now:

@@ -16,6 +16,7 @@ from fakempi.errors.classes import ERR_IN_STATUS, ERR_REQUEST, SUCCESS
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_any
 from fakempi.mpi.interfaces.operations import Operation
@@ -61,7 +62,8 @@ def await_any(requests: Sequence[Pending], active: Sequence[Pending]) -> int:
     choices = active[0]._comm._process.universe.choices
     if choices is not None:
         return choices.any_of(requests, polls=False)
-    wait_any(active[0]._comm._loop, operations_of(active))
+    with wait_region(active[0]._comm._process, "waitany"):
+        wait_any(active[0]._comm._loop, operations_of(active))
     return first_ended(requests)
 
 
@@ -70,7 +72,8 @@ def await_some(requests: Sequence[Pending], active: Sequence[Pending]) -> list[i
     choices = active[0]._comm._process.universe.choices
     if choices is not None:
         return choices.some_of(requests, polls=False)
-    wait_any(active[0]._comm._loop, operations_of(active))
+    with wait_region(active[0]._comm._process, "waitany"):
+        wait_any(active[0]._comm._loop, operations_of(active))
     return ended_indices(requests)
 
 

@@ -33,6 +33,7 @@ class WindowChannel:
         if sender.recorder is not None:
             envelope.posted, envelope.region, envelope.call = transfer.issued
             transfer.posted, transfer.call = transfer.awaited()
+            envelope.eager = sender.recorder.ONE_SIDED  # which is true
         sender.network.carry(envelope, transfer)
 
     def deliver_next(self) -> None:

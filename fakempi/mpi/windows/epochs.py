@@ -26,6 +26,7 @@ from fakempi.mpi.base.constants import (
     PROC_NULL,
 )  # fmt: skip
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.comms.group import Group, members_of
 from fakempi.mpi.windows.handle import WinState
@@ -163,7 +164,8 @@ class Epochs(WinState):
         exposure = self._exposure(part)
         if part.stores is not None:
             part.stores.end("Wait", place_of(frame_at(1)))
-        wait_one(part.loop, exposure.waits)
+        with wait_region(part.process, "Win.Wait"):
+            wait_one(part.loop, exposure.waits)
         self._close(part, exposure)
         return True
 

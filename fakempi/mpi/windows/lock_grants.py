@@ -12,6 +12,7 @@ from typing import Any
 from fakempi.core.kernel.loop import Loop
 from fakempi.errors import MPIError
 from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, Reason, wait_all, wait_one
 from fakempi.mpi.windows.channel import WindowChannel
 from fakempi.mpi.windows.operations import Signal, WindowOperation
@@ -71,7 +72,8 @@ class AccessGrant(Reason):
         if self.lost is None and (not self.is_open or self.pending):
             completion = Completion(self)
             self.waiting.append(completion)
-            wait_one(self.channel.sender.loop, completion)
+            with wait_region(self.channel.sender.process, "window accesses"):
+                wait_one(self.channel.sender.loop, completion)
         self.period.close()
         self.check()
 
@@ -80,7 +82,8 @@ class AccessGrant(Reason):
         if not self.pending:
             self.wait()
         else:
-            wait_all(self.channel.sender.loop, [operation.local_completion() for operation in self.pending])
+            with wait_region(self.channel.sender.process, "window accesses"):
+                wait_all(self.channel.sender.loop, [operation.local_completion() for operation in self.pending])
             self.check()
 
     def check(self) -> None:
@@ -169,7 +172,10 @@ def release_locks(loop: Loop, grants: list[LockGrant]) -> MPIError | None:
     for grant in grants:  # before the release, which informs other ranks
         grant.channel.sender.end_uses(grant.channel.receiver.rank)
     valid = [grant for grant in grants if grant.lost is None]
-    wait_all(loop, [grant.release() for grant in valid])
+    releases = [grant.release() for grant in valid]
+    if releases:
+        with wait_region(valid[0].channel.sender.process, "window accesses"):
+            wait_all(loop, releases)
     errors += [error for grant in valid if (error := error_from(grant.check)) is not None]
     return errors[0] if errors else None
 

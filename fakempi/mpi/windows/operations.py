@@ -46,8 +46,17 @@ class Signal(ChannelTransfer):
 class Reply(Signal):
     """The data that return to the origin. Also delivered to a dead origin, so that an epoch of Fence can end."""
 
-    __slots__ = ()
+    __slots__ = ("requested",)
     reaches_dead = True
+
+    def __init__(self, part: Any, then: Callable[[], None], request: RoundTrip) -> None:
+        super().__init__(part, then, request)
+        if part.recorder is not None:
+            self.requested = request.posted
+
+    def awaited(self) -> tuple[Any, int]:
+        """Return the time at which the origin sent the request, and 0."""
+        return self.requested, 0
 
 
 class WindowOperation(ChannelTransfer):

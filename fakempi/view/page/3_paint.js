@@ -3,9 +3,10 @@
 
 const SERIES = ["#4477aa", "#e07b39", "#2f8f5b", "#c9a227", "#55bcd9", "#a8326e", "#7a6fd0", "#8c5a3c", "#6aa84f"];
 const REST = "#9aa0a8";
-/** By number of the state in fakempi/trace/waits.py: late sender, late receiver, barrier, N x N, ... */
-const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5",
-  "#4f8f6b", "#b5893a", "#a3475f", "#8a8f3c", "#d8c3a5", "#9aa0a8"];
+/** By number of the state in fakempi/trace/wait_names.py: late sender, late receiver, barrier, N x N, ... */
+const WAITS = ["#e08a2e", "#c9552f", "#8a5fb0", "#b04f93", "#5c79c4", "#2f9db5", "#3f7f9f",
+  "#6b5b95", "#9c7fc0", "#4f8f6b", "#b5893a", "#cfa15c", "#a3475f", "#8a8f3c", "#6f9f4a", "#7d5a3c",
+  "#c47a8f", "#57a08f", "#b7c4d6", "#d8c3a5", "#9aa0a8"];
 
 const rgb = color => [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
 const mixed = (one, other, share) => one.map((part, i) => part * share + other[i] * (1 - share));

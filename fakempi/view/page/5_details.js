@@ -47,8 +47,8 @@ function ofMessage(run, i) {
   const { message, times } = run;
   const posted = times[message.posted[i]], start = run.start(i), awaited = run.at(message.awaited[i]);
   const waited = start - posted;
-  const late = awaited > posted && awaited <= start;
-  const reason = waited <= 0 ? "" : `${seconds(waited)} for ${late ? "its receive" : "a busy port"}`;
+  const late = awaited > posted ? ["its receive", "", "its epoch"][message.protocol[i]] : "";  // synchronous, eager, of a window
+  const reason = waited <= 0 ? "" : `${seconds(waited)} for ${late || "a port or link"}`;
   return {
     title: run.place(message.call[i]) || "message",
     items: [

@@ -16,7 +16,7 @@ from fakempi.view.summary import EXPLAINED, facts
 
 Column = npt.NDArray[Any]
 
-_MESSAGE = ("call", "receive_call", "source", "dest", "tag", "context", "region", "nbytes")
+_MESSAGE = ("call", "receive_call", "source", "dest", "tag", "context", "region", "nbytes", "protocol")
 _TIMES = {
     "message": ("posted", "start", "sent", "arrived", "awaited"),
     "compute": ("start", "end"),
