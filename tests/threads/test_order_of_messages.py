@@ -58,7 +58,7 @@ def test_threads_that_wait_for_each_other_send_in_this_order(backend: Any) -> No
 
 
 def exchanges(comm: Any, number: int) -> list[float]:
-    """Two rounds, in each of which a few threads of a rank exchange messages, each on a communicator of its own."""
+    """Two rounds, in each of which a few threads of a rank exchange messages, each on a separate communicator."""
     random, p, ended = Random(number), comm.size, []
     for _ in range(2):
         comms = [comm.Dup() for _ in range(random.randint(2, 3))]
