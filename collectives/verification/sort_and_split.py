@@ -64,6 +64,14 @@ def has_exact_claims(case: Case) -> bool:
     return not isinstance(case, SortCase) or list(case.order) == sorted(case.order)
 
 
+def moves_data(case: Case) -> bool:
+    """Return whether the result depends on other ranks: two ranks have one color, or numbers are not in sorted order."""
+    if isinstance(case, SplitCase):
+        groups = [color for color in case.colors if color is not UNDEFINED]
+        return len(set(groups)) < len(groups)
+    return not isinstance(case, SortCase) or list(case.numbers) != sorted(case.numbers)
+
+
 def with_reorder(case: Case) -> Case:
     """Return the case as `holds` of a split takes it: `reorder` states whether ranks pass keys."""
     if not isinstance(case, SplitCase):

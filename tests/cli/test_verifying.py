@@ -82,10 +82,10 @@ def test_a_custom_file_is_verified(knomial: Path, capsys: Capture) -> None:
     assert main(["verify", str(knomial), "--ranks", "5"]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("bcast my_knomial: all claims hold (results, messages, ")
-    assert [line.split(":")[0] for line in lines] == ["  ranks", "  largest message or block", "  k"]
+    assert [line.split(":")[0] for line in lines] == ["  ranks", "  roots", "  largest message or block", "  k"]
     assert lines[0] == "  ranks: 1-5"
-    assert re.search(r"; more than 64 KiB in [1-9]\d* cases$", lines[1])
-    assert lines[2] == "  k: 3 (default), 2, 4-8"
+    assert re.search(r"; more than 64 KiB in [1-9]\d* cases$", lines[2])
+    assert lines[3] == "  k: 3 (default), 2, 4-8"
 
 
 @pytest.mark.slow

@@ -188,3 +188,5 @@ def test_a_size_is_a_whole_number_of_elements() -> None:
         sweep("allgatherv", cost=EXACT, counts=("mine.txt", [[8, 9]]), dtype="double")
     with pytest.raises(ValueError, match="element type 'dubble' is unknown. Did you mean double?"):
         sweep("bcast", [4], [8], cost=EXACT, dtype="dubble")
+    with pytest.raises(ValueError, match="element type 'dubble' is unknown"):
+        sweep("barrier", [4], cost=EXACT, dtype="dubble")

@@ -16,6 +16,7 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
 from collectives.verification.cases import ROOTED, Counts, Traffic, rejection
 from collectives.verification.shrinking import total_bytes
+from collectives.verification.sort_and_split import moves_data
 
 LONG_BYTES = 65_537
 """Least size of the largest block of a long case: longer than 64 KiB, a common eager limit and segment size."""
@@ -83,8 +84,13 @@ def long_cases(algorithm: Algorithm, cases: Sequence[Case], number: int) -> list
 
 
 def few_cases(algorithm: Algorithm, cases: Sequence[Case]) -> list[Case]:
-    """Return a short and a long case that the algorithm accepts; if there are roots, one of them has root 0."""
+    """Return a short and a long case that the algorithm accepts; if there are roots, one of them has root 0.
+
+    For sorts and splits, return two cases in which ranks have to move data.
+    """
     halves = _shuffled(cases)
+    if algorithm.kind not in ("intra", "inter"):
+        return _first(algorithm, (case for case in halves if moves_data(case)), 2)
     if algorithm.operation in ROOTED:
         halves.sort(key=lambda case: case.root > 0)  # stable
     middle = sum(case.root == 0 for case in halves) if algorithm.operation in ROOTED else len(halves) // 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
+from collectives.verification.cases import ROOTED
 from collectives.verification.plan.large_cases import LONG_BYTES, largest_block
 
 MOST_VALUES = 12
@@ -25,6 +27,18 @@ def _ranks(algorithm: Algorithm, cases: Sequence[Case]) -> Iterator[str]:
         yield f"ranks: {ranges({case.ranks for case in cases})} in both groups, {a} in A, {b} in B"
     else:
         yield f"ranks: {ranges({case.p for case in cases})}"
+    if algorithm.kind == "intra" and algorithm.operation in ROOTED:
+        yield f"roots: {_roots(cases)}"
+
+
+def _roots(cases: Sequence[Case]) -> str:
+    roots: defaultdict[int, set[int]] = defaultdict(set)  # by number of ranks
+    for case in cases:
+        roots[case.p].add(case.root)
+    complete = [p for p, tried in roots.items() if len(tried) == p]
+    if not complete:
+        return "some on each number of ranks"
+    return f"all on {ranges(complete)} ranks{', some on other numbers of ranks' * (len(complete) < len(roots))}"
 
 
 def _sizes(algorithm: Algorithm, cases: Sequence[Case]) -> Iterator[str]:

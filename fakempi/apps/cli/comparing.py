@@ -128,7 +128,8 @@ def _show_tables(
         code = INTERRUPTED
         if interrupt.sweep.columns:
             finish(interrupt.sweep)
-        sys.stderr.write("fakempi compare: interrupted; the tables have the times that were finished.\n")
+        finished = "the tables have the times that were finished" if sweeps else "no time was finished"
+        sys.stderr.write(f"fakempi compare: interrupted; {finished}.\n")
     if measurements and is_printed:
         show_agreement(out, sweeps, measurements, options.cost)
     return sweeps, charts, code

@@ -36,9 +36,7 @@ BYTES: Final = Elements("", 1)
 
 def elements_of(operation: str, dtype: str = "") -> Elements:
     """Return the element type with that name, or the default of the operation."""
-    if operation in UNSIZED:
-        return BYTES
     name = dtype or (REDUCED if operation in REDUCING else MOVED)
     if name not in SIZES:
         raise unknown_name("element type", name, SIZES)
-    return Elements(name, SIZES[name])
+    return BYTES if operation in UNSIZED else Elements(name, SIZES[name])

@@ -6,7 +6,7 @@ eager limit it does not wait for its receiver. It occupies the links of its rout
 arrival at a port or link may differ from the order of the schedule, so this is an estimate, in one pass over the messages.
 
 Alltoall `linear` has no schedule, because the order of its messages depends on timing. It is estimated as `spread`, which
-sends the same messages, one at a time: whether a network handles many messages at once is not part of the model.
+sends the same messages, one at a time. Where claims hold, both take (p-1) (t_s + m t_w).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import Any
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
 from fakempi.extensions.threads.raw import acquire, allocate_lock, release, start_new_thread
+from fakempi.mpi.base.child import SenderTasks
 from fakempi.mpi.base.current import os_thread
 
 
@@ -52,6 +53,7 @@ def start_rank_thread(loop: Loop, owner: Any, body: Callable[[], None]) -> Task:
     """Start a task of `owner`, a rank, in a new OS thread."""
     task = loop.spawn(body, owner, _prepare)
     task.order = owner.order_of(task)
+    owner.universe.state(SenderTasks)
     if loop.wait_tracker is not None:
         loop.wait_tracker.start(task)
     return task

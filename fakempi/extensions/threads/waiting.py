@@ -7,7 +7,7 @@ loop: other tasks run, time-outs take modeled time, and a cycle of such waits is
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import CodeType, FrameType
@@ -31,10 +31,10 @@ MAX_WAIT = 5.0
 """When no task can run: seconds of real time for which the run waits for a thread outside of it to wake a task."""
 
 CALLS_PER_POLL = 100
-"""Unsuccessful non-blocking calls, after which other tasks may run."""
+"""Unsuccessful non-blocking calls of a rank at one time, after which other tasks may run."""
 
 ACQUISITIONS_PER_POLL = 10_000
-"""Acquisitions of locks without waiting, after which other tasks may run: a loop may wait for a thread that needs a turn."""
+"""Acquisitions of locks by a rank, without waiting, after which other tasks may run: it may wait for a thread in a loop."""
 
 
 SLICE = 0.05
@@ -194,7 +194,9 @@ class LoopWaits:
         self.queues: dict[int, list[ThreadWait]] = {}
         """Address of the awaited object -> waits in order of arrival. Other OS threads only read it, and iterate over
         copies, so that concurrent runs do not interfere."""
-        self.unsuccessful = self.acquired = self.daemon_turns = 0
+        self.daemon_turns = 0
+        self.unsuccessful: dict[Any, tuple[Any, int]] = {}  # by rank: the time and the number of its calls at that time
+        self.acquired: defaultdict[Any, int] = defaultdict(int)  # by rank: acquisitions without waiting since its last poll
         self.polled: Any = None  # the task that polled last because it acquired many locks, and the agenda's position then
         self.hub: int | None = None  # identifier of the OS thread that has called `run`
         self.seen: Any = None  # the state of the tasks that are not daemons, at the last check (idle_daemons.py)
@@ -274,25 +276,29 @@ def waits_of(loop: Any) -> LoopWaits:
 
 
 def count_unsuccessful(task: Task) -> None:
-    """Count an unsuccessful non-blocking call: after many of them other tasks run, so that a polling loop ends."""
+    """Count an unsuccessful non-blocking call: after many of a rank at one time, others run, so that a polling loop ends.
+
+    Calls of other ranks do not count, or the order in which ranks run would decide which of them polls.
+    """
     loop: Loop = task.agenda  # type: ignore[assignment]  # tasks of a run are on the agenda of a Loop
-    waits = waits_of(loop)
-    waits.unsuccessful += 1
-    if waits.unsuccessful >= CALLS_PER_POLL:
-        waits.unsuccessful = 0
+    counts = waits_of(loop).unsuccessful
+    time, count = counts.get(task.owner, (loop.now, 0))
+    count = count + 1 if time == loop.now else 1
+    counts[task.owner] = loop.now, count % CALLS_PER_POLL
+    if count == CALLS_PER_POLL:
         loop.poll()
 
 
 def count_acquired(task: Task) -> None:
-    """Count an acquisition without waiting: after many of them, other tasks that can run get a turn."""
+    """Count an acquisition without waiting: after many of a rank, other tasks that can run get a turn."""
     loop: Loop = task.agenda  # type: ignore[assignment]  # tasks of a run are on the agenda of a Loop
-    waits = waits_of(loop)
-    waits.acquired += 1
-    if waits.acquired % CALLS_PER_POLL:
+    waits, owner = waits_of(loop), task.owner
+    count = waits.acquired[owner] = waits.acquired[owner] + 1
+    if count % CALLS_PER_POLL:
         return
     # A task that still has not waited since its last poll is in a loop that polls: it needs fewer acquisitions.
-    if waits.acquired >= ACQUISITIONS_PER_POLL or waits.polled == (task, loop.now, loop.due_index):
-        waits.acquired = 0
+    if count >= ACQUISITIONS_PER_POLL or waits.polled == (task, loop.now, loop.due_index):
+        waits.acquired[owner] = 0
         if (loop.times or loop.unfinished or loop.due_index < len(loop.due)) and not _imports(frame_at(1)):
             loop.poll()
             waits.polled = task, loop.now, loop.due_index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from fakempi.core.hooks import Layer, OnSend
 from fakempi.core.kernel.loop import Ended
@@ -50,11 +51,12 @@ class ChildTask:
         self.work = self.task = self.completion.why = None  # break the reference cycle, which holds the buffers
 
 
-class _SenderTasks(RunState, OnSend[Envelope]):
-    """Records which task sends a message, once ranks have child tasks.
+class SenderTasks(RunState, OnSend[Envelope]):
+    """Records which task sends a message, once ranks have child tasks or threads.
 
     The messages that a rank sends at one time are ordered by task, because the order in which its tasks run may depend on
-    other ranks. Operations on windows precede them.
+    other ranks. Operations on windows precede them. If the rank has threads, messages to one mailbox keep the order in which
+    they were sent, because threads that wait for each other rely on it; without threads, no two tasks send to one receive.
     """
 
     layer = Layer.RANK_STATE
@@ -62,13 +64,29 @@ class _SenderTasks(RunState, OnSend[Envelope]):
     def __init__(self, universe: Universe) -> None:
         super().__init__(universe)
         self.loop = universe.loop
+        self.last: dict[tuple[Any, Any], Envelope] = {}  # by port and mailbox: the last message of this time
+        self.time: Any = None  # of the messages in `last`
         universe.network.by_task = True
         universe.network.subscribe(self)
 
     def send(self, proceed: Callable[[Envelope], None], envelope: Envelope) -> None:
         """Record the task of a message."""
-        envelope.task = self.loop.running.order  # type: ignore[union-attr]  # a task runs, because it sends
+        running: Any = self.loop.running  # a task runs, because it sends
+        envelope.task = running.order
+        if running.owner.threads is not None:
+            self._keep_order(envelope)
         proceed(envelope)
+
+    def _keep_order(self, envelope: Envelope) -> None:
+        """Give a message at least the place of the last one to the same mailbox at this time."""
+        if self.loop.now != self.time:
+            self.time = self.loop.now
+            self.last.clear()
+        key = envelope.out, envelope.box
+        last = self.last.get(key)
+        if last is not None and last.task > envelope.task:
+            envelope.task = last.task
+        self.last[key] = envelope
 
 
 def start_child(process: Process, context: Context, work: Callable[[], object], call: str = "") -> Completion:
@@ -76,7 +94,7 @@ def start_child(process: Process, context: Context, work: Callable[[], object], 
     child = ChildTask(process, context, work, call)
     child.task = process.loop.spawn(child, process)
     child.task.order = process.order_of(child.task)
-    process.universe.state(_SenderTasks)
+    process.universe.state(SenderTasks)
     if process.loop.wait_tracker is not None:
         process.loop.wait_tracker.start(child.task)
     return child.completion

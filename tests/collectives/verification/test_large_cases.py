@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 import collectives
 from collectives import Algorithm, Case, find
 from collectives.block_sizes import smallest
+from collectives.split import UNDEFINED
 from collectives.verification.choices import parameter_choices
 from collectives.verification.fault import EXACT
 from collectives.verification.fault_search import find_faults
@@ -26,7 +29,7 @@ from collectives.verification.plan.large_cases import (
 )
 from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import possible, shrunk
-from collectives.verification.sort_and_split import SplitCase
+from collectives.verification.sort_and_split import SortCase, SplitCase
 from collectives.verification.sweep import CASES, examine
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.apps.emulator import Emulator
@@ -176,6 +179,21 @@ def test_the_items_of_a_split_with_keys_include_those_of_the_sort() -> None:
         assert [fault.kind for fault in find_faults(too_few, case, machine, [EXACT])] == ["holds"]
 
 
+@for_each("name", ["split/cheng", "split/hash", "split/radix", "sort/bitonic"])
+def test_sorts_and_splits_on_many_ranks_move_data(name: str) -> None:
+    """A split into groups of one rank, or a sort of sorted numbers, would hide every mistake on that number of ranks."""
+    operation, _, name = name.partition("/")
+    algorithm = find(operation, name, kind="chain" if operation == "sort" else "split")
+    cases = [job.case for job in make_jobs(algorithm, None, 1, ("greenlets",)) if job.case.p > 17]
+    assert [case.p for case in cases] == [p for p in range(18, 41) for _ in range(2)]
+    for case in cases:
+        if isinstance(case, SplitCase):
+            assert max(Counter(color for color in case.colors if color is not UNDEFINED).values()) > 1, case
+        else:
+            assert isinstance(case, SortCase)
+            assert any(a > b for a, b in pairwise(case.numbers)), case
+
+
 @for_each("name", ["bcast/knomial", "reduce_scatter/ring", "alltoallv/pairwise", "inter:reduce_scatter/even_cut"])
 def test_the_default_plan_has_many_ranks_and_long_messages(name: str) -> None:
     """All numbers of ranks up to 40, roots on many ranks, and blocks of more than 64 KiB, in a limited number of cases."""
@@ -247,17 +265,26 @@ def test_the_verdict_states_what_was_tried() -> None:
     assert examine(find("barrier", "linear"), Emulator(), cases=9, seconds=0).scope == ["ranks: 1"]
 
 
+def test_the_verdict_states_for_which_numbers_of_ranks_all_roots_were_tried() -> None:
+    """On many ranks there are a few cases, so a mistake for one root may remain."""
+    bcast = find("bcast", "binomial")
+    cases = [Case(1), Case(2), Case(2, root=1), Case(3, root=2), Case(4, 8), *(Case(5, root=root) for root in range(5))]
+    assert tried_lines(bcast, cases)[:2] == ["ranks: 1-5", "roots: all on 1-2, 5 ranks, some on other numbers of ranks"]
+    assert tried_lines(bcast, cases[:3])[1] == "roots: all on 1-2 ranks"
+    assert tried_lines(bcast, [Case(3)])[1] == "roots: some on each number of ranks"
+
+
 def test_values_of_parameters_are_listed_with_the_default_first() -> None:
     """Many numbers are a range, and lists of nodes are counted."""
     knomial = replace(find("bcast", "knomial"), parameters={"k": 4, "nodes": 1, "segment_bytes": 65536, "bcast": None})
     cases = [Case(1, parameters={"k": k, "nodes": (k, 1), "segment_bytes": 1000 * k}) for k in range(2, 16)]
-    assert tried_lines(knomial, [Case(1, parameters={"bcast": find("bcast", "chain")}), *cases])[2:] == [
+    assert tried_lines(knomial, [Case(1, parameters={"bcast": find("bcast", "chain")}), *cases])[3:] == [
         "k: 4 (default), 13 values from 2 to 15",
         "nodes: 1 (default), 14 lists or functions",
         "segment_bytes: 65,536 (default), 14 values from 2,000 to 15,000",
         "bcast: None (default), chain",
     ]
-    assert tried_lines(knomial, [Case(1, parameters={"k": 4})])[2] == "k: 4 (default)"
+    assert tried_lines(knomial, [Case(1, parameters={"k": 4})])[3] == "k: 4 (default)"
     assert tried_lines(knomial, []) == []
 
 
