@@ -1,4 +1,4 @@
-"""Tables of what programs number: attribute keys, error codes, handles.
+"""Tables of objects that programs know by numbers: attribute keys, error codes, handles.
 
 Each run has its own tables: nothing in them outlives the run, and a program gets the same numbers in every run. The tables
 of a run start as copies of those of the code that has started the run, so that keys and codes that a module creates when it

@@ -1,4 +1,4 @@
-"""What a program numbers belongs to its run: keys, error codes, handles."""
+"""Keys, error codes and handles belong to the run in which a program numbers them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_each_explored_schedule_has_the_same_numbers() -> None:
 
 
 def test_keys_and_codes_that_are_older_than_a_run_are_valid_in_it(backend: Any) -> None:
-    """A module that creates them is imported once. What a run frees is freed in that run only."""
+    """A module that creates them is imported once. A run frees them for itself only."""
     keyval, errorclass = MPI.Comm.Create_keyval(), MPI.Add_error_class()
     MPI.Add_error_string(errorclass, "old")
 
@@ -148,7 +148,7 @@ def test_what_a_module_creates_when_a_rank_imports_it_is_kept(backend: Any, modu
 
 
 def test_a_run_inside_a_run_continues_its_numbers(backend: Any) -> None:
-    """What the outer rank has created is valid inside; what the inner run creates is not valid outside."""
+    """Objects of the outer rank are valid inside; those of the inner run are not valid outside."""
 
     def main(comm: Any) -> Any:
         keyval, errorclass, handle = MPI.Comm.Create_keyval(), MPI.Add_error_class(), MPI.INT.py2f()
