@@ -78,7 +78,7 @@ class _Keys(Table):
 
     def is_used(self, number: int) -> bool:
         """Return whether a key has the number."""
-        return number in self.keys or number in self.freed
+        return number in self.keys or number in self.uses  # not in `freed`: the garbage collector would decide
 
     def keep(self, run: _Keys, number: int) -> None:
         """Take a key from the table of a run that ends."""
