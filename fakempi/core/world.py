@@ -201,7 +201,7 @@ def run(
         before, os_thread.loop = os_thread.loop, loop
         try:
             if outer is not None:
-                outer.universe.inner = universe
+                outer.universe.inner, universe.outer = universe, outer.universe
             grants = nullcontext() if choices is None else chosen_grants(loop)
             monitor = _monitor(universe, progress, timeout) if monitored else nullcontext()
             with _stop_requests(universe), threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
@@ -216,7 +216,7 @@ def run(
                 universe.buffer_checks.end()
             os_thread.loop = before
             if outer is not None:
-                outer.universe.inner = None
+                outer.universe.inner = universe.outer = None
         return Run(universe, returns, recorder)
 
 

@@ -14,16 +14,27 @@ plurals    numbers with nouns, for messages
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from fakempi.errors.classes import ERR_UNKNOWN, SENTENCES, SUCCESS
+from fakempi.errors.classes import ERR_LASTCODE, ERR_UNKNOWN, SENTENCES, SUCCESS
 
 if TYPE_CHECKING:
     from fakempi.core.reports.deadlock import BlockedRank, NearMiss
     from fakempi.core.reports.findings import Finding
     from fakempi.trace.record import Trace
+
+
+AddedCodes: TypeAlias = dict[int, tuple[int, str]]
+"""Codes and classes that a program has added (MPI.Add_error_class, ...): code -> (class, sentence)."""
+
+
+class _AddedCodes:
+    here: Callable[[], AddedCodes] = dict  # returns the codes of the run that calls; set by fakempi/mpi/base/errhandler.py
+
+
+added_codes = _AddedCodes()
 
 
 class MPIError(RuntimeError):
@@ -39,11 +50,14 @@ class MPIError(RuntimeError):
     """
 
     place: str | None = None
+    _added: AddedCodes = {}  # noqa: RUF012  # never changed; replaced for a code that a program has added
 
     def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
         super().__init__(ierr, message)
         self.ierr = int(ierr) if ierr >= SUCCESS else ERR_UNKNOWN
         self.message = message
+        if self.ierr > ERR_LASTCODE:
+            self._added = added_codes.here()  # kept: the exception may outlive the run
 
     def __str__(self) -> str:
         return self.message or self.error_string
@@ -82,11 +96,11 @@ class MPIError(RuntimeError):
 
     def Get_error_class(self) -> int:
         """Return the error class that the code belongs to."""
-        return ADDED.get(self.ierr, (self.ierr if self.ierr in SENTENCES else ERR_UNKNOWN, ""))[0]
+        return self._added.get(self.ierr, (self.ierr if self.ierr in SENTENCES else ERR_UNKNOWN, ""))[0]
 
     def Get_error_string(self) -> str:
         """Return the sentence for the error code."""
-        added = ADDED.get(self.ierr)
+        added = self._added.get(self.ierr)
         return added[1] if added else SENTENCES.get(self.ierr, SENTENCES[ERR_UNKNOWN])
 
     @property
@@ -119,10 +133,6 @@ class MPIBufferError(MPIError, BufferError):
 
 class MPIKeyError(MPIError, KeyError):
     """An `MPIError` that is also a `KeyError`: a name or a type is unknown."""
-
-
-# Codes and classes added by programs (MPI.Add_error_class, ...): code -> (class, sentence).
-ADDED: dict[int, tuple[int, str]] = {}
 
 
 class Aborted(BaseException):

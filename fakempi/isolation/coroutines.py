@@ -24,9 +24,10 @@ class Coroutines:
 
     def __init__(self, running_state: RunningState, patches: Patches, switcher: StateSwitcher) -> None:
         self.running_state, self.patches, self.switcher = running_state, patches, switcher
-        self.hooks = {"asyncio.events": self._events, "asyncio.base_events": self._base_events}
+        self.hooks = {"asyncio": self._events, "asyncio.base_events": self._base_events}
 
-    def _events(self, events: Any) -> None:
+    def _events(self, asyncio: Any) -> None:
+        events = asyncio.events  # patched when all of asyncio is loaded, which imports functions from this module
         set_running = events._set_running_loop
 
         remove = running_loop_remover(events, set_running)

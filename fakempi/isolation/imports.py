@@ -62,6 +62,10 @@ def _is_stdlib(path: str) -> bool:
     return path.startswith(_PYTHON) and not is_installed(path)
 
 
+def _never(name: str) -> bool:
+    return False
+
+
 class Finder:
     """Finds modules with the other finders on `sys.meta_path`, and records private modules in the state of the rank."""
 
@@ -76,7 +80,7 @@ class Finder:
         self.chosen: dict[str, bool] = {}  # user options: name of a unit -> whether it is private
         self.shared_checks = SharedPackageCheck(running_state, self.is_accepted)
         self.texts: set[bytes] = set()  # sources of programs
-        self.is_shadowed: Callable[[str], bool] = lambda name: False  # by a file next to the script
+        self.is_shadowed: Callable[[str], bool] = _never  # by a file next to the script
 
     def forget(self) -> None:
         """Reset at the end of the run."""
@@ -87,6 +91,7 @@ class Finder:
         self.compiled.clear()
         self.chosen.clear()
         self.texts.clear()
+        self.hooks, self.is_shadowed = {}, _never
 
     def invalidate_caches(self) -> None:
         """Discard everything that was read from files."""

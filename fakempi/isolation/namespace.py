@@ -238,8 +238,15 @@ class RankNamespaces:
         unshare_sys(self.outside)
         self.loop.unsubscribe(self)
         _renew_resume_functions(self.loop)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what belongs to the run, which has ended: nothing in this object keeps it alive."""
         self.states.clear()
-        self.loop = None
+        self.loop = self.hidden = None
+        self.directories, self.patches, self.names = set(), Patches(), ShadowedModules(self.outside_ranks)
+        self.current = self.outside = RankState(-1, "", ())
+        del self.switcher, self.input, self.out, self.err
 
 
 def _renew_resume_functions(loop: Loop) -> None:

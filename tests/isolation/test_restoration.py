@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import builtins
+import gc
 import importlib._bootstrap
 import logging
 import random
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,44 @@ def snapshot() -> list[Any]:
     names = [name for name in sys.modules if name.partition(".")[0] in ("mpi4py", "__main__", "state")]
     ours = {name: sys.modules[name] for name in names}
     return [threads, functions, loggers, streams, list(sys.argv), list(sys.path), list(sys.meta_path), lock, ours]
+
+
+def test_objects_and_modules_of_a_script_are_freed(tmp_path: Path, backend: Any, capsys: Any) -> None:
+    """As soon as its run has ended, not when the next one begins. Both runs have the same numbers."""
+    helper = """
+    from mpi4py import MPI
+    import builtins, weakref
+    class Held: pass
+    held = Held()
+    builtins.REFS.append(weakref.ref(held))
+    key, code = MPI.Comm.Create_keyval(lambda *args: held), MPI.Add_error_class()
+    """
+    script = """
+    import asyncio, helper, threading
+    async def wait():
+        await asyncio.sleep(0)
+    asyncio.run(wait())
+    comm.Set_attr(helper.key, helper.Held())
+    thread = threading.Thread(target=comm.recv, args=(None, comm.rank))
+    thread.start()
+    comm.send(None, comm.rank)
+    thread.join()
+    print(helper.key, helper.code, MPI.Comm.Create_keyval(), comm.py2f())
+    """
+    refs: list[weakref.ref[Any]] = []
+    vars(builtins)["REFS"] = refs
+    written = []
+    try:
+        for _ in range(2):
+            play(tmp_path, script, 3, backend, siblings={"helper.py": helper})
+            written.append(capsys.readouterr().out)
+    finally:
+        del vars(builtins)["REFS"]
+    gc.collect()
+    assert len(refs) == 6
+    assert [ref() for ref in refs] == [None] * 6
+    assert len(written[0].split()) == 12
+    assert written[0] == written[1]
 
 
 def test_state_is_restored(tmp_path: Path, backend: Any) -> None:

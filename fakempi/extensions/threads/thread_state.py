@@ -197,6 +197,7 @@ class Asyncio:
     def __init__(self) -> None:
         self.events: Any = None
         self.set_running: Any = None
+        self.changed: Any = None
         self.finding = False
 
     def change(self) -> None:
@@ -207,10 +208,11 @@ class Asyncio:
             sys.meta_path.insert(0, self)
 
     def restore(self) -> None:
-        """Undo the change."""
-        if self.events is not None:
-            self.events._set_running_loop = self.set_running
-            self.events = None
+        """Undo the change, unless another one that is older has been undone before; asyncio may have imported ours."""
+        for module in filter(None, (self.events, sys.modules.get("asyncio"))):
+            if self.changed is not None and vars(module).get("_set_running_loop") is self.changed:
+                module._set_running_loop = self.set_running
+        self.events = self.set_running = self.changed = None
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
@@ -230,16 +232,17 @@ class Asyncio:
 
     def _change(self, events: Any) -> None:
         self.events, self.set_running = events, events._set_running_loop
-        remove = running_loop_remover(events, self.set_running)
+        set_running = self.set_running
+        remove = running_loop_remover(events, set_running)
 
         def set_running_loop(loop: Any) -> None:
             if loop is not None:
                 for state in _states():
                     state.exchange_locals()  # one of them has the current event loop, which does not run yet
                     state_switcher(state.loop).add(remove)
-            self.set_running(loop)
+            set_running(loop)
 
-        events._set_running_loop = set_running_loop
+        events._set_running_loop = self.changed = set_running_loop
 
 
 def _states() -> Iterator[ThreadState]:

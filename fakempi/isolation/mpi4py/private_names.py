@@ -37,23 +37,21 @@ class _CollectiveContext:
             merged.Free()
 
 
-_keyvals: dict[str, int] = {}
+_CONTEXT, _LOCKS = MPI.Comm.Create_keyval(), MPI.Comm.Create_keyval()
 
 
-def _cached(comm: Any, key: str, make: Callable[[], Any]) -> Any:
+def _cached(comm: Any, keyval: int, make: Callable[[], Any]) -> Any:
     """Return an attribute of a communicator, created by `make` on first use."""
-    if key not in _keyvals:
-        _keyvals[key] = MPI.Comm.Create_keyval()
-    value = comm.Get_attr(_keyvals[key])
+    value = comm.Get_attr(keyval)
     if value is None:
         value = make()
-        comm.Set_attr(_keyvals[key], value)
+        comm.Set_attr(keyval, value)
     return value
 
 
 def _context(comm: Any) -> _CollectiveContext:
     """Return the collective context of a communicator and count the call; created collectively on first use."""
-    context: _CollectiveContext = _cached(comm, "context", lambda: _CollectiveContext(comm))
+    context: _CollectiveContext = _cached(comm, _CONTEXT, lambda: _CollectiveContext(comm))
     context.calls += 1
     return context
 
@@ -72,7 +70,7 @@ def _commctx_inter(comm: Any) -> tuple[Any, int, Any, bool]:
 
 def _comm_lock_table(comm: Any) -> dict[Any, Any]:
     """Return the locks of a communicator on this rank, by key."""
-    table: dict[Any, Any] = _cached(comm, "locks", dict)
+    table: dict[Any, Any] = _cached(comm, _LOCKS, dict)
     return table
 
 

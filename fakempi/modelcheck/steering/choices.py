@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import partial
 from typing import Any, NamedTuple
 
 from fakempi.core.hooks import Layer, OnEnd, OnFail
@@ -26,15 +25,11 @@ from fakempi.modelcheck.steering.points import (
     Receive,
     Requests,
     ThreadLock,
-    all_of,
-    one_of,
-    some_of,
 )
 from fakempi.modelcheck.steering.state_hash import digest
 from fakempi.modelcheck.steering.token import UNLIMITED, LibraryMode
 from fakempi.modelcheck.steering.windows import AtomicOperation, WindowLock, WindowPoint
 from fakempi.mpi.base.call_site import call_and_site
-from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.failures.state import FailureState
 
@@ -143,7 +138,7 @@ class Choices(Causality):
         self.at_windows: dict[int, list[WindowPoint]] = {}  # by target process, in order of arrival
         self.shared_locks: set[Any] = set()  # window locks that were granted to several ranks together
         self.untracked_effects: set[str] = set()  # descriptions of choices whose effects ranks observe in memory or files
-        self.ended: set[Any] = set()  # operations whose completion Get_status or Parrived has reported
+        self.ended: set[Any] = set()  # operations of which the program knows that they have completed
         self.cut_off = False
         self.excluded: dict[int, float] = {}
         self.fair = Turns(self)
@@ -218,26 +213,25 @@ class Choices(Causality):
 
     # -- queries of MPI calls -----------------------------------------------------------------------------------------
 
-    def any_of(self, requests: Sequence[Any], polls: bool) -> int:
-        """Waitany, Testany: return the index of a completed request; UNDEFINED for "not yet"."""
-        answer = self._wait_for_choice(Requests, requests, polls, one_of)
-        return UNDEFINED if answer is NOT_YET else int(answer)
+    def completed(self, requests: Sequence[Any], how: str, *, polls: bool, keeps: bool) -> Sequence[int] | None:
+        """Calls on requests: return the indices of completed requests that a call reports, or None for "not yet".
 
-    def some_of(self, requests: Sequence[Any], polls: bool) -> list[int]:
-        """Waitsome, Testsome: return the indices of completed requests."""
-        answer = self._wait_for_choice(Requests, requests, polls, some_of)
-        return [] if answer is NOT_YET else list(answer)
-
-    def tested(self, requests: Sequence[Any], keeps: bool = False) -> bool:
-        """Test, Testall: return whether all requests have completed. Get_status sets `keeps`."""
-        active = [request for request in requests if request._operation is not None]
-        if not active:
-            return True
-        return self._wait_for_choice(Requests, active, True, partial(all_of, count=len(active)), True, keeps) is not NOT_YET
+        `how` is "all", "any" or "some", `polls` is set by Test and Get_status, and `keeps` by Get_status alone.
+        """
+        answer = self._wait_for_choice(Requests, requests, how, polls, keeps)
+        return None if answer is NOT_YET else [answer] if isinstance(answer, int) else answer
 
     def all_complete(self, awaited: Callable[[], Sequence[Any]]) -> bool:
         """Parrived, and a window's Test: return whether all operations have completed; `awaited` lists them when called."""
         return self._wait_for_choice(Arrival, awaited) is not NOT_YET
+
+    def is_known(self, operation: Any) -> bool:
+        """Whether the program knows that an operation has completed, so that no test may report "not yet"."""
+        return operation in self.ended
+
+    def now_known(self, operation: Any) -> None:
+        """Record that the program knows from now on that an operation has completed."""
+        self.ended.add(operation)
 
     def probe(self, pattern: Pattern, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
         """Probe and similar calls: return a matching message, or None for "not yet"."""

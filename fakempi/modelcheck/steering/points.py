@@ -8,7 +8,7 @@ search derives races from late values (`modelcheck/search/races.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import combinations
 from typing import Any
 
@@ -215,15 +215,14 @@ class Probe(CallPoint, MailboxPoint):
 
 
 class Requests(CallPoint):
-    """A call on one or more requests. `answers` maps the indices of completed requests to the possible return values."""
+    """A call on one or more requests, which reports "all" of them, "any" of the completed ones, or "some"."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, requests: Sequence[Any], polls: bool,
-                 answers: Callable[[list[int]], list[Any]], needs_all: bool = False,
-                 keeps: bool = False) -> None:  # fmt: skip
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, requests: Sequence[Any], how: str,
+                 polls: bool, keeps: bool) -> None:  # fmt: skip
         super().__init__(choices, key, process, past, site)
         self.keeps = keeps  # whether requests stay active (Get_status)
         self.operations = {i: request._operation for i, request in enumerate(requests) if request._operation is not None}
-        self.polls, self.answers, self.needs_all = polls, answers, needs_all
+        self.polls, self.how = polls, how
         self.completed_before: set[int] = set()  # indices of the requests that had completed when the point was decided
 
     def ended(self) -> list[int]:
@@ -234,11 +233,19 @@ class Requests(CallPoint):
 
     def values(self) -> list[tuple[Any, Any]]:
         """Return the possible answers."""
-        ended = self.ended()
-        if len(ended) > MAX_FOR_SUBSETS and self.answers is some_of:
+        return [(answer, answer) for answer in self.answers(self.ended())]
+
+    def answers(self, ended: list[int]) -> list[Any]:
+        """Return the possible answers if these requests have completed. Each of "some" has all that are known."""
+        if self.how == "any":
+            return ended
+        if self.how == "all":
+            return [tuple(self.operations)] if ended and len(ended) == len(self.operations) else []
+        known = {i for i in ended if self.operations[i] in self.choices.ended}
+        if len(ended) - len(known) > MAX_FOR_SUBSETS:
             what = f"the choice among more than {MAX_FOR_SUBSETS} completed requests in Waitsome and Testsome"
             self.choices.note_unexplored(what)
-        return [(answer, answer) for answer in self.answers(ended)]
+        return some_of(ended, known)
 
     def decided(self) -> None:
         """Record which requests have completed."""
@@ -247,15 +254,19 @@ class Requests(CallPoint):
     def take(self, value: Any, bit: int) -> int:
         """Let the task continue. If Get_status reported completion, remember that later tests must report it as well."""
         learned = super().take(value, bit)
-        if self.keeps and value is not NOT_YET:
-            self.choices.ended.update(self.operations.values())
+        if self.keeps:
+            self.choices.ended.update(self.operations[i] for i in self.reported(value))
         return learned
+
+    def reported(self, value: Any) -> Sequence[int]:
+        """Return the indices of the requests that the answer reports as complete."""
+        return () if value is NOT_YET else (value,) if isinstance(value, int) else value
 
     def late(self) -> Iterator[int | None]:
         """Yield the past of each request that has completed since the decision; of all together if all are needed."""
         later = [operation for i, operation in self.operations.items() if i not in self.completed_before]
         completed_since = [operation for operation in later if operation.end is not None]
-        if self.needs_all:
+        if self.how == "all":
             if completed_since and all(operation.end is not None for operation in self.operations.values()):
                 known = [self.choices.learned_of(operation) for operation in self.operations.values()]
                 yield None if None in known else union(known)
@@ -269,12 +280,11 @@ class Requests(CallPoint):
     def is_known(self) -> bool:
         """Whether Get_status or Parrived has reported completion of one of them, or of all if all are awaited."""
         known = [operation in self.choices.ended for operation in self.operations.values()]
-        return bool(known) and (all(known) if self.needs_all else any(known))
+        return bool(known) and (all(known) if self.how == "all" else any(known))
 
     def learned(self, value: Any) -> int:
         """Return the past of the requests that the answer names."""
-        indices = [] if value is NOT_YET else [value] if isinstance(value, int) else value
-        return union(self.choices.learned_of(self.operations[i]) for i in indices)
+        return union(self.choices.learned_of(self.operations[i]) for i in self.reported(value))
 
     def describe(self, value: Any) -> tuple[str, str]:
         """Return a verb and the requests that the call returned, or "reported" and "not yet"."""
@@ -282,10 +292,9 @@ class Requests(CallPoint):
             return "reported", '"not yet"'
         if len(self.operations) == 1 and self.polls:
             return "reported", "completion"
-        if self.needs_all:
+        if self.how == "all":
             return "reported", "that all requests had completed"
-        some = [value] if isinstance(value, int) else value
-        *first, last = map(str, some)
+        *first, last = map(str, self.reported(value))
         return "returned", f"request{'s' * bool(first)} {', '.join(first)}{' and ' * bool(first)}{last}"
 
 
@@ -297,7 +306,7 @@ class Arrival(Requests):
     """
 
     def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, awaited: Callable[[], Any]) -> None:
-        super().__init__(choices, key, process, past, site, (), True, self._all, True, True)
+        super().__init__(choices, key, process, past, site, (), "all", True, True)
         self.awaited = awaited
         self.ended()
 
@@ -305,9 +314,6 @@ class Arrival(Requests):
         """Return the indices of completed operations among those known now."""
         self.operations = dict(enumerate(self.awaited()))
         return super().ended()
-
-    def _all(self, ended: list[int]) -> list[Any]:
-        return all_of(ended, len(self.operations))
 
     def late(self) -> Iterator[int | None]:
         """Yield the past of all operations together if all have completed since the decision."""
@@ -383,18 +389,9 @@ class FilePointer(CallPoint):
         return "accessed", "the shared file pointer"
 
 
-def all_of(ended: list[int], count: int) -> list[Any]:
-    """Return one answer if all requests have completed."""
-    return [tuple(range(count))] if count and len(ended) == count else []
-
-
-def one_of(ended: list[int]) -> list[Any]:
-    """Return each completed request as an answer."""
-    return list(ended)
-
-
-def some_of(ended: list[int]) -> list[Any]:
-    """Return subsets of the completed requests, the largest first, in the order of the requests."""
-    listed = sorted(ended)
-    sizes = range(len(listed), 0, -1) if len(listed) <= MAX_FOR_SUBSETS else [len(listed), 1]
-    return [subset for size in sizes for subset in combinations(listed, size)]
+def some_of(ended: list[int], known: Set[int]) -> list[Any]:
+    """Return subsets of the completed requests with all known ones, in the order of the requests, the largest first."""
+    open_ones = sorted(set(ended) - known)
+    least = 0 if known else 1
+    sizes = range(len(open_ones), least - 1, -1) if len(open_ones) <= MAX_FOR_SUBSETS else [len(open_ones), least]
+    return [tuple(sorted({*subset, *known})) for size in sizes for subset in combinations(open_ones, size)]

@@ -2,13 +2,12 @@
 
 An attribute has a key ("keyval") that the program creates. A key belongs to one kind of object and may have two functions:
 one is called when the object is duplicated and decides what the duplicate inherits, the other when a value is deleted. Keys
-are numbered in the whole Python process, not per rank, because a module that creates its key at import is imported once for
-all ranks. Each value belongs to one rank.
+belong to a run, not to a rank, because a module that creates its key at import is imported once for all ranks. Each value
+belongs to one rank.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeAlias
@@ -21,6 +20,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
+from fakempi.mpi.base.tables import Table, table
 
 PREDEFINED: dict[int, str] = {
     c.TAG_UB: "TAG_UB",
@@ -45,12 +45,11 @@ DeleteFunction: TypeAlias = Callable[[Any, int, Any], None]
 class _Key:
     """A keyval. Values keep their key alive, so that it outlives Free_keyval, as MPI requires."""
 
-    __slots__ = ("__weakref__", "copy_fn", "delete_fn", "kind", "nopython", "uses")
+    __slots__ = ("__weakref__", "copy_fn", "delete_fn", "kind", "nopython")
 
     def __init__(
         self, kind: str, copy_fn: CopyFunction | bool | None, delete_fn: DeleteFunction | None, nopython: bool
     ) -> None:
-        self.uses = 0  # values with this key that have not been deleted
         self.kind = kind
         self.copy_fn = copy_fn
         self.delete_fn = delete_fn
@@ -59,10 +58,42 @@ class _Key:
 
 Values: TypeAlias = dict[int, tuple[_Key, object]]
 
-_keys: dict[int, _Key] = {}
-_freed: WeakValueDictionary[int, _Key] = WeakValueDictionary()  # freed keys, which remain usable as long as they have values
-_numbers = itertools.count(c.KEYVAL_INVALID + 1)
 _outside: dict[int, Values] = {}  # attributes of shared objects set while no rank runs
+
+
+class _Keys(Table):
+    """The keys of a run, by number."""
+
+    before_first = c.KEYVAL_INVALID
+
+    def __init__(self, universe: Any) -> None:
+        self.keys: dict[int, _Key] = {}
+        self.freed: WeakValueDictionary[int, _Key] = WeakValueDictionary()  # usable as long as they have values
+        self.uses: dict[int, int] = {}  # values of a key that have not been deleted
+        super().__init__(universe)
+
+    def copy(self, parent: _Keys) -> None:
+        """Start with the keys of another table."""
+        self.keys, self.freed, self.uses = parent.keys.copy(), parent.freed.copy(), parent.uses.copy()
+
+    def is_used(self, number: int) -> bool:
+        """Return whether a key has the number."""
+        return number in self.keys or number in self.uses  # not in `freed`: the garbage collector would decide
+
+    def keep(self, run: _Keys, number: int) -> None:
+        """Take a key from the table of a run that ends."""
+        if number in run.keys and not self.is_used(number):
+            self.keys[number] = run.keys[number]
+
+    def find(self, number: int) -> _Key | None:
+        """Return the key of that number, also a freed one that has values."""
+        return self.keys.get(number) or (self.freed.get(number) if self.uses.get(number) else None)
+
+    def count(self, number: int, more: int) -> None:
+        """Count a new value of a key, or a deleted one."""
+        uses = self.uses[number] = self.uses.get(number, 0) + more
+        if not uses:
+            del self.uses[number]
 
 
 class Attributed(HookedCalls):
@@ -100,9 +131,10 @@ class Attributed(HookedCalls):
         for name, function in (("copy_fn", copy_fn), ("delete_fn", delete_fn)):
             if not (function is None or isinstance(function, bool) or callable(function)):
                 raise mpi_error(ERR_ARG, f"{name} is {function!r}, which cannot be called.", MPITypeError)
-        number = next(_numbers)
+        keys = table(_Keys)
+        number = keys.new_number()
         copies: Any = copy_fn  # True and False work as well, as in mpi4py, whose types do not mention them
-        key = _keys[number] = _Key(
+        key = keys.keys[number] = _Key(
             cls._attribute_kind,
             copies if copies is not False else None,
             delete_fn if not isinstance(delete_fn, bool) else None,
@@ -119,10 +151,11 @@ class Attributed(HookedCalls):
         can still get, set and delete them by the old number (MPI 4.1, 7.7.2).
         """
         number, key = cls._own_key(keyval)
-        if number not in _keys:
+        keys = table(_Keys)
+        if number not in keys.keys:
             raise mpi_error(ERR_KEYVAL, f"keyval {number} has already been freed.")
         untrack("keyval-leak", key)
-        _freed[number] = _keys.pop(number)
+        keys.freed[number] = keys.keys.pop(number)
         return c.KEYVAL_INVALID
 
     def Get_attr(self, keyval: int) -> int | Any | None:
@@ -131,9 +164,9 @@ class Attributed(HookedCalls):
         number = _number(keyval)
         if _KIND_OF_PREDEFINED.get(number) == self._attribute_kind:
             return self._predefined_attr(number)
-        self._own_key(number)
-        values = self._values()
-        return values[number][1] if values and number in values else None
+        _, key = self._own_key(number)
+        found = (self._values() or {}).get(number)
+        return found[1] if found is not None and found[0] is key else None
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
         """Set the value of the key; an earlier value is deleted first."""
@@ -144,7 +177,7 @@ class Attributed(HookedCalls):
         values = self._values(make=True)
         self._delete(values, number)
         values[number] = (key, attrval)
-        key.uses += 1
+        table(_Keys).count(number, 1)
 
     def Delete_attr(self, keyval: int) -> None:
         """Delete the value of the key, if there is one."""
@@ -164,13 +197,15 @@ class Attributed(HookedCalls):
         values = self._values()
         if not values:
             return
+        keys = table(_Keys)
         for number, (key, value) in reversed(list(values.items())):
-            if key.copy_fn is None:
+            is_current = keys.find(number) is key  # not a value that an earlier run has set
+            if not is_current or key.copy_fn is None:
                 continue
             copy = value if key.copy_fn is True else _call("copy", key.copy_fn, self, number, value)
             if copy is not NotImplemented:
                 other._values(make=True)[number] = (key, _integer(copy) if key.nopython else copy)
-                key.uses += 1
+                keys.count(number, 1)
 
     def _delete_attributes(self) -> None:
         """Delete all attributes, latest first, before the object is freed."""
@@ -187,9 +222,10 @@ class Attributed(HookedCalls):
 
     def _delete(self, values: Values, number: int) -> None:
         key, value = values.pop(number, (None, None))
-        if key is None:
+        keys = table(_Keys)
+        if key is None or keys.find(number) is not key:  # a value that an earlier run has set is dropped
             return
-        key.uses -= 1
+        keys.count(number, -1)
         if key.delete_fn is not None:
             _call("delete", key.delete_fn, self, number, value)
 
@@ -207,9 +243,7 @@ class Attributed(HookedCalls):
     def _own_key(cls, keyval: int) -> tuple[int, _Key]:
         """The key of that number, which must exist, be of this kind, and not be predefined."""
         number = _number(keyval)
-        key = _keys.get(number)
-        if key is None and (freed := _freed.get(number)) is not None and freed.uses:
-            key = freed
+        key = table(_Keys).find(number)
         if key is not None and key.kind == cls._attribute_kind:
             return number, key
         if key is not None:
@@ -217,7 +251,8 @@ class Attributed(HookedCalls):
         if number == c.KEYVAL_INVALID:
             raise mpi_error(ERR_KEYVAL, "the keyval is KEYVAL_INVALID: it was never created, or was freed.")
         if number not in PREDEFINED:
-            raise mpi_error(ERR_KEYVAL, f"there is no keyval {number}: it was never created, or was freed.")
+            sentence = f"there is no keyval {number}: it was never created, was freed, or belongs to another run."
+            raise mpi_error(ERR_KEYVAL, sentence)
         name, kind = PREDEFINED[number], _KIND_OF_PREDEFINED[number]
         if kind != cls._attribute_kind:
             raise mpi_error(ERR_KEYVAL, f"keyval {name} belongs to {kind}, not to {cls._attribute_kind}.")

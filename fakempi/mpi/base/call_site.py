@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+import weakref
+from collections.abc import Callable
+from functools import partial
 from types import CodeType, FrameType
+from typing import Any, TypeVar
 
 from fakempi.errors.paths import short_path
 from fakempi.mpi.interfaces.records import CallOrigin, Origins
@@ -33,11 +37,38 @@ _ours: dict[int, tuple[CodeType, str]] = {}
 """Address of a code object of ours -> the object, and its name if that is public. To hash the code itself takes longer
 than the rest of the walk."""
 
-_sites: dict[tuple[int, int], tuple[CodeType, str]] = {}
-"""Address of the code and the instruction -> the code, and the site as text. Each collective call needs its site, and to
-get the line of a frame takes four times as long as the rest of the walk. The code is kept so that its address is unique."""
+_sites: dict[int, tuple[object, dict[int, str]]] = {}
+"""Address of a code object -> its `tie`, and instruction -> the site as text. Each collective call needs its site, and to
+get the line of a frame takes four times as long as the rest of the walk."""
 
-_MAX_SITES = 4096  # a notebook compiles its cells repeatedly, so old code must be freed at some time
+# -- tables by code -----------------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")
+
+
+def tie(table: dict[int, Any], code: CodeType) -> weakref.ref[CodeType]:
+    """Return a reference that removes the entry `id(code)` from a table when the code is freed; the entry has to store it.
+
+    So a table does not keep the code of programs alive, and an address in it stands for one code object.
+    """
+    return weakref.ref(code, partial(_remove, table, id(code)))
+
+
+def _remove(table: dict[int, Any], address: int, _: object) -> None:
+    table.pop(address, None)
+
+
+def cached_by_code(function: Callable[[CodeType], Result]) -> Callable[[CodeType], Result]:
+    """Decorate a function of code to store its results as long as the code exists."""
+    known: dict[int, tuple[object, Result]] = {}
+
+    def cached(code: CodeType) -> Result:
+        entry = known.get(id(code))
+        if entry is None:
+            entry = known[id(code)] = tie(known, code), function(code)
+        return entry[1]
+
+    return cached
 
 
 # -- owners of frames ---------------------------------------------------------------------------------------------------
@@ -121,13 +152,13 @@ def site_of(frame: FrameType | None) -> str:
     if frame is None:
         return "?"
     code = frame.f_code
-    known = _sites.get((id(code), frame.f_lasti))
+    known = _sites.get(id(code))
     if known is None:
-        if len(_sites) == _MAX_SITES:
-            _sites.clear()
-        site = f"{short_path(code.co_filename)}:{frame.f_lineno}"
-        known = _sites[id(code), frame.f_lasti] = code, site
-    return known[1]
+        known = _sites[id(code)] = tie(_sites, code), {}
+    site = known[1].get(frame.f_lasti)
+    if site is None:
+        site = known[1][frame.f_lasti] = f"{short_path(code.co_filename)}:{frame.f_lineno}"
+    return site
 
 
 # -- the current public call -------------------------------------------------------------------------------------------

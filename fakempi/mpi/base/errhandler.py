@@ -1,22 +1,22 @@
-"""Error handlers, and the table of error classes, codes and strings that programs add.
+"""Error handlers, and the table of error classes, codes and strings that a program adds.
 
-All ranks share the table, so ranks that each add a class get different numbers. For a rank that uses only the numbers that
-it has added, there is no difference from MPI.
+All ranks of a run share the table, so ranks that each add a class get different numbers. For a rank that uses only the
+numbers that it has added, there is no difference from MPI.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fakempi.errors import ADDED, MPIError, MPITypeError, MPIValueError
+from fakempi.errors import AddedCodes, MPIError, MPITypeError, MPIValueError, added_codes
 from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, SENTENCES
 from fakempi.mpi.base.constants import MAX_ERROR_STRING
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
+from fakempi.mpi.base.tables import Table, table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -120,8 +120,35 @@ _PREDEFINED = {
 
 # -- error classes, codes and strings --------------------------------------------------------------------------------
 
-_numbers = itertools.count(ERR_LASTCODE + 1)
-_last_used = ERR_LASTCODE
+
+class _Codes(Table):
+    """The error classes and codes of a run."""
+
+    before_first = ERR_LASTCODE
+
+    def __init__(self, universe: Any) -> None:
+        self.added: AddedCodes = {}
+        super().__init__(universe)
+
+    def copy(self, parent: _Codes) -> None:
+        """Start with the codes of another table."""
+        self.added = parent.added.copy()
+
+    def is_used(self, number: int) -> bool:
+        """Return whether a class or code has the number."""
+        return number in self.added
+
+    def keep(self, run: _Codes, number: int) -> None:
+        """Take a class or code from the table of a run that ends."""
+        if number in run.added and number not in self.added:
+            self.added[number] = run.added[number]
+
+
+def _added() -> AddedCodes:
+    return table(_Codes).added
+
+
+added_codes.here = _added
 
 
 def Get_error_class(errorcode: int) -> int:
@@ -136,77 +163,73 @@ def Get_error_string(errorcode: int) -> str:
 
 def Add_error_class() -> int:
     """Add an error class without a string, and return it."""
-    number = _next_number()
-    ADDED[number] = (number, "")
+    number = table(_Codes).new_number()
+    _added()[number] = (number, "")
     return number
 
 
 def Add_error_code(errorclass: int) -> int:
     """Add an error code without a string to a class, and return it."""
     errorclass = _integer("errorclass", errorclass)
-    if errorclass not in SENTENCES and ADDED.get(errorclass, (None, ""))[0] != errorclass:
+    if errorclass not in SENTENCES and _added().get(errorclass, (None, ""))[0] != errorclass:
         raise mpi_error(ERR_ARG, f"there is no error class {errorclass}.")
-    number = _next_number()
-    ADDED[number] = (errorclass, "")
+    number = table(_Codes).new_number()
+    _added()[number] = (errorclass, "")
     return number
 
 
 def Add_error_string(errorcode: int, string: str) -> None:
     """Set or replace the string of an added error code or class."""
-    errorcode = _added_number("code", errorcode)
+    added, errorcode = _added_number("code", errorcode)
     if not isinstance(string, str):
         raise mpi_error(ERR_ARG, f"the string is {string!r}, not a string.", MPITypeError)
     if (size := len(string.encode())) > MAX_ERROR_STRING:
         raise mpi_error(ERR_ARG, f"the string has {size} bytes; at most {MAX_ERROR_STRING} are allowed.")
-    ADDED[errorcode] = (ADDED[errorcode][0], string)
+    added[errorcode] = (added[errorcode][0], string)
 
 
 def Remove_error_class(errorclass: int) -> None:
     """Remove an added class. Its codes and its string must have been removed before."""
-    errorclass = _added_number("class", errorclass)
-    if ADDED[errorclass][0] != errorclass:
-        raise mpi_error(ERR_OTHER, f"{errorclass} is an error code of class {ADDED[errorclass][0]}, not a class.")
-    codes = [code for code, (its_class, _) in ADDED.items() if its_class == errorclass and code != errorclass]
+    added, errorclass = _added_number("class", errorclass)
+    if added[errorclass][0] != errorclass:
+        raise mpi_error(ERR_OTHER, f"{errorclass} is an error code of class {added[errorclass][0]}, not a class.")
+    codes = [code for code, (its_class, _) in added.items() if its_class == errorclass and code != errorclass]
     if codes:
         raise mpi_error(ERR_OTHER, f"error class {errorclass} still has codes: {', '.join(map(str, codes))}.")
-    if string := ADDED[errorclass][1]:
+    if string := added[errorclass][1]:
         raise mpi_error(ERR_OTHER, f"error class {errorclass} still has its string, {string!r}.")
-    del ADDED[errorclass]
+    del added[errorclass]
 
 
 def Remove_error_code(errorcode: int) -> None:
     """Remove an added code. Its string must have been removed before."""
-    errorcode = _added_number("code", errorcode)
-    errorclass, string = ADDED[errorcode]
+    added, errorcode = _added_number("code", errorcode)
+    errorclass, string = added[errorcode]
     if errorclass == errorcode:
         raise mpi_error(ERR_OTHER, f"{errorcode} is an error class, not a code of one.")
     if string:
         raise mpi_error(ERR_OTHER, f"error code {errorcode} still has its string, {string!r}.")
-    del ADDED[errorcode]
+    del added[errorcode]
 
 
 def Remove_error_string(errorcode: int) -> None:
     """Remove the string of an added error code or class."""
-    errorcode = _added_number("code", errorcode)
-    ADDED[errorcode] = (ADDED[errorcode][0], "")
+    added, errorcode = _added_number("code", errorcode)
+    added[errorcode] = (added[errorcode][0], "")
 
 
 def last_used_code() -> int:
     """The largest error code so far: the value of LASTUSEDCODE."""
-    return _last_used
+    codes = table(_Codes)
+    return max([codes.last, *codes.added])
 
 
-def _next_number() -> int:
-    global _last_used
-    _last_used = next(_numbers)
-    return _last_used
-
-
-def _added_number(what: str, number: int) -> int:
-    """Return the number of a code or class; raise an error unless a program has added it."""
+def _added_number(what: str, number: int) -> tuple[AddedCodes, int]:
+    """Return the table and the number of a code or class; raise an error unless a program has added it."""
     number = _integer(f"error{what}", number)
-    if number in ADDED:
-        return number
+    added = _added()
+    if number in added:
+        return added, number
     if number in SENTENCES:
         raise mpi_error(ERR_OTHER, f"error {what} {number} is predefined: it cannot be changed.")
     raise mpi_error(ERR_ARG, f"there is no error {what} {number}.")

@@ -2,14 +2,14 @@
 
 Python objects such as a `Comm` or a `Group` are handles: two of them are equal if they refer to the same MPI object, and a
 copy (`Group(group)`) refers to the same MPI object as the original. A handle gets its number when the program first reads
-that number. The number is valid on that rank, as long as the Python object exists. The number of an object that all ranks
-share is valid on all ranks.
+that number. The number is valid on that rank of that run, as long as the Python object exists. The number of an object that
+all ranks share is valid on all ranks.
 """
 
 from __future__ import annotations
 
-import itertools
 import weakref
+from functools import partial
 from operator import index
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -18,11 +18,49 @@ from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.tables import Table, table
 
-_counter = itertools.count(1)
-_numbers: dict[int, int] = {}  # id of the MPI object -> number of its handle
-# Number and owner -> Python object. Ranks may share MPI objects, but not the Python objects that refer to them.
-_objects: weakref.WeakValueDictionary[tuple[int, int | None], Handled[Any]] = weakref.WeakValueDictionary()
+
+class _Handles(Table):
+    """The handles of a run."""
+
+    before_first = 0
+
+    def __init__(self, universe: Any) -> None:
+        # Address of an MPI object -> number of its handle. The reference removes the entry when the object is freed.
+        self.numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        # Number and owner -> Python object. Ranks may share MPI objects, but not the Python objects that refer to them.
+        self.objects: weakref.WeakValueDictionary[tuple[int, int | None], Handled[Any]] = weakref.WeakValueDictionary()
+        self.used: set[int] = set()  # numbers of objects that are older than the run
+        super().__init__(universe)
+
+    def copy(self, parent: _Handles) -> None:
+        """Start with the handles of another table."""
+        for reference, number in list(parent.numbers.values()):
+            if (mpi_object := reference()) is not None:
+                self.add(mpi_object, number)
+                self.used.add(number)
+        self.objects.update(parent.objects)
+
+    def is_used(self, number: int) -> bool:
+        """Return whether an object that is older than the run has the number."""
+        return number in self.used
+
+    def add(self, mpi_object: object, number: int) -> int:
+        """Give an MPI object a number, and return it."""
+        address = id(mpi_object)
+        self.numbers[address] = weakref.ref(mpi_object, partial(_forget, self.numbers, address)), number
+        return number
+
+    def number_of(self, mpi_object: object) -> int:
+        """Return the number of an MPI object; it gets one if it has none."""
+        known = self.numbers.get(id(mpi_object))
+        return self.add(mpi_object, self.new_number()) if known is None else known[1]
+
+
+def _forget(numbers: dict[int, Any], address: int, _: object) -> None:
+    numbers.pop(address, None)
+
 
 Kind = TypeVar("Kind")
 
@@ -66,14 +104,12 @@ class Handled(HookedCalls, Generic[Kind]):
         mpi_object = self._mpi_object()
         if mpi_object is None:
             return 0
-        number = _numbers.get(id(mpi_object))
-        if number is None:
-            number = _numbers[id(mpi_object)] = next(_counter)
-            weakref.finalize(mpi_object, _numbers.pop, id(mpi_object), None).atexit = False
+        handles = table(_Handles)
+        number = handles.number_of(mpi_object)
         key = (number, None if getattr(self, "_shared", False) else _owner())
-        known = _objects.get(key)
+        known = handles.objects.get(key)
         if known is None or known._mpi_object() is not mpi_object:  # the known object was freed
-            _objects[key] = self
+            handles.objects[key] = self
         return number
 
     def toint(self) -> int:
@@ -94,7 +130,8 @@ class Handled(HookedCalls, Generic[Kind]):
         kind: Any = cls
         if number == 0:
             return kind()  # type: ignore[no-any-return]  # Kind is the class that lists `Handled[Kind]` as a base
-        handle_object = _objects.get((number, _owner())) or _objects.get((number, None))
+        objects = table(_Handles).objects
+        handle_object = objects.get((number, _owner())) or objects.get((number, None))
         if not isinstance(handle_object, cls):
             raise mpi_error(ERR_ARG, f"no {cls.__name__} has the handle {number}.")
         kind = type(handle_object)

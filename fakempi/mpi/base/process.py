@@ -91,6 +91,7 @@ class Universe(Hooked):
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why the run ends early, if no process has failed
         self.inner: Universe | None = None  # a run inside this one, started by one of its processes
+        self.outer: Universe | None = None  # the run that this one is inside of
         self.driver = get_ident()  # the OS thread that drives this run
         self.launch: Callable[[Process, Program], None]  # start a program on a process; set by `world`
         self.program_of_command: Callable[[Sequence[str]], Program]  # for a script and its arguments; set by `world`

@@ -17,7 +17,6 @@ import io
 import sys
 from collections.abc import Callable
 from dis import get_instructions, hasjabs, hasjrel
-from functools import lru_cache
 from math import inf, nextafter
 from types import CodeType, FrameType, ModuleType
 
@@ -25,7 +24,7 @@ from fakempi.core.hooks import Layer, OnPoll
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
-from fakempi.mpi.base.call_site import frame_at, is_ours
+from fakempi.mpi.base.call_site import cached_by_code, frame_at, is_ours
 from fakempi.mpi.base.context import Contexts
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.diagnostics.snapshot import Opaque, is_library_file, named_globals, snapshot
@@ -226,12 +225,17 @@ def state_of(frame: FrameType | None, kept: list[object]) -> tuple[object, ...] 
         return None
 
 
-@lru_cache(1024)
 def _loop_around(code: CodeType, at: int) -> str:
     """Return the kind of the innermost loop around an instruction: "for", "while", or an empty string."""
-    names, loops = {}, []
+    return next((kind for _, first, last, kind in _loops(code) if first <= at <= last), "")
+
+
+@cached_by_code
+def _loops(code: CodeType) -> list[tuple[int, int, int, str]]:
+    """Return the loops in code, the shortest first: length, first instruction, last instruction, and kind."""
+    names, jumps = {}, []
     for step in get_instructions(code):
         names[step.offset] = step.opname
-        if step.opcode in JUMPS and step.argval <= at <= step.offset:
-            loops.append((step.offset - step.argval, step.argval))
-    return "" if not loops else "for" if names[min(loops)[1]] == "FOR_ITER" else "while"
+        if step.opcode in JUMPS and step.argval <= step.offset:
+            jumps.append((step.argval, step.offset))
+    return sorted((last - first, first, last, "for" if names[first] == "FOR_ITER" else "while") for first, last in jumps)

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from fakempi.mpi.base.call_site import cached_by_code
 from fakempi.mpi.base.status import Status
 
 MAX_OBJECTS = 20_000
@@ -101,7 +102,7 @@ def named_globals(code: CodeType, variables: dict[str, Any]) -> list[Any]:
     return values + [sys.modules[name] for name in _imports(code) if name in sys.modules and not is_installed(name)]
 
 
-@lru_cache(4096)
+@cached_by_code
 def names_of(code: CodeType) -> dict[str, None]:
     """The names of global variables and attributes in code, and in functions and classes that are defined there."""
     names = dict.fromkeys(code.co_names)
@@ -111,7 +112,7 @@ def names_of(code: CodeType) -> dict[str, None]:
     return names
 
 
-@lru_cache(4096)
+@cached_by_code
 def _imports(code: CodeType) -> tuple[str, ...]:
     """Names in code that may be names of modules."""
     return tuple(name for name in names_of(code) if not name.startswith("__"))

@@ -114,17 +114,17 @@ class ChoicePoints(Protocol):
     def note_pending_buffer(self, call: str, site: str) -> None:
         """Record a nonblocking call whose data may move at different times."""
 
-    def tested(self, requests: Sequence[object], keeps: bool = False) -> bool:
-        """Decide whether Test or Testall finds all requests completed."""
-
-    def any_of(self, requests: Sequence[object], polls: bool) -> int:
-        """Decide which request Waitany or Testany returns; UNDEFINED if none."""
-
-    def some_of(self, requests: Sequence[object], polls: bool) -> list[int]:
-        """Decide which requests Waitsome or Testsome returns."""
+    def completed(self, requests: Sequence[object], how: str, *, polls: bool, keeps: bool) -> Sequence[int] | None:
+        """Decide which completed requests a call reports: "all", "any" or "some". None: not yet."""
 
     def all_complete(self, awaited: Callable[[], Sequence[object]]) -> bool:
         """Decide whether Parrived, or the Test of a window, finds all operations completed."""
+
+    def is_known(self, operation: object) -> bool:
+        """Return whether the program knows that an operation has completed."""
+
+    def now_known(self, operation: object) -> None:
+        """Record that the program knows that an operation has completed."""
 
     def probe(self, pattern: Pattern, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
         """Decide which message a probe finds; None if none."""

@@ -271,7 +271,10 @@ class PartitionedReceive(PartitionedSide):
             return True
         choices = self.process.universe.choices
         if choices is not None:
-            arrived = choices.all_complete(partial(_overlapping, self.patterns, number, self.partitions))
+            awaited = partial(_overlapping, self.patterns, number, self.partitions)
+            arrived = choices.is_known(self.done) or choices.all_complete(awaited)
+            if all(choices.is_known(pattern) for pattern in self.patterns):
+                choices.now_known(self.done)
         elif not (arrived := self._is_there(number)):
             let_others_run(self.process.loop, (self.done,), *(waiting.end for waiting in self._overlapping(number)))
             arrived = self._is_there(number)

@@ -70,6 +70,8 @@ class Grequest(Request):
             raise mpi_error(ERR_REQUEST, "the request is already complete.")
         self._operation.result = obj
         self._operation.complete(self._comm._loop.now)
+        if (choices := self._comm._process.universe.choices) is not None:
+            choices.now_known(self._operation)
         if self._callbacks.freed:
             self._call("free")
 

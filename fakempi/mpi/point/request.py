@@ -149,7 +149,7 @@ class Request(StatusCalls, Handled["Request"]):
     @classmethod
     def Get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
         """Like Testany, but do not change the request."""
-        index, flag = request_lists.test_any(requests)
+        index, flag = request_lists.test_any(requests, keeps=True)
         if index != UNDEFINED:
             requests[index]._report_status(status)
         elif flag:
@@ -169,7 +169,7 @@ class Request(StatusCalls, Handled["Request"]):
     @classmethod
     def testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool, Any | None]:
         """Like Testany, with the received object."""
-        index, flag = request_lists.test_any(requests)
+        index, flag = request_lists.test_any(requests, keeps=False)
         if index == UNDEFINED:
             if flag:
                 request_lists.fill_empty(status)
@@ -192,7 +192,7 @@ class Request(StatusCalls, Handled["Request"]):
     @classmethod
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
         """Like Testall, but do not change the requests."""
-        if not request_lists.tested(lambda: request_lists.all_ended(requests), requests, keeps=False):
+        if not request_lists.tested(lambda: request_lists.all_ended(requests), requests, keeps=True):
             return False
         for request, status in zip(requests, request_lists.status_list(statuses, len(requests)), strict=False):
             request._report_status(status)
@@ -228,7 +228,7 @@ class Request(StatusCalls, Handled["Request"]):
     @classmethod
     def Get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
         """Like Testsome, but do not change the requests."""
-        indices = request_lists.test_some(requests)
+        indices = request_lists.test_some(requests, keeps=True)
         if indices:
             for index, status in zip(indices, request_lists.status_list(statuses, len(indices)), strict=False):
                 requests[index]._report_status(status)
@@ -246,7 +246,7 @@ class Request(StatusCalls, Handled["Request"]):
     @classmethod
     def testsome(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> request_lists.Indexed:
         """Like Testsome, with the received objects."""
-        indices = request_lists.test_some(requests)
+        indices = request_lists.test_some(requests, keeps=False)
         return indices, None if indices is None else request_lists.finish_all(requests, indices, statuses)
 
     # -- others ---------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_any
 from fakempi.mpi.interfaces.operations import Operation
+from fakempi.mpi.interfaces.services import ChoicePoints
 from fakempi.mpi.point.owners import Pending
 
 Indexed = tuple[list[int] | None, list[Any] | None]
@@ -53,7 +54,7 @@ def tested(poll: Callable[[], object], requests: Sequence[Pending], *, keeps: bo
     """Whether a test succeeds, now or after other ranks have run. `keeps`: Get_status does not change the requests."""
     choices = running_process().universe.choices
     if choices is not None:
-        return choices.tested(requests, keeps)
+        return not active_of(requests) or choices.completed(requests, "all", polls=True, keeps=keeps) is not None
     return bool(poll()) or after_a_poll(poll, requests)
 
 
@@ -61,7 +62,7 @@ def await_any(requests: Sequence[Pending], active: Sequence[Pending]) -> int:
     """Wait until a request is complete, and return its index."""
     choices = active[0]._comm._process.universe.choices
     if choices is not None:
-        return choices.any_of(requests, polls=False)
+        return _decided(choices, requests, "any")[0]
     with wait_region(active[0]._comm._process, "waitany"):
         wait_any(active[0]._comm._loop, operations_of(active))
     return first_ended(requests)
@@ -71,10 +72,15 @@ def await_some(requests: Sequence[Pending], active: Sequence[Pending]) -> list[i
     """Wait until at least one request is complete, and return the indices of all that are."""
     choices = active[0]._comm._process.universe.choices
     if choices is not None:
-        return choices.some_of(requests, polls=False)
+        return _decided(choices, requests, "some")
     with wait_region(active[0]._comm._process, "waitany"):
         wait_any(active[0]._comm._loop, operations_of(active))
     return ended_indices(requests)
+
+
+def _decided(choices: ChoicePoints, requests: Sequence[Pending], how: str) -> list[int]:
+    """Return the indices of completed requests that a blocking call returns, as the model checker decides."""
+    return list(choices.completed(requests, how, polls=False, keeps=False) or ())
 
 
 def active_of(requests: Sequence[Pending]) -> list[Pending]:
@@ -108,26 +114,29 @@ def first_ended(requests: Sequence[Pending]) -> int:
     return min(ended_indices(requests), key=lambda i: requests[i]._operation.end)  # type: ignore[union-attr, return-value, arg-type]  # requests that have ended have an end
 
 
-def test_any(requests: Sequence[Pending]) -> tuple[int, bool]:
-    """Return (index, True) of the first completed request, (UNDEFINED, True) if none is active, or (UNDEFINED, False)."""
+def test_any(requests: Sequence[Pending], *, keeps: bool) -> tuple[int, bool]:
+    """Return (index, True) of the first completed request, (UNDEFINED, True) if none is active, or (UNDEFINED, False).
+
+    `keeps`: Get_status_any does not change the requests.
+    """
     if not active_of(requests):
         return UNDEFINED, True
     choices = running_process().universe.choices
     if choices is not None:
-        index = choices.any_of(requests, polls=True)
-        return index, index != UNDEFINED
+        found = choices.completed(requests, "any", polls=True, keeps=keeps)
+        return (UNDEFINED, False) if found is None else (found[0], True)
     if not ended_indices(requests) and not after_a_poll(lambda: ended_indices(requests), requests, "any"):
         return UNDEFINED, False
     return first_ended(requests), True
 
 
-def test_some(requests: Sequence[Pending]) -> list[int] | None:
-    """Return the indices of the completed requests, None if no request is active."""
+def test_some(requests: Sequence[Pending], *, keeps: bool) -> list[int] | None:
+    """Return the indices of the completed requests, None if no request is active. `keeps` as for `test_any`."""
     if not active_of(requests):
         return None
     choices = running_process().universe.choices
     if choices is not None:
-        return choices.some_of(requests, polls=True)
+        return list(choices.completed(requests, "some", polls=True, keeps=keeps) or ())
     if not ended_indices(requests):
         after_a_poll(lambda: None, requests, "any")
     return ended_indices(requests)

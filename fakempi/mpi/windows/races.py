@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from fakempi.errors.paths import short_path
-from fakempi.mpi.base.call_site import is_ours
+from fakempi.mpi.base.call_site import is_ours, tie
 from fakempi.mpi.base.context import Contexts
 from fakempi.mpi.datatypes.typemap import all_runs
 
@@ -66,8 +66,8 @@ class AccessPeriod:
 SourceLine = tuple[CodeType, int]
 """A location in the program: code and instruction offset. The line is computed only for a report."""
 
-_programs: dict[int, CodeType] = {}
-"""id(code) -> code, of code outside fakempi that was found before; the entry keeps the id valid."""
+_programs: dict[int, object] = {}
+"""id(code) -> the `tie` of code outside fakempi that was found before."""
 
 
 def place_of(frame: FrameType) -> SourceLine:
@@ -75,7 +75,7 @@ def place_of(frame: FrameType) -> SourceLine:
     code = frame.f_code
     while id(code) not in _programs:
         if not is_ours(frame) or frame.f_back is None:
-            _programs[id(code)] = code
+            _programs[id(code)] = tie(_programs, code)
             break
         frame = frame.f_back
         code = frame.f_code

@@ -16,6 +16,8 @@ from fakempi.mpi.base.attributes import Attributed
 from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.base.mpi_errors import mpi_error
 
+NO_KEYVAL = "it was never created, was freed, or belongs to another run."
+
 ALWAYS: Any = True  # accepted as a copy function, as by mpi4py, whose stubs do not mention it
 
 
@@ -61,7 +63,7 @@ class Datatype(Attributed):
 @contextmanager
 def running(number: int, attributes: dict[int, Any] | None = None) -> Iterator[SimpleNamespace]:
     """Simulate a running rank."""
-    process = SimpleNamespace(number=number, name=f"rank {number}", attributes=attributes)
+    process = SimpleNamespace(number=number, name=f"rank {number}", attributes=attributes, universe=None)
     os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=process))
     try:
         yield process
@@ -176,7 +178,7 @@ def test_a_freed_key_remains_in_its_values(log: list[Any]) -> None:
     other.free()
     comm.free()
     assert log == ["value", "value"]
-    with fails(f"Get_attr: there is no keyval {keyval}: it was never created, or was freed.", ERR_KEYVAL):
+    with fails(f"Get_attr: there is no keyval {keyval}: {NO_KEYVAL}", ERR_KEYVAL):
         Comm().Get_attr(keyval)
 
 
@@ -251,7 +253,7 @@ def test_keys_of_another_kind_are_rejected() -> None:
 def test_invalid_keys_are_rejected() -> None:
     """Unknown, invalid, and not an integer."""
     comm = Comm()
-    with fails("Set_attr: there is no keyval 12345: it was never created, or was freed.", ERR_KEYVAL):
+    with fails(f"Set_attr: there is no keyval 12345: {NO_KEYVAL}", ERR_KEYVAL):
         comm.Set_attr(12345, 1)
     with fails("Get_attr: the keyval is KEYVAL_INVALID: it was never created, or was freed.", ERR_KEYVAL):
         comm.Get_attr(c.KEYVAL_INVALID)
@@ -318,5 +320,5 @@ def test_attributes_of_a_shared_object_are_private_to_each_rank() -> None:
 
 def test_errors_name_the_rank() -> None:
     """Inside a run."""
-    with running(3), fails("Get_attr on rank 3: there is no keyval 9: it was never created, or was freed.", ERR_KEYVAL):
+    with running(3), fails(f"Get_attr on rank 3: there is no keyval 9: {NO_KEYVAL}", ERR_KEYVAL):
         Comm().Get_attr(9)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fakempi.errors import ADDED, MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, ERR_TRUNCATE, ERR_UNKNOWN, SUCCESS
 from fakempi.mpi.base import errhandler as mpi
 from fakempi.mpi.base.errhandler import ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
@@ -27,10 +27,11 @@ def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[No
 
 @pytest.fixture(autouse=True)
 def _leave_the_table_as_it_was() -> Iterator[None]:
-    before = dict(ADDED)
+    added = mpi._added()
+    before = dict(added)
     yield
-    ADDED.clear()
-    ADDED.update(before)
+    added.clear()
+    added.update(before)
 
 
 # -- handlers --------------------------------------------------------------------------------------------------------

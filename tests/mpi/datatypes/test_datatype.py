@@ -25,7 +25,7 @@ from tests.loops import for_each
 @pytest.fixture
 def on_rank() -> Iterator[Callable[[int], None]]:
     """Switch between two simulated ranks."""
-    ranks = [SimpleNamespace(attributes=None, name=f"rank {rank}") for rank in range(2)]
+    ranks = [SimpleNamespace(attributes=None, name=f"rank {rank}", universe=None) for rank in range(2)]
 
     def switch(rank: int) -> None:
         os_thread.loop = cast(Any, SimpleNamespace)(running=SimpleNamespace(owner=ranks[rank]))

@@ -32,17 +32,15 @@ class RankData:
         self.lock: Any = threading.Lock() if MPI.Query_thread() < MPI.THREAD_MULTIPLE else None
 
 
-_keyvals: list[int] = []
+_RANK_DATA = MPI.Comm.Create_keyval()
 
 
 def rank_data() -> RankData:
     """Return the data of the running rank."""
-    if not _keyvals:
-        _keyvals.append(MPI.Comm.Create_keyval())
-    data = MPI.COMM_SELF.Get_attr(_keyvals[0])
+    data = MPI.COMM_SELF.Get_attr(_RANK_DATA)
     if not isinstance(data, RankData):
         data = RankData()
-        MPI.COMM_SELF.Set_attr(_keyvals[0], data)
+        MPI.COMM_SELF.Set_attr(_RANK_DATA, data)
     return data
 
 
