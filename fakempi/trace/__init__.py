@@ -9,6 +9,8 @@ states        when ranks compute, communicate or are idle
 rounds        the longest chain of dependent transfers
 critical      the critical path
 waits         wait states: the reasons for idle time
+run_end       the record of how a run failed
+blocked       the ranks that were blocked when a run failed
 levels        the nodes and other levels of the machine on which ranks run
 measures      Measures: all numbers computed from a trace
 files         .json and .npz files

@@ -3,7 +3,7 @@
 A *gap* is an interval in which a rank does not compute or communicate. Each gap is classified completely, and no part of it
 is counted twice:
 
-1. The part after the rank's end is "ended early".
+1. The part after the rank's end is "ended early", or "blocked" if the run ended in a call that the rank never left.
 2. The part in which the rank is in a blocking collective call, and a rank that it depends on has not entered the call yet,
    gets the wait state of that collective.
 3. The rest is classified by the first transfer of the rank that starts at the end of the gap: the other side of the transfer
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fakempi.trace.blocked import blocked_since
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.regions import is_nested
 from fakempi.trace.states import all_busy
@@ -30,7 +31,7 @@ from fakempi.trace.states import all_busy
 LATE_SENDER, LATE_RECEIVER = "late sender", "late receiver"
 BARRIER, N_TO_N, LATE_BROADCAST, EARLY_REDUCE = "wait at barrier", "wait at N x N", "late broadcast", "early reduce"
 FENCE, LATE_POST, CONTENTION = "wait at fence", "late post", "lock contention"
-BUSY_PORT, ENDED_EARLY, OTHER = "busy port", "ended early", "other"
+BUSY_PORT, ENDED_EARLY, OTHER, BLOCKED = "busy port", "ended early", "other", "blocked"
 MEANINGS = {
     LATE_SENDER: "the receive was posted, the send was not",
     LATE_RECEIVER: "a synchronous send was posted, the receive was not",
@@ -44,6 +45,7 @@ MEANINGS = {
     BUSY_PORT: "both sides were ready, but a port was busy with another message",
     ENDED_EARLY: "the rank had ended, the run had not",
     OTHER: "none of these: a communicator was created, or the rank polled",
+    BLOCKED: "in a call that the rank never left, because the run failed",
 }
 STATES = tuple(MEANINGS)
 
@@ -84,9 +86,14 @@ def waits(trace: Columns) -> Iterator[WaitInterval]:
 def wait_rows(trace: Columns) -> Rows:
     """Return the intervals of `waits` as rows, ordered by rank and time. A million messages take about two seconds."""
     rank, begin, end = _gaps(trace)
-    rank_end = np.minimum(end, np.maximum(begin, np.asarray(trace.clocks)[rank]))  # where the rank ends, within the gap
-    ended = end > rank_end
-    pieces = [_rows(rank[ended], rank_end[ended], end[ended], ENDED_EARLY, 0)]
+    since = blocked_since(trace)
+    last = np.minimum(trace.clocks, since)[rank]
+    rank_end = np.minimum(end, np.maximum(begin, last))  # where the rank ends or is blocked, within the gap
+    ended, blocked = end > rank_end, np.isfinite(since)[rank]
+    pieces = [
+        _rows(rank[part], rank_end[part], end[part], state, 0)
+        for state, part in ((ENDED_EARLY, ended & ~blocked), (BLOCKED, ended & blocked))
+    ]
     lives = rank_end > begin
     rank, begin, end = rank[lives], begin[lives], rank_end[lives]
     gap_end = end.copy()  # a transfer may start here
