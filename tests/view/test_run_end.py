@@ -88,7 +88,7 @@ WAITS = "recv(source=1, tag=3) at test_run_end.py:"
 ENDS: dict[Callable[[Any], None], tuple[dict[str, Any], list[str], list[int]]] = {
     cross: ({}, ["deadlock at t = 1e-06 s", "rank 0: " + WAITS, "cycle: 0 → 1 → 0"], [0, 1]),
     at_zero: ({}, ["deadlock at t = 0 s", "rank 0: " + WAITS, "rank 1: recv(source=0, tag=3) at "], [0, 1]),
-    poll: ({}, ["livelock at t = 0 s", "Iprobe(source=1, tag=ANY) at test_run_end.py:"], [0, 1]),
+    poll: ({}, ["livelock at t = 0 s", "iprobe(source=1, tag=ANY) at test_run_end.py:"], [0, 1]),
     fail: (
         {}, ["rank 1 failed with ValueError", r"no such\x1b[31m value", "rank 1: ValueError raised at test_run_end.py:",
              "rank 0: " + WAITS], [0],
@@ -110,7 +110,7 @@ def trace_of(program: Callable[[Any], None], **options: Any) -> Trace:
 
 
 def shown(*words: str) -> str:
-    """What `fakempi view` prints for a file, without line breaks."""
+    """The output of `fakempi view` for a file, without line breaks."""
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", out)
