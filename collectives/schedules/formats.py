@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ FORMATS: Final[dict[str, tuple[Callable[[str], Schedule], Callable[[Schedule], s
     ".goal": (goal.read, goal.write),
     ".xml": (msccl.read, msccl.write),
 }
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 MAX_BYTES = 1 << 30
 """Upper limit of the size of a file that is read."""
 
@@ -42,9 +44,27 @@ def load(path: str | Path) -> Schedule:
     except UnicodeDecodeError:
         raise InvalidScheduleError(f"{path}: not a text file in UTF-8") from None
     try:
-        return read(text)
+        schedule = read(text)
+        _check_names(schedule)
     except InvalidScheduleError as error:
-        raise InvalidScheduleError(f"{path}: {error}") from None
+        raise InvalidScheduleError(f"{path}: {_printable(str(error))}") from None
+    except RecursionError:
+        raise InvalidScheduleError(f"{path}: its values are nested too deeply") from None
+    return schedule
+
+
+def _check_names(schedule: Schedule) -> None:
+    """Raise an error if a name has control characters: reports print names, and a terminal would execute these."""
+    names = {schedule.name, schedule.operation, *schedule.labels.values()}
+    names.update(name for sizes in schedule.buffers for name in sizes)
+    for name in sorted(names):
+        if _CONTROL.search(name):
+            raise InvalidScheduleError(f"the name {name!r} has control characters")
+
+
+def _printable(text: str) -> str:
+    """Return a text with control characters as in Python's literals; a message may quote a file."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def save(schedule: Schedule, path: Path) -> None:

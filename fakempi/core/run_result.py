@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Generic
 
 from fakempi.core.arguments import T
-from fakempi.errors import MPIValueError, RunError
+from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.plurals import counted
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.collective.fused_case import FusedCalls
+from fakempi.mpi.diagnostics.last_state import LastState, deaths
+from fakempi.mpi.interfaces.services import TraceService
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import TraceRecorder
 from fakempi.trace.rounds import rounds
+from fakempi.trace.run_end import ended
 from fakempi.view.loading import metadata, shown
 
 
@@ -82,11 +85,17 @@ class Run(Generic[T]):
         return f"<Run: {ranks}, time {time:.6g} s{measured}, {transferred}>"
 
 
-def recorded_trace(universe: Universe, recorder: TraceRecorder | None, error: RunError | None = None) -> Trace | None:
+def recorded_trace(universe: Universe, recorder: TraceService | None, error: BaseException | None = None) -> Trace | None:
     """Return the trace of all processes, including spawned ones, with the way in which the run ended; None without one."""
     if recorder is None:
         return None
+    assert isinstance(recorder, TraceRecorder)  # the only implementation
     trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
     places = (universe.cost.location(process.number) for process in universe.processes)
-    trace.about = metadata(universe.cost, universe.ledger.findings(), error, places)
+    trace.about = metadata(universe.cost, universe.ledger.findings(), places)
+    if died := deaths(universe):
+        trace.about["died"] = [{"rank": number, "time": time} for number, time in died]
+    if error is not None:
+        last = universe.state(LastState)
+        trace.about["ended"] = ended(error, float(universe.loop.now), last.blocked, last.lines)
     return trace

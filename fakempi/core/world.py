@@ -37,6 +37,7 @@ from fakempi.mpi.collective.selection import Selection
 from fakempi.mpi.comms.disconnect import forget_process
 from fakempi.mpi.comms.process_creation import new_world
 from fakempi.mpi.diagnostics.ending import conclude
+from fakempi.mpi.diagnostics.last_state import record_last_state
 from fakempi.mpi.diagnostics.polling import IdlePolling
 from fakempi.mpi.failures.kill import schedule_kills
 from fakempi.mpi.failures.parking import unpark
@@ -370,6 +371,7 @@ def _drive(universe: Universe) -> None:
             raise
         universe.decide(reason)  # no effect if the reason is known: an interrupted call may fail with any error
     finally:
+        record_last_state(universe)
         universe.close()
         unpark(universe)
         _unwind(loop)

@@ -6,9 +6,10 @@ failed), `DeadlockError` and `LivelockError` (no rank can make progress), `RunTi
 `OutcomesDifferError` (results differ between two schedules). `TraceError` concerns a trace, its file or its rendering.
 `InternalError` is a bug in fakempi.
 
-classes    MPI's error classes: names, numbers, and a sentence for each
-paths      paths in messages
-plurals    numbers with nouns, for messages
+classes     MPI's error classes: names, numbers, and a sentence for each
+paths       paths in messages
+plurals     numbers with nouns, for messages
+call_names  names of calls, for traces and messages
 """
 
 from __future__ import annotations

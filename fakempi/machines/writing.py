@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from fakempi.core.network.models.machine_file import VERSION
@@ -39,7 +40,7 @@ def _lines(model: MultiLevel) -> Iterator[str]:
     if model.provenance:
         yield "\n[provenance]"
         for key, text in model.provenance:
-            yield f"{key} = {_string(text)}"
+            yield f"{key if re.fullmatch(r'[A-Za-z0-9_-]+', key) else _string(key)} = {_string(text)}"
     for name, level in model.levels.items():
         yield f"\n[level.{name}]  # {_TITLES[name]}"
         yield from _level(level)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import wraps
-from types import FunctionType
+from functools import cache, wraps
+from types import CodeType, FunctionType
 from typing import Any
 
 from fakempi.core.hooks import HookedCalls, OnCall
@@ -67,7 +67,6 @@ def _hooked(method: Any, subscribers: tuple[OnCall, ...]) -> Any:
 
 
 def _around(function: Callable[..., Any], enter: Callable[[], AbstractContextManager[object] | None]) -> Callable[..., Any]:
-    @wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
         surroundings = enter()
         if surroundings is None:
@@ -75,7 +74,14 @@ def _around(function: Callable[..., Any], enter: Callable[[], AbstractContextMan
         with surroundings:
             return function(*args, **kwargs)
 
-    return call
+    call.__code__ = _code_of(function.__name__, call.__code__)
+    return wraps(function)(call)
+
+
+@cache
+def _code_of(name: str, code: CodeType) -> CodeType:
+    """Return code with another name: that of the method, by which traces, reports and tracebacks name the call."""
+    return code.replace(co_name=name)
 
 
 _KINDS = (Cartcomm, Distgraphcomm, Graphcomm, Intercomm, Prequest, Grequest, Message, Win, File)

@@ -301,8 +301,8 @@ class RankServer:
     def _make(self, number: int, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], site: Any) -> Any:
         """Make a call from the line of the child's program."""
         if type(site) is tuple:
-            key, file, line, name, module, _ = site
-            self.sites[key] = caller(file, line, name, module)
+            key, *line, _ = site
+            self.sites[key] = caller(*line)
             site = key
         call_from = self.call_from = self.sites[site]
         kind, owner, name = self.interface.calls[number]

@@ -26,9 +26,17 @@ def _moved(code: CodeType, file: str, line: int, name: str) -> CodeType:
     return code.replace(co_filename=file, co_firstlineno=line, co_name=name)
 
 
-def caller(file: str, line: int, name: str, module: str) -> Caller:
-    """Return a function that makes calls from a line."""
-    return FunctionType(_moved(_call.__code__, file, line, name), {"__name__": module, "__builtins__": __builtins__}, name)
+def caller(file: str, line: int, name: str, module: str, call: str = "") -> Caller:
+    """Return a function that makes calls from a line; `call` is the function of ours that is called there, if any."""
+    made = _made_from(_call.__code__, file, line, name, module)
+    if not call:
+        return made
+    within = _made_from(_call.__code__, __file__, _call.__code__.co_firstlineno, call, __name__)
+    return lambda function, args, kwargs: made(within, (function, args, kwargs), {})
+
+
+def _made_from(code: CodeType, file: str, line: int, name: str, module: str) -> Caller:
+    return FunctionType(_moved(code, file, line, name), {"__name__": module, "__builtins__": __builtins__}, name)
 
 
 def _traceback(frames: list[tuple[str, int, str, str]]) -> TracebackType | None:

@@ -12,6 +12,8 @@ waits          wait states: the reasons for idle time
 wait_names     their names and definitions
 wait_calls     waits in collective calls, and in others that wait for something other than messages
 wait_messages  waits for messages: the other side is late, or a port is in use
+run_end        the record of how a run failed
+blocked        the ranks that were blocked when a run failed
 levels         the nodes and other levels of the machine on which ranks run
 measures       Measures: all numbers computed from a trace
 files          .json and .npz files

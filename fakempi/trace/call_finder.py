@@ -14,6 +14,8 @@ from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
+from fakempi.errors.call_names import call_name
+
 frame_at = sys._getframe
 """`frame_at(n)` returns the frame n levels above that of its caller; `frame_at(0)` is the frame of the caller."""
 
@@ -56,19 +58,19 @@ class Calls(InternedValues):
     def locate(self, frame: FrameType | None) -> tuple[int, list[CodeType]]:
         """Return the number of the call that a frame is part of, and the code of all frames between it and the program."""
         passed: list[CodeType] = []
-        ours = self.ours
+        ours, called = self.ours, frame
         while frame is not None:
             code = frame.f_code
             if id(code) not in ours:
                 if id(code) in self.programs or not self.is_ours(frame):
                     self.programs[id(code)] = code
-                    name = passed[-1].co_name if passed else "?"
+                    name = "?" if not passed or called is None else call_name(called)
                     number = self.number((name, code.co_filename, frame.f_lineno))
                     self.sites[frame.f_lasti] = code, passed[-1] if passed else None, number
                     return number, passed
                 ours[id(code)] = code
             passed.append(code)
-            frame = frame.f_back
+            called, frame = frame, frame.f_back
         return 0, passed
 
 

@@ -109,8 +109,8 @@ class Columns:
     time
         When the last rank ended.
     about
-        Metadata as JSON values: `cost`, `command`, `versions`, `date`, `findings`, `nodes` if there are several, and `ended`
-        if the run failed. It is ignored when traces are compared.
+        Metadata as JSON values: `cost`, `command`, `versions`, `date`, `findings`, `levels` if there are several nodes,
+        `ended` if the run failed, and `died` if ranks died. It is ignored when traces are compared.
     calls
         Call sites; rows refer to them by index.
     names

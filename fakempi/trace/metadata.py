@@ -23,6 +23,7 @@ _SCHEDULE = {
 SCHEMA = {
     "command?": str, "cost?": str, "date?": str, "versions?": {"*": str},
     "findings?": [{"text": str, "ranks": [int], "note": bool}], "ended?": _ENDED, "schedule?": _SCHEDULE,
+    "died?": [{"rank": int, "time": float}],
     "levels?": [{"name": str, "parts": [[int]]}],  # outermost first; pairs of a part and a count of ranks
 }  # fmt: skip
 """Names with a question mark are optional; a star is any name. Other names are ignored."""
@@ -36,6 +37,9 @@ def check_about(about: Any, ranks: int, messages: int) -> None:
     for record in (about.get("ended") or {}).get("stuck", ()):
         if not 0 <= record["rank"] < ranks:
             raise TraceError(f"blocked rank {record['rank']} does not exist: the ranks are 0 to {ranks - 1}")
+    for record in about.get("died", ()):
+        if not 0 <= record["rank"] < ranks:
+            raise TraceError(f"rank {record['rank']}, which died, does not exist: the ranks are 0 to {ranks - 1}")
     for level in about.get("levels", []):
         pairs = level["parts"]
         if not all(len(pair) == 2 and min(pair) >= 0 for pair in pairs) or sum(pair[1] for pair in pairs) != ranks:

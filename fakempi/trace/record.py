@@ -191,7 +191,7 @@ class Trace(Columns):
 
     def show(
         self,
-        what: str | Sequence[str] = "summary,timeline,waits",
+        what: str | Sequence[str] = (),
         *,
         width: int | None = None,
         ranks: Sequence[int] | None = None,
@@ -203,7 +203,8 @@ class Trace(Columns):
         Parameters
         ----------
         what
-            The views, in order: summary, timeline, waits, matrix, critical, blocks.
+            The views, in order: summary, timeline, waits, matrix, critical, blocks, findings. By default summary, timeline
+            and waits, after the findings if the run failed or has errors among its findings.
         width
             Columns, by default the terminal's.
         ranks, window

@@ -11,7 +11,7 @@ CREATE, FREE, FENCE = "wait at create", "wait at free", "wait at fence"
 LATE_POST, EARLY_WAIT, LOCK = "late post", "early wait", "lock contention"
 PORT, TRANSIT, FILE = "port contention", "access in transit", "file access"
 POLLING, THREAD, NOT_SPAWNED = "polling", "wait for thread", "not spawned yet"
-ENDED_EARLY, OTHER = "ended early", "other"
+ENDED_EARLY, OTHER, BLOCKED = "ended early", "other", "blocked"
 
 MEANINGS = {
     LATE_SENDER: "a receive or probe was posted, the send was not",
@@ -35,6 +35,7 @@ MEANINGS = {
     NOT_SPAWNED: "the rank was spawned later",
     ENDED_EARLY: "the rank had ended, the run had not",
     OTHER: "none of these: the trace does not record the cause",
+    BLOCKED: "in a call that the rank never left: the run failed",
 }
 STATES = tuple(MEANINGS)
 NUMBERS = {state: number for number, state in enumerate(STATES)}

@@ -6,7 +6,7 @@ ports of a modeled network. "port contention" and the states from "access in tra
 A *gap* is an interval in which a rank does not compute or communicate. Each gap is classified completely, and no part of it
 is counted twice. A part of a gap has the first of these reasons that applies:
 
-1. The rank has ended: "ended early".
+1. The rank has ended: "ended early"; or, if the run has failed, the rank is in a call that it never left: "blocked".
 2. The rank is in a blocking collective call, and a rank that it depends on has not entered the call yet: the wait state of
    that collective (`wait_calls.collective_waits`).
 3. The rank is in another call that waits for something other than its own messages: creation of a communicator, a probe, an
@@ -26,11 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fakempi.trace.blocked import blocked_since
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.states import all_busy
 from fakempi.trace.wait_calls import call_waits, collective_waits, own_region_times
 from fakempi.trace.wait_messages import PendingMessages
-from fakempi.trace.wait_names import ENDED_EARLY, MEANINGS, NUMBERS, OTHER, STATES, WAITS
+from fakempi.trace.wait_names import BLOCKED, ENDED_EARLY, MEANINGS, NUMBERS, OTHER, STATES, WAITS
 
 __all__ = ["ENDED_EARLY", "MEANINGS", "STATES", "WaitInterval", "totals", "wait_rows", "waits"]
 
@@ -61,9 +62,14 @@ def wait_rows(trace: Columns) -> Rows:
     """Return the intervals of `waits` as rows, ordered by rank and time. A million messages take about two seconds."""
     rank, begin, end = _gaps(trace)
     clocks = np.asarray(trace.clocks)
-    ended = _rows(np.arange(trace.ranks), clocks, np.full(trace.ranks, trace.time), ENDED_EARLY)
+    since, ranks, end_of_run = blocked_since(trace), np.arange(trace.ranks), np.full(trace.ranks, trace.time)
+    is_blocked = np.isfinite(since)
+    ended = [
+        _rows(ranks[which], np.minimum(clocks, since)[which], end_of_run[which], state)
+        for which, state in ((~is_blocked, ENDED_EARLY), (is_blocked, BLOCKED))
+    ]
     first, later = call_waits(trace)
-    layers = [ended, collective_waits(trace), first, later]
+    layers = [*ended, collective_waits(trace), first, later]
     messages = PendingMessages(trace)
     acts = [*messages.actions(), *own_region_times(trace), (np.arange(trace.ranks), clocks)]
     acts.append((trace.compute_rows["rank"], trace.compute_rows["start"]))

@@ -14,6 +14,7 @@ blocks        the blocks that each rank can hold, by round
 critical      the critical path
 waits         the wait states
 summary       a run in a dozen lines; two runs compared
+run_end       how a run failed, and its findings
 comparison    tables and plots that compare algorithms
 catalogue     the list of algorithms
 palette       24-bit colors

@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from rich.text import Text
 
+from fakempi.trace.blocked import blocked_shares, shown_end
 from fakempi.trace.columns import Columns
 from fakempi.trace.levels import levels_of
 from fakempi.trace.states import Floats, covered, unions
+from fakempi.view.lines import fitted
 from fakempi.view.numbers import percent
 from fakempi.view.rows import edges as level_edges
 from fakempi.view.rows import key, names, rows_of
-from fakempi.view.timeline import axis, check, label_width
+from fakempi.view.run_end import headline
+from fakempi.view.timeline import BLOCKED, RED, axis, check, label_width
 
 COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red", "bright_blue", "bright_cyan")
 REST = "bright_black"
@@ -33,7 +36,7 @@ def by_call(
     ranks: Sequence[int] | None = None,
 ) -> Text:
     """Return a timeline with a row per rank or group of ranks; each character is the call with most of its time."""
-    end = trace.time if end is None else end
+    end = shown_end(trace) if end is None else end
     check(width, height, start, end)
     groups = rows_of(trace, ranks, "timeline", height)
     margin = label_width(groups)
@@ -42,7 +45,7 @@ def by_call(
     kinds, amounts = _amounts(trace, edges, groups)
     letters = _letters(kinds)
     lived = np.diff(np.minimum(edges, trace.time)) / np.diff(edges)
-    levels = levels_of(trace)
+    levels, blocked = levels_of(trace), blocked_shares(trace, edges, groups)
     text = Text(f"{'rank':>{margin - 1}} {key(groups, levels)}".rstrip() + "\n", no_wrap=True, overflow="crop")
     for row, (name, edge) in enumerate(zip(names(groups), level_edges(groups, levels), strict=True)):
         text.append(f"{name:>{margin - 1}}{edge}")
@@ -50,6 +53,8 @@ def by_call(
         for column, kind in enumerate(most):
             if spent[column] > 0.05:
                 text.append(letters[kind], f"bright_white on {_color(kind)}")
+            elif blocked[row, column] > 0.5:
+                text.append(BLOCKED, RED)
             else:
                 text.append("·" if lived[column] > 0.5 else " ", REST)
         text.append("\n")
@@ -65,6 +70,10 @@ def by_call(
         text.append(label)
         used += len(label) + 1
     text.append("· idle")
+    if blocked.any():
+        text.append(f"  {BLOCKED} blocked")
+    if words := headline(trace):
+        text.append(f"\n{fitted(words, width)}", "bold")
     return text
 
 

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from fakempi.trace.blocked import blocked_shares, shown_end
 from fakempi.trace.columns import Columns
 from fakempi.trace.levels import levels_of
 from fakempi.trace.measures import Measures
@@ -14,8 +15,9 @@ from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
 from fakempi.view.export import COLORS, INK, QUIET, SANS, Drawing
 from fakempi.view.numbers import amount, linear_ticks, percent, seconds
 from fakempi.view.rows import begins, names, rows_of
+from fakempi.view.run_end import report_lines
 
-BLUE, AMBER, GREEN = COLORS["blue"], COLORS["bright_yellow"], COLORS["green"]
+BLUE, AMBER, GREEN, RED = (COLORS[name] for name in ("blue", "bright_yellow", "green", "red"))
 COLUMNS = 640
 """Bins of time, one pixel each."""
 
@@ -33,10 +35,10 @@ def timeline_drawing(
 
     The colored area of a row and bin is the share of time, averaged over the ranks of the row, in each state.
     """
-    end = trace.time if end is None else end
+    end = shown_end(trace) if end is None else end
     groups = rows_of(trace, ranks, "timeline", height)
     edges = np.linspace(start, end if end > start else start + 1, COLUMNS + 1)
-    cells = shares(trace, edges, groups)
+    cells, blocked = shares(trace, edges, groups), blocked_shares(trace, edges, groups)
     row_height = 14.0 if len(groups) > 12 else 22.0
     top, left = (34.0 if title else 14.0), 52.0
     parts = [_text(left, 14, title, weight=600)] if title else []
@@ -46,6 +48,7 @@ def timeline_drawing(
         y = top + index * row_height
         parts.append(_text(left - 8, y + row_height * 0.72, name, "end", QUIET))
         parts.append(_area(left, y, row_height - 2, np.minimum(row.sum(axis=1), 1), AMBER))
+        parts.append(_area(left, y, row_height - 2, blocked[index], RED))
         parts.append(_area(left, y, row_height - 2, row[:, COMMUNICATING] + row[:, COMPUTING], GREEN))
         parts.append(_area(left, y, row_height - 2, row[:, COMMUNICATING], BLUE))
         inside = row[row.sum(axis=1) > 0.5]
@@ -60,7 +63,8 @@ def timeline_drawing(
         parts.append(f'<path d="M{x:.1f} {bottom - 16:.1f}v4" stroke="{QUIET}"/>')
         parts.append(_text(x, bottom, seconds(tick), "middle", QUIET))
     x = left
-    for color, label in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing")):
+    stuck = [(RED, "blocked")] if blocked.any() else []
+    for color, label in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing"), *stuck):
         parts.append(f'<rect x="{x:.1f}" y="{bottom + 10:.1f}" width="20" height="10" fill="{color}"/>')
         parts.append(_text(x + 27, bottom + 19.5, label))
         x += 52 + 7 * len(label)
@@ -71,6 +75,9 @@ def timeline_drawing(
         parts.append(_boundary(x, bottom + 15, 20, distance))
         parts.append(_text(x + 27, bottom + 19.5, f"{label} boundary"))
         x += wide
+    for line in report_lines(trace, 110):
+        parts.append(_text(left, bottom + 42, line))
+        bottom += 16
     return Drawing(left + COLUMNS + 48, bottom + 36, _set(parts))
 
 

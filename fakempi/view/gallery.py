@@ -12,11 +12,18 @@ from fakempi.view.blocks import blocks
 from fakempi.view.calls import by_call
 from fakempi.view.critical import critical_path
 from fakempi.view.matrix import matrix
+from fakempi.view.run_end import failed, findings
 from fakempi.view.summary import summary
 from fakempi.view.timeline import timeline
 from fakempi.view.waits import wait_states
 
-NAMES = ("summary", "timeline", "matrix", "waits", "critical", "blocks")
+NAMES = ("summary", "timeline", "matrix", "waits", "critical", "blocks", "findings")
+
+
+def default_views(trace: Columns) -> list[str]:
+    """Return the names of the views to show if none is selected: the findings are first if the run failed or has errors."""
+    return [*(["findings"] if failed(trace) else []), "summary", "timeline", "waits"]
+
 
 
 def pictures(
@@ -42,5 +49,6 @@ def pictures(
         "waits": lambda: wait_states(trace, width=width),
         "critical": lambda: critical_path(trace, width=width),
         "blocks": lambda: blocks(trace, width=width),
+        "findings": lambda: findings(trace, width=width),
     }
     return (makers[name]() for name in names)

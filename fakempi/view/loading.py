@@ -14,7 +14,6 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fakempi.errors import FindingsError
 from fakempi.errors.plurals import counted
 from fakempi.trace.levels import encoded
 from fakempi.trace.measures import Measures
@@ -90,14 +89,9 @@ def tables(measures: Measures) -> str:
     return facts_table(measures)
 
 
-AWAITED = 8
-"""Maximum number of awaited ranks that are recorded per blocked rank: at a barrier, all would list the same ranks."""
-
-
 def metadata(
     cost: object,
     findings: Iterable[Any] = (),
-    error: BaseException | None = None,
     places: Iterable[Mapping[str, Hashable]] = (),
 ) -> dict[str, Any]:
     """Return the metadata of a run as JSON values: see `Columns.about`. `places` are the locations of ranks 0, 1, ..."""
@@ -110,10 +104,6 @@ def metadata(
     }
     if levels := encoded(places):
         about["levels"] = levels
-    if error is not None and not isinstance(
-        error, FindingsError
-    ):  # a FindingsError has no more information than its findings
-        about["ended"] = _ended(error)
     return about
 
 
@@ -123,44 +113,6 @@ def _model(cost: object) -> str:
         return str(cost)
     except Exception:
         return type(cost).__name__
-
-
-def _ended(error: Any) -> dict[str, Any]:
-    """Return the failure of a run as JSON values; for a deadlock, with the blocked ranks and the ranks they wait for."""
-    text = str(error)
-    headline = text.partition(":")[0].partition("\n")[0]
-    ended: dict[str, Any] = {"kind": type(error).__name__, "text": text, "headline": headline}
-    if hasattr(error, "blocked"):
-        ended |= {"time": float(error.time), "cycle": list(error.cycle), "stuck": [_stuck(one) for one in error.blocked]}
-        ended["misses"] = [
-            {"rank": miss.rank, "sender": miss.sender, "tag": miss.tag, "but": miss.difference}
-            for miss in error.misses[:100]
-        ]
-    return ended
-
-
-def _stuck(record: Any) -> dict[str, Any]:
-    wants = [{"words": _in_words(want), "awaits": list(want.awaits[:AWAITED])} for want in record.events[:AWAITED]]
-    return {
-        "rank": record.rank,
-        "call": record.call,
-        "site": record.site,
-        "since": float(record.since),
-        "polls": record.polls,
-        "wants": wants,
-    }
-
-
-def _in_words(want: Any) -> str:
-    tag = "any tag" if want.tag is None else f"tag {want.tag}"
-    if want.kind == "receive":
-        return f"a message from {'any rank' if want.peer is None else f'rank {want.peer}'} with {tag}{want.where}"
-    if want.kind == "send":
-        return f"rank {want.peer} to receive {want.nbytes} bytes with {tag}{want.where}"
-    if want.kind == "collective":
-        ranks = ", ".join(map(str, want.awaits[:AWAITED])) + (", …" if len(want.awaits) > AWAITED else "")
-        return f"rank{'s' if len(want.awaits) > 1 else ''} {ranks} to call it{want.where}"
-    return str(want.where)
 
 
 def _command() -> str:
@@ -183,21 +135,21 @@ def _version() -> str:
 
 def show(
     trace: Trace,
-    what: Sequence[str],
+    what: Sequence[str] = (),
     *,
     width: int | None = None,
     ranks: Sequence[int] | None = None,
     window: tuple[float, float] | None = None,
     console: Console | None = None,
 ) -> None:
-    """Print views with an empty line between them, by default as wide as the terminal."""
+    """Print views with an empty line between them, by default the default ones, as wide as the terminal."""
     from rich.console import Console  # imported late: the import takes longer than most runs
 
-    from fakempi.view.gallery import pictures
+    from fakempi.view.gallery import default_views, pictures
 
     console = console or Console()
     width = width or max(min(console.width, 160), 40)
-    for index, picture in enumerate(pictures(trace, what, width=width, ranks=ranks, window=window)):
+    for index, picture in enumerate(pictures(trace, what or default_views(trace), width=width, ranks=ranks, window=window)):
         if index:
             console.print()
         console.print(picture)

@@ -12,6 +12,7 @@ from fakempi.trace.levels import between_nodes, nodes_of
 from fakempi.trace.measures import Measures
 from fakempi.trace.regions import is_nested
 from fakempi.view.numbers import amount, percent, seconds, short
+from fakempi.view.run_end import deaths, headline
 from fakempi.view.timeline import BLUE, GREEN, YELLOW, side_by_side
 
 
@@ -53,7 +54,9 @@ def facts(measures: Measures) -> list[tuple[str, str]]:
     """Return the names and values of the scalar measures."""
     nodes = nodes_of(measures.trace)
     between = f"{percent(between_nodes(measures.trace) / (measures.messages or 1))}"
+    end = (("ended", headline(measures.trace)), ("died", deaths(measures.trace)))
     return [
+        *((name, words) for name, words in end if words),
         ("ranks", f"{measures.ranks:,}"),
         *([] if nodes is None else [("nodes", f"{len(set(nodes.tolist())):,}")]),
         ("time", seconds(measures.time)),
@@ -85,6 +88,9 @@ def compare(
     ):
         ratio = f"{numbers[1] / numbers[0]:.3g}" if numbers[0] else "-"
         text.append(f"{name:<18}{formatted(numbers[0]):>18}{formatted(numbers[1]):>18}{ratio:>10}\n")
+    for title, trace in zip(titles, (left, right), strict=True):
+        if words := headline(trace):
+            text.append(f"{title} ended: {words}\n", "bold")
     return Group(text, side_by_side(left, right, titles=titles, width=width))
 
 

@@ -1,7 +1,7 @@
 """The timeline of a run: the state of every rank over time. Blue is communicating, yellow idle, green computing.
 
 If a character represents several ranks or several states, blue fills it from below in proportion to its share. Without
-color, blocks are communicating, dots idle, shades computing.
+color, blocks are communicating, dots idle, shades computing. A red cross is a rank that is blocked when the run fails.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from fakempi.errors import TraceError
+from fakempi.trace.blocked import blocked_shares, shown_end
 from fakempi.trace.columns import Columns
 from fakempi.trace.levels import levels_of
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
+from fakempi.view.lines import fitted
 from fakempi.view.numbers import linear_ticks, percent, seconds
 from fakempi.view.rows import edges, key, names, rows_of
+from fakempi.view.run_end import headline
 
-BLUE, YELLOW, GREEN = "blue", "bright_yellow", "green"
+BLUE, YELLOW, GREEN, RED = "blue", "bright_yellow", "green", "red"
+BLOCKED = "×"
 _LEVELS = "·▁▂▃▄▅▆▇█"
 _COMPUTING = "▒"
 _KEY = (
@@ -61,7 +65,7 @@ def side_by_side(
 ) -> Text:
     """Return two timelines next to each other, on the same time scale or each on its own."""
     if end is None and same_scale:
-        end = max(left.time, right.time)
+        end = max(shown_end(left), shown_end(right))
     same = ranks is not None or left.ranks == right.ranks
     available = width - 2
     label = label_width(rows_of(left, ranks, "timeline", height)) if same else 0
@@ -92,13 +96,13 @@ def _lines(
     title: str,
     labels: bool,
 ) -> list[Text]:
-    end = trace.time if end is None else end
+    end = shown_end(trace) if end is None else end
     check(width, height, start, end)
     groups = rows_of(trace, ranks, "timeline", height)
     margin = label_width(groups) if labels else 0
     columns = width - margin - 5
     bins = np.linspace(start, end if end > start else start + 1, columns + 1)
-    cells = shares(trace, bins, groups)
+    cells, blocked = shares(trace, bins, groups), blocked_shares(trace, bins, groups)
     upto = max(min(end, trace.time), start)
     totals = shares(trace, np.array([start, upto if upto > start else start + 1]), groups)[:, 0]
     weights = np.array([len(group) for group in groups])
@@ -108,21 +112,25 @@ def _lines(
     levels = levels_of(trace)
     marks = f" {key(groups, levels)}"[: columns + 1] if margin else ""
     lines.append(Text(f"{'rank' if margin else '':>{max(margin - 1, 0)}}{marks:<{columns + bool(margin)}} idle"))
-    for name, edge, row, total in zip(names(groups), edges(groups, levels), cells, totals, strict=True):
+    for name, edge, row, stuck, total in zip(names(groups), edges(groups, levels), cells, blocked, totals, strict=True):
         line = Text(f"{name:>{margin - 1}}{edge}" if margin else "")
-        _append_cells(line, row)
+        _append_cells(line, row, stuck)
         line.append(f"{percent(total[IDLE]):>5}")
         lines.append(line)
     lines.append(Text(" " * margin + axis(start, end, columns)))
-    lines += _legend(overall, width)
+    lines += _legend(overall, width, bool(blocked.any()))
+    if words := headline(trace):
+        lines += [Text(line, "bold") for line in fitted(words, width).split("\n")]
     return lines
 
 
-def _append_cells(line: Text, row: Floats) -> None:
+def _append_cells(line: Text, row: Floats, blocked: Floats) -> None:
     """Append a character for each bin of time; blanks after the end of the run."""
     run, style = "", ""
-    for communicating, idle, computing in row.tolist():
-        if communicating + idle + computing < 0.5:
+    for (communicating, idle, computing), stuck in zip(row.tolist(), blocked.tolist(), strict=True):
+        if stuck > 0.5 > communicating + computing:
+            mark, new = BLOCKED, RED
+        elif communicating + idle + computing < 0.5:
             mark, new = " ", ""
         elif computing > max(communicating, idle):
             mark, new = _COMPUTING, f"{GREEN} on {GREEN}"
@@ -153,17 +161,19 @@ def axis(start: float, end: float, columns: int) -> str:
     return "".join(below).rstrip()
 
 
-def _legend(overall: Floats, width: int) -> list[Text]:
+def _legend(overall: Floats, width: int, blocked: bool) -> list[Text]:
     """Return the meanings of the colors and their shares of the time of all ranks; two lines if one is too short."""
     lines, left = [Text()], width
-    for state, mark, color, name in _KEY:
-        if state == COMPUTING and not overall[COMPUTING]:
-            continue
-        label = f" {name} {percent(overall[state])}  "
+    items = [
+        (mark, f"{color} on {color}", f" {name} {percent(overall[state])}  ")
+        for state, mark, color, name in _KEY
+        if state != COMPUTING or overall[COMPUTING]
+    ]
+    for mark, style, label in items + [(BLOCKED, RED, " blocked")] * blocked:
         if cell_len(label) + 2 > left:
             lines.append(Text())
             left = width
-        lines[-1].append(mark * 2, f"{color} on {color}")
+        lines[-1].append(mark * 2, style)
         lines[-1].append(label)
         left -= cell_len(label) + 2
     return lines

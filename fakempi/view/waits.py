@@ -7,7 +7,9 @@ from rich.text import Text
 from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
 from fakempi.trace.waits import MEANINGS
+from fakempi.view.lines import fitted
 from fakempi.view.numbers import percent, seconds
+from fakempi.view.run_end import headline
 from fakempi.view.timeline import YELLOW
 
 
@@ -19,7 +21,8 @@ def wait_states(trace: Columns, *, width: int = 80, title: str = "") -> Text:
     text = Text(no_wrap=True, overflow="crop")
     text.append(f"{title or 'Wait states'}\n", "bold")
     if not rows:
-        text.append("No rank was idle.")
+        end = headline(trace)
+        text.append(fitted(f"No rank was idle before the end of the run: {end}." if end else "No rank was idle.", width))
         return text
     largest = rows[0][1][0] / whole
     bar_width = min(max(width - 70, 6), 40)

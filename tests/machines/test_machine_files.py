@@ -16,6 +16,7 @@ from fakempi.core.network.models.multi_level import ErrorRange, Level, MultiLeve
 from fakempi.core.options import cost_model
 from fakempi.errors import MPIValueError
 from fakempi.machines.writing import machine_text
+from tests.loops import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
 
@@ -187,3 +188,108 @@ def test_the_example_on_the_page_has_every_key_that_the_reader_accepts() -> None
     levels_shown = "".join(table for table in tables if table.startswith("level."))
     assert set(re.findall(r"^(\w+) =", levels_shown, re.MULTILINE)) == {*Level._fields}
     parse_machine(example)
+
+
+HEAD = "version = 1\n{}\n[level.network]\ntime = [[0, 1.0, 0.0]]\n{}\n"
+VALUES = ("true", "false", "0", "1", "-1", "1.0", "1.5", "nan", "inf", '"no"', '"1"', "[1]", "{a = 1}", "2026-01-01")
+INTEGERS = {"ports", "ranks_per_node", "ranks_per_socket", "ranks_per_cache"}
+ACCEPTED: dict[str, set[str]] = {
+    "version": {"1"},
+    "duplex": {"true", "false"},
+    "eager_limit": {"0", "1", "inf"},
+    "compute_per_byte": {"0", "1", "1.0", "1.5"},
+    **{name: {"1"} for name in INTEGERS},
+}
+"""Key -> the values above that it accepts."""
+ACCEPTED_IN_LEVELS: dict[str, set[str]] = {
+    "ports": {"1"}, "port_t_w": {"0", "1", "1.0", "1.5"}, "port_gap": {"0", "1", "1.0", "1.5"},
+    "time": set(), "gap": set(), "overhead": set(), "errors": set(),
+}  # fmt: skip
+NUMBERS = {"0", "1", "1.0", "1.5"}
+CELLS: list[tuple[str, str, set[str]]] = [
+    ("gap", "[[{}, 1, 1]]", {"0"}), ("gap", "[[0, {}, 1]]", NUMBERS), ("gap", "[[0, 1, {}]]", NUMBERS),
+    ("errors", "[[{}, 9, 1, 1]]", {"0", "1"}), ("errors", "[[0, {}, 1, 1]]", {"0", "1"}),
+    ("errors", "[[0, 9, {}, 1]]", NUMBERS), ("errors", "[[0, 9, 1, {}]]", NUMBERS),
+]  # fmt: skip
+
+
+def check_value(text: str, is_accepted: bool, key: str) -> None:
+    """A text is read, or the error names the file and the key."""
+    if is_accepted:
+        parse_machine(text, "m.toml")
+        return
+    with pytest.raises(MPIValueError) as raised:
+        parse_machine(text, "m.toml")
+    assert str(raised.value).startswith("m.toml")
+    assert key in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_every_value_is_checked_for_its_type() -> None:
+    """All keys with values of all types; `duplex = "no"` is not true, and true is not the number 1."""
+    assert {*ACCEPTED} == {"version", *OPTIONS}
+    assert {*ACCEPTED_IN_LEVELS} == {*Level._fields}
+    for value in VALUES:
+        for key, accepted in ACCEPTED.items():
+            text = HEAD.format(f"{key} = {value}", "")
+            check_value(text.partition("\n")[2] if key == "version" else text, value in accepted, key)
+        for key, accepted in ACCEPTED_IN_LEVELS.items():
+            text = HEAD.format("", f"{key} = {value}")
+            check_value(text.replace("time = [[0, 1.0, 0.0]]\n", "") if key == "time" else text, value in accepted, key)
+        for key, form, accepted in CELLS:
+            check_value(HEAD.format("", f"{key} = {form.format(value)}"), value in accepted, key)
+        check_value(HEAD.format("", f"[provenance]\nsource = {value}"), value not in ("[1]", "{a = 1}"), "source")
+        check_value(HEAD.format(f"provenance = {value}", ""), value == "{a = 1}", "provenance")
+        if value != "{a = 1}":  # a table, whose key is unknown
+            for table in ("level", "level.network"):
+                check_value(f"version = 1\n{table} = {value}\n", False, f"{table}: ")
+
+
+def test_overrides_are_checked_for_their_type(tmp_path: Path) -> None:
+    """As in the file; `none` removes a limit of ranks."""
+    path = tmp_path / "m.toml"
+    path.write_text(HEAD.format("ranks_per_node = 2", ""))
+    assert cost_model(f"{path}:ranks_per_node=none").ranks_per_node is None  # type: ignore[attr-defined]  # a MultiLevel
+    assert cost_model(f"{path}:duplex=no").duplex is False
+    wrong = ("duplex=0", "duplex=2", "duplex=none", "ports=none", "ports=true", "eager_limit=1.5", "ranks_per_node=1/2")
+    for override in wrong:
+        with pytest.raises(MPIValueError, match=rf"m\.toml:{override.partition('=')[0]}: \S+ is "):
+            cost_model(f"{path}:{override}")
+
+
+DEEP = {
+    "a = " + "[" * 100_000: "its values are nested too deeply.",
+    "a = " + "{a=" * 100_000: "its values are nested too deeply.",
+    "[provenance]\na = " + "[" * 900 + "]" * 900: "its values are nested too deeply.",
+    "[level" + ".a" * 5_000 + "]": "a key has more than 50 parts.",
+    "a" + ".a" * 5_000 + " = 1": "a key has more than 50 parts.",
+}
+
+
+@for_each("text, problem", list(DEEP.items()))
+def test_a_file_that_is_nested_deeply_is_rejected(text: str, problem: str) -> None:
+    """With a sentence, and without the memory that tomllib needs for keys with many parts."""
+    with pytest.raises(MPIValueError, match=rf"^m\.toml is not a machine file: {problem}$"):
+        parse_machine(text, "m.toml")
+
+
+def test_messages_have_no_control_characters_and_no_long_values() -> None:
+    """A value or key may have any characters, and any length."""
+    escape = "\\u001b"
+    provenance = HEAD.format("", f'[provenance]\n"{escape}" = [1]')
+    for text in (f'version = 1\n"{escape}[31m" = 1', f'version = "{escape}"', provenance):
+        with pytest.raises(MPIValueError) as raised:
+            parse_machine(text, "m.toml")
+        assert str(raised.value).isprintable()
+    for value in ('"' + "x" * 10_000 + '"', "[" + "1," * 10_000 + "]", "9" * 4_000, "0x" + "f" * 10_000, "9" * 10_000):
+        for key in ("version", "duplex", "eager_limit"):
+            rest = HEAD.format("", "").replace("version", "# version") if key == "version" else HEAD.format("", "")
+            with pytest.raises(MPIValueError) as raised:
+                parse_machine(f"{key} = {value}\n{rest}", "m.toml")
+            assert len(str(raised.value)) < 300
+
+
+def test_keys_of_provenance_are_written_so_that_they_are_read_again() -> None:
+    """Also keys that need quotes."""
+    model = parse_machine(HEAD.format("", '[provenance]\n"a key = \\u001b" = "x"'))
+    assert parse_machine(machine_text(model)).provenance == model.provenance

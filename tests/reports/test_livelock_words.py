@@ -45,7 +45,7 @@ def test_ranks_that_poll_endlessly(backend: Any) -> None:
     ("poll", "words"),
     [
         (lambda comm, one, two: comm.Iprobe(), "Iprobe(source=ANY, tag=ANY)"),
-        (lambda comm, one, two: comm.improbe(1, 8), "Improbe(source=1, tag=8)"),
+        (lambda comm, one, two: comm.improbe(1, 8), "improbe(source=1, tag=8)"),
         (lambda comm, one, two: one.Test(), "Test(source=1, tag=6)"),
         (lambda comm, one, two: one.get_status(), "get_status(source=1, tag=6)"),
         (lambda comm, one, two: MPI.Request.Testall([one, two]), "Testall(source=1, tag=6; dest=1, tag=7, 4 bytes)"),

@@ -115,7 +115,9 @@ WRONG: list[tuple[Change, str]] = [
     (change_about(ended={**ENDED, "stuck": [{**STUCK, "rank": 2}]}), "blocked rank 2 does not exist: the ranks are 0 to 1"),
     (change_about(ended={**ENDED, "stuck": [{**STUCK, "since": float("nan")}]}), NOT_A_NUMBER),
     (change_about(ended={**ENDED, "cycle": ["0"]}), "cycle in ended in the metadata is '0', not an integer"),
+    (change_about(died=[{"rank": 2, "time": 0.0}]), "rank 2, which died, does not exist: the ranks are 0 to 1"),
     (change_about(schedule={"token": "z:0", "fails": True, "rank": 9}), NO_CHOICE),
+    (change_about(died=[{"rank": 2, "time": 0.0}]), "rank 2, which died, does not exist: the ranks are 0 to 1"),
     (change_about(schedule={"token": "z:0", "fails": 1}), "fails in schedule in the metadata is '1', not true or false"),
 ]
 

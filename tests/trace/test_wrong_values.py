@@ -27,6 +27,7 @@ ABOUT = {
                    "wants": [{"words": "a message", "awaits": [1]}]}],
         "misses": [{"rank": 0, "sender": 1, "tag": 7, "but": "its tag"}],
     },
+    "died": [{"rank": 1, "time": 0.5}],
     "schedule": {
         "token": "z:0", "fails": True, "why": "a choice", "time": 0.5, "rank": 1, "words": "took", "message": 0,
     },

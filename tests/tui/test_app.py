@@ -221,7 +221,7 @@ def test_a_deadlock_starts_with_its_report() -> None:
         fakempi.run(lambda comm: comm.recv(source=(comm.rank + 1) % comm.size), 3, trace=True)
 
     async def act(viewer: Any, pilot: Any) -> None:
-        await settled(pilot, lambda: words(viewer, "#view_text").startswith("deadlock at t = 0 s"))
+        await settled(pilot, lambda: words(viewer, "#view_text").startswith("How the run ended\ndeadlock at t = 0 s"))
         await pilot.press("1")
         await settled(pilot, lambda: "rank 0 is blocked; it waits for a message from rank 1" in words(viewer, "#details"))
 

@@ -20,7 +20,7 @@ import fakempi
 from fakempi.errors import TraceError
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as bare
-from fakempi.trace.waits import STATES
+from fakempi.trace.waits import BLOCKED, STATES
 from fakempi.view.page.assemble import page
 from fakempi.view.page.packing import packed
 from tests.view import runs
@@ -195,7 +195,8 @@ def test_findings_are_in_the_page() -> None:
         assert trace is not None
         text = page(trace)
         ((head, _),) = data_of(text)
-        assert head["ended"] is None
+        assert (head["ended"] is None) == (trace is run.trace)
+        assert head["ended"] is None or head["ended"]["text"] == "1 finding in a strict run"  # without the findings
         (finding,) = head["findings"]
         assert (finding["kind"], finding["ranks"], finding["note"]) == ("message-lost", [0], False)
         assert finding["text"] == str(run.findings[0])
@@ -222,7 +223,7 @@ def test_other_objects_are_rejected() -> None:
 
 
 def test_every_wait_state_has_a_distinct_color() -> None:
-    """The page has them by number."""
+    """The page has them by number; blocked time has the color of blocked ranks."""
     source = (Path(fakempi.__file__).parent / "view" / "page" / "3_paint.js").read_text(encoding="utf-8")
     colors = re.findall(r"#\w{6}", source.partition("const WAITS = ")[2].partition(";")[0])
-    assert len(set(colors)) == len(colors) == len(STATES)
+    assert len(set(colors)) == len(colors) == len([state for state in STATES if state != BLOCKED])

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from fakempi.apps.cli.console import console, print_command, print_text
+from fakempi.apps.cli.console import console, error_console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.running import command_of, report_failure
 from fakempi.apps.cli.workers import workers
@@ -136,7 +136,7 @@ class CheckedScript:
 
 def _explored(script: Program, nprocs: int, options: Namespace, so_far: Exploration) -> Exploration:
     """Run the search, with a transient progress bar; the ranks' output is discarded."""
-    screen = Console(file=sys.stderr, highlight=False)
+    screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with Progress(*columns, console=screen, transient=True, disable=options.quiet or not screen.is_terminal) as progress:
         bar = progress.add_task("", total=options.runs)

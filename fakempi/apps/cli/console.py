@@ -1,19 +1,34 @@
-"""Standard output as a rich console, and texts whose lines fit it."""
+"""Standard output and standard error as rich consoles that escape control characters, and texts whose lines fit them."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
+from fakempi.errors import LAYOUT_CHARACTERS, printable
 from fakempi.view.lines import fitted
 
 
-class StdoutConsole(Console):
-    """A console that lets `main` handle a broken pipe."""
+class SafeConsole(Console):
+    """A console that escapes control characters in texts, which may be from files of other people.
+
+    It lets `main` handle a broken pipe.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of a renderable; colors and movements of the cursor are not part of their texts."""
+        for segment in super().render(renderable, options):
+            text = segment.text
+            if segment.control or text == "\n" or text.isprintable():
+                yield segment
+            else:
+                yield segment._replace(text=printable(text, keep=LAYOUT_CHARACTERS))
 
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError, where rich would exit the process."""
@@ -22,7 +37,12 @@ class StdoutConsole(Console):
 
 def console() -> Console:
     """Return a console for standard output: as wide as the terminal, or 80 columns; with color if the terminal has it."""
-    return StdoutConsole(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    return SafeConsole(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def error_console(**options: Any) -> Console:
+    """Return a console for standard error."""
+    return SafeConsole(file=sys.stderr, highlight=False, **options)
 
 
 def print_text(out: Console, text: str, style: str = "") -> None:

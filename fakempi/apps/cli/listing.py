@@ -13,6 +13,7 @@ from collectives.entries import default_kind
 from collectives.loading import is_path, load, origin
 from fakempi.apps.cli.console import console
 from fakempi.core.options import unknown_name
+from fakempi.errors import LAYOUT_CHARACTERS, printable
 from fakempi.view.catalogue import Entry, cards, overview
 
 LEGEND = (
@@ -34,7 +35,7 @@ def catalogue() -> Sequence[Algorithm]:
         warnings.simplefilter("always", RuntimeWarning)
         algorithms = tuple(CATALOGUE)
     for warning in caught:
-        sys.stderr.write(f"fakempi: {warning.message}\n")
+        sys.stderr.write(f"fakempi: {printable(str(warning.message), keep=LAYOUT_CHARACTERS)}\n")
     return algorithms
 
 

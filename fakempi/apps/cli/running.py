@@ -21,7 +21,7 @@ from fakempi.apps.cli.interrupts import INTERRUPTED, TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.reports.findings import NOTES, Finding, headline, lines
-from fakempi.core.run_result import Run
+from fakempi.core.run_result import Run, recorded_trace
 from fakempi.core.world import run
 from fakempi.errors import (
     LAYOUT_CHARACTERS,
@@ -39,6 +39,7 @@ from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
 from fakempi.isolation import Program, program
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
+from fakempi.trace.record import Trace
 from fakempi.view.lines import write_text
 from fakempi.view.numbers import amount, seconds
 
@@ -87,17 +88,24 @@ def run_script(options: Namespace) -> int:
     try:
         with on_path(options.mpirun), interrupts:
             result = run(script, nprocs, **arguments)
-    except KeyboardInterrupt:
-        _print_error("\n  ".join([f"fakempi: interrupted{interrupts.progress()}", *interrupts.places]))
+    except KeyboardInterrupt as interrupt:
+        text = "\n  ".join([f"interrupted{interrupts.progress()}", *interrupts.places])
+        _print_error(f"fakempi: {text}")
+        universe = script.universe
+        trace = None if universe is None else recorded_trace(universe, universe.recorder, interrupt)
+        if trace is not None:
+            if interrupts.places:
+                trace.about["ended"]["text"] = text
+            _save(trace, script, options.trace)
         return INTERRUPTED
     except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
-        _save(error.trace, options.trace)
+        _save(error.trace, script, options.trace)
         code = report_failure(error, nprocs, script)
         _report_findings(error.findings, options)
         if browse is not None:
             browse(error.trace, " ".join(command))
         return code
-    _save(result.trace, options.trace)
+    _save(result.trace, script, options.trace)
     _report_findings(result.findings, options)
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
@@ -116,7 +124,8 @@ def report_failure(error: RunTimeoutError | RankError | DeadlockError | Findings
         _print_error(f"fakempi: {error}")
         return TIMED_OUT
     _print_error(str(error))
-    _print_exit_codes(script)
+    for line in _exit_codes(script):
+        _print_error(f"  {line}")
     return FAILED
 
 
@@ -139,9 +148,15 @@ def _report_findings(findings: Sequence[Finding], options: Namespace) -> None:
             _print_error("\n  ".join([f"fakempi: {headline(findings)} ({hint})", *lines(findings)]))
 
 
-def _save(trace: Any, path: str) -> None:
-    """Save the trace of a complete or failed run, if there is one."""
-    if trace is not None and path:
+def _save(trace: Trace | None, script: Program, path: str) -> None:
+    """Add the exit codes of ranks to the trace of a complete or failed run, if there is one, and save it."""
+    if trace is None:
+        return
+    if codes := _exit_codes(script):
+        no_failure = {"kind": "SystemExit", "time": trace.time, "text": codes[0], "headline": codes[0]}
+        ended = trace.about.setdefault("ended", no_failure)
+        ended["text"] = "\n  ".join(codes if ended is no_failure else [ended["text"], *codes])
+    if path:
         trace.save(path)
 
 
@@ -253,11 +268,10 @@ def _imports(frame: traceback.FrameSummary) -> bool:
     return os.path.abspath(frame.filename).startswith(os.path.join(OUR_DIRECTORY, "isolation", ""))
 
 
-def _print_exit_codes(script: Program) -> None:
-    """Print the ranks that ended with an exit code other than 0: often the reason why other ranks wait."""
+def _exit_codes(script: Program) -> list[str]:
+    """Return the ranks that ended with an exit code other than 0: often the reason why other ranks wait."""
     by_code: dict[int, list[int]] = {}
     for number, code in script.codes.items():
         if code:
             by_code.setdefault(code, []).append(number)
-    for code, ranks in sorted(by_code.items()):
-        _print_error(f"  {script.universe.names.text(ranks)} ended with exit code {code}")
+    return [f"{script.universe.names.text(ranks)} ended with exit code {code}" for code, ranks in sorted(by_code.items())]

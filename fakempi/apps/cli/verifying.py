@@ -6,7 +6,6 @@ import os
 from argparse import Namespace
 from concurrent.futures import Executor
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -15,7 +14,7 @@ from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.sweep import CASES, Verdict, examine
 from fakempi.apps.cli.comparison.tables import ranks_text
-from fakempi.apps.cli.console import console, print_text
+from fakempi.apps.cli.console import console, error_console, print_text
 from fakempi.apps.cli.listing import operation_of, typed_name
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.emulator import Emulator
@@ -64,7 +63,7 @@ def find_algorithm(text: str) -> Algorithm:
 
 def _examined(algorithm: Algorithm, ranks: int | None, seconds: float, executor: Executor | None) -> Verdict:
     """Run the verification, with a transient progress bar."""
-    screen = Console(stderr=True, highlight=False)
+    screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         bar = progress.add_task("", total=None)

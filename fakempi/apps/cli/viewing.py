@@ -18,10 +18,11 @@ from fakempi.apps.cli.replaying import ReplayControls, play
 from fakempi.core import options as parse
 from fakempi.errors import printable
 from fakempi.errors.paths import missing_file
+from fakempi.trace.blocked import shown_end
 from fakempi.trace.record import Trace, load
 from fakempi.view.drawing import matrix_drawing, timeline_drawing
 from fakempi.view.export import to_svg
-from fakempi.view.gallery import NAMES, pictures
+from fakempi.view.gallery import NAMES, default_views, pictures
 from fakempi.view.numbers import seconds
 from fakempi.view.page.assemble import TABS, page
 from fakempi.view.palette import in_24_bits
@@ -29,12 +30,11 @@ from fakempi.view.replay import frame, frames, steps
 from fakempi.view.summary import compare
 
 VIEWS = (*NAMES, "replay")
-DEFAULT_VIEWS = "summary,timeline,waits"
 
 
 def view(options: Namespace) -> int:
     """Show a trace, or two traces next to each other; returns the exit code."""
-    names = [name.strip() for name in (options.what or DEFAULT_VIEWS).split(",")]
+    names = [name.strip() for name in options.what.split(",")] if options.what else []
     for name in names:
         if name not in VIEWS:
             raise parse.unknown_name("view", name, VIEWS)
@@ -44,6 +44,7 @@ def view(options: Namespace) -> int:
         if path and not path.endswith(f".{option[2:]}"):
             raise parse.usage_error(f"{option} {path}: the file's name must end in .{option[2:]}.")
     traces = [load(_existing(file)) for file in options.files]
+    names = names or default_views(traces[0])
     if options.window and (start := parse.window(options.window, traces[0].time)[0]) >= traces[0].time > 0:
         raise parse.usage_error(
             f"--window {options.window} starts at {seconds(start)}, but the run ends at {seconds(traces[0].time)}."
@@ -126,11 +127,11 @@ def _titles(files: Sequence[str]) -> tuple[str, str]:
 def _drawings(views: list[Any], traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> list[Any]:
     """Return the views for an SVG file: timelines and matrices as vector graphics instead of characters."""
     if len(traces) == 2:
-        end = max(trace.time for trace in traces)
+        end = max(map(shown_end, traces))
         pairs = zip(traces, _titles(options.files), strict=True)
         return [views[0].renderables[0], *(timeline_drawing(trace, end=end, title=title) for trace, title in pairs)]
     ranks = parse.ranks(options.ranks, traces[0].ranks) if options.ranks else None
-    start, end = parse.window(options.window, traces[0].time) if options.window else (0.0, traces[0].time)
+    start, end = parse.window(options.window, traces[0].time) if options.window else (0.0, shown_end(traces[0]))
     makers = {"matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks)}
     if options.by == "state":
         makers["timeline"] = lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks)

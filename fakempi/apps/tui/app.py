@@ -20,12 +20,14 @@ from textual.widgets import ContentSwitcher, Input, Static
 from fakempi.apps.tui.hit_test import Hit, HitTester
 from fakempi.apps.tui.viewport import Viewport
 from fakempi.errors import TraceError
+from fakempi.trace.blocked import shown_end
 from fakempi.trace.columns import Columns
 from fakempi.trace.levels import levels_of
 from fakempi.view.gallery import pictures
 from fakempi.view.numbers import seconds
 from fakempi.view.palette import in_24_bits
 from fakempi.view.rows import fold
+from fakempi.view.run_end import failed, headline
 from fakempi.view.timeline import label_width, timeline
 
 VIEWS = ("timeline", "summary", "waits", "matrix", "blocks", "critical", "findings")
@@ -184,9 +186,9 @@ class TraceViewer(App[None]):
     def on_mount(self) -> None:
         """Show the whole run, or the findings if the run failed."""
         self.timeline = self.query_one(TimelineWidget)
-        self.set_viewport(Viewport.whole(self.trace.time, self.trace.ranks))
+        self.set_viewport(Viewport.whole(shown_end(self.trace), self.trace.ranks))
         self.timeline.focus()
-        if self.trace.about.get("ended"):
+        if failed(self.trace):
             self.action_view("findings")
         if not self.is_headless:
             self.set_interval(CHECK_SECONDS, self._leave_without_terminal)
@@ -201,11 +203,12 @@ class TraceViewer(App[None]):
         self.timeline.viewport = viewport
         cell = self.timeline.cell()
         self.at_cursor = self.hit_tester.at(
-            viewport.rank, viewport.at, min(viewport.at + cell, max(self.trace.time, viewport.at + cell))
+            viewport.rank, viewport.at, min(viewport.at + cell, max(shown_end(self.trace), viewport.at + cell))
         )
         last = viewport.first + viewport.count - 1
         times = f"{seconds(viewport.start, 4)} to {seconds(viewport.end, 4)}"
         part = f"{times}, ranks {viewport.first} to {last} of {self.trace.ranks}"
+        part += f"; {words}" if (words := headline(self.trace)) else ""
         self.query_one("#head", Static).update(Text(f"{self.name_of_run}: {part}", no_wrap=True, overflow="ellipsis"))
         self.query_one("#details", Static).update(
             Text("\n".join(self.at_cursor.lines[:5]), no_wrap=True, overflow="ellipsis")
@@ -249,7 +252,7 @@ class TraceViewer(App[None]):
     def action_all(self) -> None:
         """Show the whole run; the cursor stays at its rank and time."""
         viewport = self.timeline.viewport
-        self.set_viewport(Viewport.whole(self.trace.time, self.trace.ranks).to(viewport.rank, viewport.at))
+        self.set_viewport(Viewport.whole(shown_end(self.trace), self.trace.ranks).to(viewport.rank, viewport.at))
 
     def action_follow(self) -> None:
         """Move the cursor to the other end of the message under it."""
@@ -271,11 +274,6 @@ class TraceViewer(App[None]):
             self.timeline.focus()
 
     def _view_of(self, name: str) -> Any:
-        if name == "findings":
-            about = self.trace.about
-            errors = [about["ended"]["text"]] if about.get("ended") else []
-            errors += [finding["text"] for finding in about.get("findings", [])]
-            return Text("\n\n".join(errors) or "This run has no findings.")
         try:
             return in_24_bits(next(pictures(self.trace, [name], width=max(self.size.width - 3, 40))))
         except TraceError as error:

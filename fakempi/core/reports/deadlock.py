@@ -119,6 +119,11 @@ def positions(
     return lines
 
 
+def blocked_lines(blocked: Sequence[BlockedRank], unfinished: Set[int], names: Names) -> list[str]:
+    """Return one line for each state of blocked ranks; all ranks outside these two groups have ended."""
+    return _shortened(ReportText(names).states(blocked, unfinished), "more states")
+
+
 def _activity(record: BlockedRank) -> str:
     """Return what a running rank does; the line of a process is unknown until it has called MPI."""
     return {"?": "runs", "?:0": "runs, and has not called MPI yet"}.get(record.site, f"runs at {record.site}")

@@ -100,7 +100,8 @@ class Finding:
 
     def __str__(self) -> str:
         often = f" ({self.times:,} times)" if self.times > len(self.ranks) else ""
-        return f"{self.kind}: {self.rank_names}: {self.call} at {self.place}: {self.sentence}{often}"
+        place = "" if self.place in ("", "?") else f" at {self.place}"
+        return f"{self.kind}: {self.rank_names}: {self.call}{place}: {self.sentence}{often}"
 
     def as_record(self) -> dict[str, object]:
         """Return the finding as plain values, for JSON."""

@@ -76,6 +76,15 @@ def rank_positions(universe: Universe, frame: FrameType | None = None) -> list[s
     )
 
 
+def blocked_ranks(universe: Universe) -> list[BlockedRank]:
+    """Return the ranks that are blocked now, in a run that something else ends."""
+    loop = universe.loop
+    tasks = [task for task in loop.tasks.values() if task.handle is not None and not _is_waited_for(task)]
+    frames = loop.backend.frames(tasks)
+    records = [_blocked_rank(universe, task, frames.get(task), False) for task in tasks if task is not loop.running]
+    return sorted((record for record in records if record.events), key=lambda record: record.rank)
+
+
 def is_in_mpi_call(task: Task) -> bool:
     """Return whether a task waits for an MPI operation."""
     return any(not isinstance(operation, Awaited) for operation in _operations(task.reason))

@@ -104,9 +104,10 @@ def _call_of(universe: Universe, number: int, item: Envelope | Pattern) -> CallA
         task = next(candidates, None)
         if task is None:
             return None
-        frame = frames.get(task)
+        # A greenlet without a frame is the current one: its rank waits, and a choice of a schedule is taken on its stack.
+        frame = frames.get(task) or frame_at(1)
     call, program = public_call(frame)
-    return call, site_of(program)
+    return None if program is None else (call, site_of(program))
 
 
 def _has_in_scope(frame: FrameType | None, item: Envelope | Pattern) -> bool:

@@ -103,8 +103,15 @@ class Message(Handled["Message"]):
         envelope = comm._probe_now(source, tag, status, take=True)
         return None if envelope is None else cls._of(comm, envelope)
 
-    probe = Probe
-    iprobe = Iprobe
+    @classmethod
+    def probe(cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Self:
+        """Wait for a message with an object, and take it out of the mailbox."""
+        return cls.Probe(comm, source, tag, status)
+
+    @classmethod
+    def iprobe(cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Self | None:
+        """Take a message with an object out of the mailbox if one has arrived."""
+        return cls.Iprobe(comm, source, tag, status)
 
     def Recv(self, buf: BufSpec, status: Status | None = None) -> None:
         """Receive the message into a buffer."""
@@ -169,7 +176,23 @@ class Probes(CommState):
         """Take a message out of the mailbox if one has arrived."""
         return Message.Iprobe(self, source, tag, status)
 
-    probe, iprobe, mprobe, improbe = Probe, Iprobe, Mprobe, Improbe
+    # Separate functions, not aliases, so that traces and reports name the call that the program has made.
+
+    def probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Literal[True]:
+        """Wait until a matching message with an object has arrived."""
+        return self.Probe(source, tag, status)
+
+    def iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
+        """Return whether a matching message with an object has arrived. If none has, let other ranks run; check again."""
+        return self.Iprobe(source, tag, status)
+
+    def mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message:
+        """Wait for a message with an object, and take it out of the mailbox."""
+        return self.Mprobe(source, tag, status)
+
+    def improbe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Message | None:
+        """Take a message with an object out of the mailbox if one has arrived."""
+        return self.Improbe(source, tag, status)
 
     def _probe(self, source: int, tag: int, status: Status | None, take: bool) -> Envelope:
         """Wait until a matching message has arrived completely, and return it."""

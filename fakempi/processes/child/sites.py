@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
+from fakempi.errors.call_names import call_name
+
 OURS = ("fakempi", "collectives")
 PROGRAMS = "fakempi.isolation.mpi4py.futures"
 UTILITIES = "mpi4py.util"
@@ -15,8 +17,9 @@ Sites: TypeAlias = dict[tuple[int, int], tuple[int, CodeType]]
 
 def call_site(sites: Sites, frame: FrameType | None) -> Any:
     """Return a number for the line of the program that makes a call, and a description if it is new."""
+    called = None  # a function of ours that the program has called, and that uses MPI: `time.sleep`, or one of mpi4py.util
     while frame is not None and _is_ours(frame):
-        frame = frame.f_back
+        called, frame = frame, frame.f_back
     if frame is None:
         return 0
     code = frame.f_code
@@ -26,7 +29,8 @@ def call_site(sites: Sites, frame: FrameType | None) -> Any:
         return known[0]
     number = len(sites) + 1
     sites[key] = number, code
-    return number, code.co_filename, frame.f_lineno, code.co_name, frame.f_globals.get("__name__", ""), key
+    call, module = "" if called is None else call_name(called), frame.f_globals.get("__name__", "")
+    return number, code.co_filename, frame.f_lineno, code.co_name, module, call, key
 
 
 def _is_ours(frame: FrameType) -> bool:

@@ -13,18 +13,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from fakempi.trace.blocked import blocked_shares, shown_end
 from fakempi.trace.columns import Columns
 from fakempi.trace.levels import MachineLevel, levels_of, nodes_of
 from fakempi.trace.measures import Measures
-from fakempi.trace.states import COMMUNICATING, COMPUTING, Floats, shares
+from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, shares
 from fakempi.view.export import COLORS
 from fakempi.view.figure.canvas import COLUMN, styled
 from fakempi.view.rows import begins, chosen, names, rows_of
+from fakempi.view.run_end import report_lines
 
 VIEWS = ("timeline", "matrix", "waits")
-BLUE, AMBER, GREEN = COLORS["blue"], COLORS["bright_yellow"], COLORS["green"]
+BLUE, AMBER, GREEN, RED = (COLORS[name] for name in ("blue", "bright_yellow", "green", "red"))
 COLUMNS = 1200
 """Bins of time."""
+CHARACTERS = 20
+"""Characters of the report of a failure per inch."""
 MOST_LINES = 600
 """Maximum number of messages that are drawn as lines; more would cover the rows."""
 MOST_ROWS, MOST_SHAPES = 64, 16
@@ -44,6 +48,8 @@ def run_figure(
 ) -> Figure:
     """Return a figure with the views of one run below each other, or with the timelines of several runs on one time scale.
 
+    If a run failed, the report of its failure is below them.
+
     Parameters
     ----------
     traces
@@ -56,10 +62,11 @@ def run_figure(
     with styled(style):
         drawn = [("timeline", trace) for trace in traces] if len(traces) > 1 else [(view, traces[0]) for view in views]
         heights = [_height(view, trace, ranks, width) for view, trace in drawn]
-        figure = Figure(figsize=(width, sum(heights) + 0.4), layout="constrained")
+        report = [line for trace in traces for line in report_lines(trace, round(width * CHARACTERS))]
+        figure = Figure(figsize=(width, sum(heights) + 0.4 + 0.14 * len(report)), layout="constrained")
         axes = figure.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
         entries: dict[str, Patch | Line2D] = {}
-        start, end = window or (0.0, max(trace.time for trace in traces))
+        start, end = window or (0.0, max(map(shown_end, traces)))
         for (view, trace), title, ax in zip(drawn, [*titles, *[""] * len(drawn)], axes, strict=False):
             if view == "timeline":
                 entries.update({str(each.get_label()): each for each in _timeline(ax, trace, start, end, ranks)})
@@ -69,6 +76,8 @@ def run_figure(
                 _waits(ax, trace)
             if title:
                 ax.set_title(title, loc="left")
+        if report:
+            figure.supxlabel("\n".join(report).replace("$", r"\$"), x=0.01, ha="left", ma="left", fontsize=7)
         if entries:
             columns = 3 if width > 4.5 else 2
             figure.legend(handles=list(entries.values()), loc="outside upper center", ncols=columns, frameon=False)
@@ -85,22 +94,23 @@ def _height(view: str, trace: Columns, ranks: Sequence[int] | None, width: float
 def _timeline(ax: Axes, trace: Columns, start: float, end: float, ranks: Sequence[int] | None) -> list[Patch | Line2D]:
     """Draw the share of each state in each bin of time, and messages if there are few; returns the entries of the legend."""
     groups = rows_of(trace, ranks, "timeline", MOST_ROWS)
+    timeless = end <= start  # all events are at time 0
+    end = start + 1e-6 if timeless else end
     unit, name = next((unit, name) for limit, unit, name in _UNITS if end < limit)
-    bins = np.linspace(start, end if end > start else start + 1, COLUMNS + 1)
-    times, levels = bins / unit, shares(trace, bins, groups)
+    bins = np.linspace(start, end, COLUMNS + 1)
+    times, levels, blocked = bins / unit, shares(trace, bins, groups), blocked_shares(trace, bins, groups)
     if len(groups) > MOST_SHAPES:
-        ax.imshow(
-            _blended(levels), extent=(times[0], times[-1], len(groups) - 0.5, -0.5), aspect="auto", interpolation="none"
-        )
+        extent = (times[0], times[-1], len(groups) - 0.5, -0.5)
+        ax.imshow(_blended(levels, blocked), extent=extent, aspect="auto", interpolation="none")
     else:
-        for row, one in enumerate(levels):
+        for row, (one, stuck) in enumerate(zip(levels, blocked, strict=True)):
             whole, busy = np.minimum(one.sum(axis=1), 1), one[:, COMMUNICATING] + one[:, COMPUTING]
-            for level, color in ((whole, AMBER), (busy, GREEN), (one[:, COMMUNICATING], BLUE)):
+            for level, color in ((whole, AMBER), (stuck, RED), (busy, GREEN), (one[:, COMMUNICATING], BLUE)):
                 _area(ax, times, row + 0.45, level, color)
     handles: list[Patch | Line2D] = [
         Patch(color=color, label=label)
-        for color, label in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing"))
-        if color != GREEN or len(trace.compute_rows)
+        for color, label in ((BLUE, "communicating"), (AMBER, "idle"), (GREEN, "computing"), (RED, "blocked"))
+        if (color != GREEN or len(trace.compute_rows)) and (color != RED or blocked.any())
     ]
     for label, width, lines in _messages(trace, start, end, groups):
         ax.add_collection(LineCollection(list(lines / (unit, 1)), colors="black", linewidths=width))
@@ -113,7 +123,11 @@ def _timeline(ax: Axes, trace: Columns, start: float, end: float, ranks: Sequenc
         handles.append(Line2D([], [], color="black", label=f"{level.name} boundary", **_line(level)))
     _axis_of_rows(ax, groups)
     ax.set_xlim(times[0], times[-1])
-    ax.set_xlabel(f"modeled time ({name})")
+    if timeless:
+        ax.set_xticks([times[0]])
+    elif trace.time == 0:  # blocked ranks have no time
+        ax.set_xticks([0])
+    ax.set_xlabel("modeled time: all events are at time 0" if trace.time == 0 else f"modeled time ({name})")
     ax.set_ylabel("rank")
     return handles
 
@@ -126,10 +140,14 @@ def _area(ax: Axes, times: Floats, bottom: float, level: Floats, color: str) -> 
     ax.fill_between(times[changes], bottom, tops, step="post", color=color, linewidth=0)
 
 
-def _blended(levels: Floats) -> Floats:
+def _blended(levels: Floats, blocked: Floats) -> Floats:
     """Return an image with the colors of the states in proportion to their shares; white after the end of the run."""
     colors = np.array([to_rgb(BLUE), to_rgb(AMBER), to_rgb(GREEN)])  # in the order of the states
-    image: Floats = np.clip(levels @ colors + (1 - np.minimum(levels.sum(axis=2), 1))[:, :, None], 0, 1)
+    levels = levels.copy()
+    levels[:, :, IDLE] = np.clip(levels[:, :, IDLE] - blocked, 0, 1)
+    stuck = np.minimum(blocked, 1 - np.minimum(levels.sum(axis=2), 1))[:, :, None]
+    rest = 1 - np.minimum(levels.sum(axis=2), 1)[:, :, None] - stuck
+    image: Floats = np.clip(levels @ colors + stuck * np.array(to_rgb(RED)) + rest, 0, 1)
     return image
 
 
@@ -192,7 +210,7 @@ def _matrix(figure: Figure, ax: Axes, trace: Columns, ranks: Sequence[int] | Non
         if most >= unit or unit == 1
     )
     amounts[amounts == 0] = np.nan
-    mesh = ax.pcolormesh(amounts / unit, cmap="Blues", vmin=0, vmax=max(most / unit, 1e-300), edgecolors="none")
+    mesh = ax.pcolormesh(amounts / unit, cmap="Blues", vmin=0, vmax=most / unit or 1, edgecolors="none")
     step = -(-len(groups) // 8)
     places, labels = np.arange(0, len(groups), step) + 0.5, names(groups)[::step]
     ax.set_xticks(places, labels, rotation=90 if len(groups) < len(chosen(trace, ranks, "matrix")) else 0)

@@ -132,7 +132,7 @@ class Run {
     this.levels = levels.filter(level => new Set(level.part).size < this.ranks);
     findBegins(this.levels, this.ranks);
     /** Where the picture ends: the endless part of a deadlock is drawn as a fifth of the time before. */
-    this.end = this.ended?.stuck?.length ? Math.max(this.time, this.ended.time) * 1.2 || 1e-6 : this.time || 1e-6;
+    this.end = this.ended?.stuck?.length ? Math.max(this.time, this.ended.time || 0) * 1.2 || 1e-6 : this.time || 1e-6;
     this.timeless = this.end !== this.time && !this.ended?.stuck?.length;  // all events are at time 0
     this.longest = 0;
     for (let i = 0; i < this.messages; i++) this.longest = Math.max(this.longest, this.arrived(i) - this.start(i));

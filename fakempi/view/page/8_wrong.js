@@ -12,6 +12,7 @@ function drawFindings(run, panel, choose) {
       known ? make("button", { type: "button", onclick: () => choose(first) }, `rank ${first}`) : null,
       lines(finding.text)));
   }
+  if (run.about.died) report.append(lines(`died: ${run.about.died.map(one => `rank ${one.rank} at ${seconds(one.time)}`).join(", ")}`));
   if (run.schedule?.why) report.append(lines(`why: ${run.schedule.why}`));
   const stuck = run.ended?.stuck || [];
   const wrong = make("div", { className: "wrong" + (stuck.length ? "" : " alone") }, report);
@@ -21,7 +22,7 @@ function drawFindings(run, panel, choose) {
   }
   panel.replaceChildren(wrong);
   if (!report.childElementCount) {
-    panel.append(make("p", { className: "empty" }, run.about.checked === false ? "This run was not checked." : "This run has no findings."));
+    panel.append(make("p", { className: "empty" }, run.checked ? "The run completed, and has no findings." : "The file does not contain findings or the end of the run."));
   }
   return report;
 }
@@ -32,7 +33,7 @@ function waitNodes(run) {
   const inCycle = new Set(cycle), few = stuck.length <= SINGLE;
   let shown = few ? cycle : cycle.length > 12 ? [...cycle.slice(0, 8), ...cycle.slice(-3)] : cycle;
   const skipped = cycle.length - shown.length;
-  const nodeOf = new Map();
+  const nodeOf = new Map(), small = /^(Dead|Live)lock/.test(run.ended.kind) ? "has ended" : "not blocked";
   const add = (key, node) => { if (!nodes.has(key)) nodes.set(key, { key, ranks: [], ...node }); return nodes.get(key); };
   const shownSet = new Set(shown);
   for (const one of stuck) {
@@ -45,7 +46,7 @@ function waitNodes(run) {
   for (const one of stuck) {
     for (const want of one.wants) {
       for (const rank of want.awaits.slice(0, few ? 8 : 1)) {
-        const to = nodeOf.get(rank) || add(`rank ${rank}`, { over: true, small: "has ended", ranks: [rank] });
+        const to = nodeOf.get(rank) || add(`rank ${rank}`, { over: true, small, ranks: [rank] });
         const at = cycle.indexOf(one.rank), circle = at >= 0 && cycle[(at + 1) % cycle.length] === rank;
         const edge = edges.find(each => each.from === nodeOf.get(one.rank) && each.to === to);
         if (edge) edge.circle ||= circle;
@@ -54,12 +55,12 @@ function waitNodes(run) {
     }
   }
   for (const miss of misses.slice(0, 12)) {
-    const [from, to] = [nodeOf.get(miss.sender) || add(`rank ${miss.sender}`, { over: true, small: "has ended", ranks: [miss.sender] }), nodeOf.get(miss.rank)];
+    const [from, to] = [nodeOf.get(miss.sender) || add(`rank ${miss.sender}`, { over: true, small, ranks: [miss.sender] }), nodeOf.get(miss.rank)];
     if (from && to && from !== to) edges.push({ from, to, miss: true, title: `near miss: a message with tag ${miss.tag}, ${miss.but}` });
   }
   const middle = nodes.get("…");
   let order = shown.map(rank => nodeOf.get(rank));
-  if (!order.length) order = [...nodes.values()].filter(node => node.over);  // without a cycle: the ranks that have ended
+  if (!order.length) order = [...nodes.values()].filter(node => node.over);  // without a cycle: the ranks that are not blocked
   if (middle && skipped) order.splice(8, 0, middle);
   if (middle) middle.key = `… ${whole(skipped)} more …`;
   return { ring: order, others: [...nodes.values()].filter(node => !order.includes(node)), edges };

@@ -58,7 +58,7 @@ function writeHead(runs) {
   const why = element("why");
   why.hidden = !run.schedule?.why;
   if (run.schedule?.why) why.append(make("b", { ariaHidden: "true" }, run.schedule.words ? "◆ " : ""), `Why: ${run.schedule.why}.`);
-  if (run.ended) element("gist").append(" · ", make("b", {}, ...unbroken(run.ended.headline)));
+  for (const each of runs) if (each.ended) element("gist").append(" · ", make("b", {}, ...unbroken(each.ended.headline)));
   const versions = Object.entries(about.versions || {}).map(([name, version]) => `${name} ${version}`).join(", ");
   element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
 }

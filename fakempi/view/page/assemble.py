@@ -14,6 +14,7 @@ from fakempi.trace.columns import Columns
 from fakempi.trace.measures import Measures
 from fakempi.view.page.contents import contents
 from fakempi.view.page.packing import packed
+from fakempi.view.run_end import end_texts
 from fakempi.view.summary import EXPLAINED, facts
 
 HERE = Path(__file__).parent
@@ -47,11 +48,10 @@ def page(
     )
     head = runs[0][0]
     definitions = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value, _ in head["facts"])
-    errors = [head["ended"]["text"]] if head["ended"] else [finding["text"] for finding in head["findings"]]
     parts = {
         "TITLE": escape(" and ".join(one["title"] for one, _ in runs if one["title"]) or "fakempi"),
         "STYLE": _text("page.css"),
-        "STATIC": f"<dl>{definitions}</dl>" + "".join(f"<pre>{escape(one)}</pre>" for one in errors),
+        "STATIC": f"<dl>{definitions}</dl>" + "".join(f"<pre>{escape(one)}</pre>" for one in end_texts(traces[0])),
         "DATA": data,
         "SCRIPT": _script(),
     }

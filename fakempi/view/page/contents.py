@@ -11,7 +11,7 @@ from fakempi.errors.paths import short_path
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT
 from fakempi.trace.measures import Measures
-from fakempi.trace.waits import ENDED_EARLY, MEANINGS, STATES, wait_rows
+from fakempi.trace.waits import BLOCKED, MEANINGS, STATES, wait_rows
 from fakempi.view.summary import EXPLAINED, facts
 
 Column = npt.NDArray[Any]
@@ -59,12 +59,13 @@ def contents(trace: Columns, title: str = "") -> tuple[dict[str, Any], dict[str,
         "time": trace.time,
         "calls": [[call.name, short_path(call.file), call.line] for call in trace.calls],
         "names": trace.names,
-        "states": [[state, MEANINGS[state]] for state in STATES],
+        "states": [[state, MEANINGS[state]] for state in STATES if state != BLOCKED],
         "facts": [[name, value, EXPLAINED.get(name, "")] for name, value in facts(measures)],
         "about": {key: value for key, value in trace.about.items() if key not in ("ended", "findings", "schedule")},
         "schedule": _schedule(trace, order),
         "ended": trace.about.get("ended"),
         "findings": trace.about.get("findings", []),
+        "checked": "findings" in trace.about,
     }
     return head, columns
 
@@ -92,10 +93,10 @@ def _schedule(trace: Columns, order: Column) -> dict[str, Any] | None:
 
 
 def _waits(trace: Columns) -> Rows:
-    """Return the waits; omit "ended early" of ranks that are blocked in a deadlock, because these have not ended."""
+    """Return the waits without "blocked", which the page draws from the record of the end of the run."""
     rows = wait_rows(trace)
-    stuck = [one["rank"] for one in (trace.about.get("ended") or {}).get("stuck", [])]
-    return rows[(rows["state"] != STATES.index(ENDED_EARLY)) | ~np.isin(rows["rank"], stuck)] if stuck else rows
+    blocked: Rows = rows[rows["state"] != STATES.index(BLOCKED)]
+    return blocked
 
 
 def _path(measures: Measures) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
 from collections.abc import Callable
@@ -329,3 +330,20 @@ def test_arrays_of_numbers_agree_if_their_kinds_and_sizes_do(one: str, other: st
     sent, taken = np.zeros(count, one), np.zeros(64, other)
     same = np.dtype(one) == np.dtype(other) or np.dtype(one).itemsize == np.dtype(other).itemsize == 1
     assert (exchange(sent, taken, cost=cost) == []) == same
+
+
+def test_places_are_known_if_a_schedule_determines_the_match(backend: Any) -> None:
+    """The match of a wildcard is decided when no rank can run, on the stack of the one that waited last."""
+    for late in (0, 1):
+
+        def main(comm: Any, late: int = late) -> None:
+            if comm.Get_rank() == late:
+                fakempi.compute(1e-3)
+            if comm.Get_rank() == 0:
+                comm.Send(np.ones(1), 1)
+            else:
+                comm.Recv(np.zeros(1, "i8"))
+
+        (one,) = fakempi.run(main, 2, backend=backend, schedule="z:0").findings
+        pattern = rf"datatype-mismatch: rank 1: Recv at {HERE}:\d+: takes 1 int64, but rank 0 sent 1 float64 at {HERE}:\d+"
+        assert re.fullmatch(pattern, str(one))

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
+
+from fakempi.apps.cli.console import error_console
 
 PERIOD = 5.0
 """Seconds between two lines without a terminal."""
@@ -22,7 +23,7 @@ class CompareProgress:
     """
 
     def __init__(self, total: int, is_requested: bool) -> None:
-        screen = Console(stderr=True, highlight=False)
+        screen = error_console()
         screen.width -= 4  # the terminal echoes ^C; in a full line it would wrap, and the bar would not be erased
         # In a narrow terminal, only the name of the algorithm is shortened.
         whole, rest = Column(no_wrap=True), Column(no_wrap=True, overflow="ellipsis", ratio=1)

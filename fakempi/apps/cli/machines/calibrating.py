@@ -22,7 +22,7 @@ from rich.text import Text
 
 from collectives import Case
 from fakempi import __version__
-from fakempi.apps.cli.console import console
+from fakempi.apps.cli.console import console, error_console
 from fakempi.apps.cli.extras import check_figure
 from fakempi.apps.cli.machines.fit_figure import write_figure
 from fakempi.apps.compare.gap_inference import TreeTime, infer_gap
@@ -81,7 +81,7 @@ def calibrate(options: Namespace) -> int:
     else:
         Path(options.output).write_text(text, encoding="utf-8")
     if "-" in (options.output, options.csv):
-        out = Console(stderr=True, highlight=False)
+        out = error_console()
     else:
         out = console()
     _summarize(out, calibration, options.output)

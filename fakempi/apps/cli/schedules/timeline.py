@@ -16,6 +16,7 @@ from fakempi.errors import DeadlockError
 from fakempi.mpi.base.environment import Wtime
 from fakempi.mpi.buffers.phantom import phantom
 from fakempi.mpi.operations.op import SUM
+from fakempi.trace.blocked import shown_end
 from fakempi.trace.record import Trace
 from fakempi.view.timeline import label_width, timeline
 
@@ -69,7 +70,7 @@ def _recorded(trace: Trace | None) -> Trace:
 
 def marked(schedule: Schedule, fault: Fault, simulation: Simulation, width: int) -> Text:
     """Return the timeline of the ranks around a fault, with a mark where its step starts."""
-    step, end = fault.step, float(simulation.trace.time)
+    step, end = fault.step, float(shown_end(simulation.trace))
     time = float(simulation.started.get((fault.rank, step), end))
     first = max(0, min(fault.rank - ROWS // 2, schedule.ranks - ROWS))
     ranks = range(first, min(first + ROWS, schedule.ranks))

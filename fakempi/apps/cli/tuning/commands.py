@@ -16,7 +16,7 @@ from rich.text import Text
 
 from collectives.trials.cases import UNSIZED
 from fakempi import __version__
-from fakempi.apps.cli.console import console
+from fakempi.apps.cli.console import console, error_console
 from fakempi.apps.tune.choosing import SIZES, Rules, TunedCase, representatives, tune
 from fakempi.apps.tune.mpich_files import selection
 from fakempi.apps.tune.openmpi_files import as_json, classic
@@ -107,7 +107,7 @@ def _openmpi(options: Namespace, rules: Rules) -> str:
 
 def _tuned(options: Namespace, cost: CostModel, ranks: Sequence[int], sizes: Sequence[int], operations: list[str]) -> Rules:
     """Choose the algorithms of all cases, with a transient progress bar."""
-    screen = Console(stderr=True, highlight=False)
+    screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     conditional = options.format == "mpich"
     ends = [*ranks[1:], ranks[-1] + 1]
