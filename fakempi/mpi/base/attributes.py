@@ -20,7 +20,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
-from fakempi.mpi.base.tables import Table, table
+from fakempi.mpi.base.tables import NumberTable, table
 
 PREDEFINED: dict[int, str] = {
     c.TAG_UB: "TAG_UB",
@@ -61,7 +61,7 @@ Values: TypeAlias = dict[int, tuple[_Key, object]]
 _outside: dict[int, Values] = {}  # attributes of shared objects set while no rank runs
 
 
-class _Keys(Table):
+class _Keys(NumberTable):
     """The keys of a run, by number."""
 
     before_first = c.KEYVAL_INVALID

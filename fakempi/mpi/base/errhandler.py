@@ -16,7 +16,7 @@ from fakempi.mpi.base.constants import MAX_ERROR_STRING
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
-from fakempi.mpi.base.tables import Table, table
+from fakempi.mpi.base.tables import NumberTable, table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -121,7 +121,7 @@ _PREDEFINED = {
 # -- error classes, codes and strings --------------------------------------------------------------------------------
 
 
-class _Codes(Table):
+class _Codes(NumberTable):
     """The error classes and codes of a run."""
 
     before_first = ERR_LASTCODE

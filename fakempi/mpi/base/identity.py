@@ -18,10 +18,10 @@ from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.mpi_errors import mpi_error
-from fakempi.mpi.base.tables import Table, table
+from fakempi.mpi.base.tables import NumberTable, table
 
 
-class _Handles(Table):
+class _Handles(NumberTable):
     """The handles of a run."""
 
     before_first = 0

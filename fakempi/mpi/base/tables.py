@@ -16,12 +16,12 @@ from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.process import RunState, Universe
 
-T = TypeVar("T", bound="Table")
+T = TypeVar("T", bound="NumberTable")
 
-_outside: dict[type[Table], Any] = {}  # the tables of code outside runs
+_outside: dict[type[NumberTable], Any] = {}  # the tables of code outside runs
 
 
-class Table(RunState):
+class NumberTable(RunState):
     """A table of numbered objects. A subclass has the first number and the objects, and copies those of another table."""
 
     before_first: int  # the number before the first one

@@ -11,7 +11,8 @@ from fakempi.errors.paths import short_path
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import COMPUTE, TRANSFER, WAIT
 from fakempi.trace.measures import Measures
-from fakempi.trace.waits import BLOCKED, MEANINGS, STATES, wait_rows
+from fakempi.trace.wait_names import BLOCKED
+from fakempi.trace.waits import MEANINGS, STATES, wait_rows
 from fakempi.view.summary import EXPLAINED, facts
 
 Column = npt.NDArray[Any]

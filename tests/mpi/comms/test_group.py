@@ -36,7 +36,7 @@ def numbers_of(group: Group) -> list[int]:
 def running(number: int, world: Group) -> Iterator[None]:
     """Simulate a running rank of this world."""
     comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
-    universe = SimpleNamespace(strict=False)
+    universe = SimpleNamespace(strict=False, state=lambda kind: table(kind))
     process = SimpleNamespace(
         number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, tracked=None
     )
