@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fakempi.core.kernel.loop import Loop
+from fakempi.core.kernel.threads import TaskThread
 from fakempi.core.world import make_backend
 
 
@@ -249,7 +250,7 @@ def test_threads_that_end_slowly_are_joined(monkeypatch: pytest.MonkeyPatch) -> 
     """A thread lives for a moment after its task has ended; here, until it is joined."""
     made: list[threading.Thread] = []
 
-    class Slow(threading.Thread):
+    class Slow(TaskThread):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
             self.joined = threading.Event()
@@ -263,7 +264,7 @@ def test_threads_that_end_slowly_are_joined(monkeypatch: pytest.MonkeyPatch) -> 
             self.joined.set()
             super().join(timeout)
 
-    monkeypatch.setattr("fakempi.core.kernel.threads.threading.Thread", Slow)
+    monkeypatch.setattr("fakempi.core.kernel.threads.TaskThread", Slow)
     loop = Loop(make_backend("threads"))
     relay(loop, tasks=2, rounds=1)
     loop.spawn(loop.wait)

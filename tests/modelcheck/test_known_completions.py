@@ -1,4 +1,4 @@
-"""What a program knows to be complete stays complete: Get_status, and all calls that test after it.
+"""A request that Get_status has reported as complete stays complete in all later calls.
 
 The oracle is the sentence of MPI 4.1, 3.7.3: Get_status returns true if the operation is complete, and does not free the
 request. A test of the same request must then return true, in every schedule.

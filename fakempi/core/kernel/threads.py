@@ -18,6 +18,17 @@ _acquire, _release = type(threading.Lock()).acquire, type(threading.Lock()).rele
 _start_lock = threading.Lock()  # the stack size of new threads belongs to the process, and several runs may be active
 
 
+class TaskThread(threading.Thread):
+    """A thread whose target returns its last call. Before that, it leaves `threading`, whose lock the next task needs."""
+
+    def run(self) -> None:
+        last = self.__dict__.pop("_target")()
+        super()._delete()  # type: ignore[misc]  # private in threading, absent from typeshed
+        last()
+
+    def _delete(self) -> None: ...
+
+
 class Threads:
     """One thread per task. `prologue` is called first in each; `all_frames` returns the frames of all threads by ident."""
 
@@ -83,9 +94,9 @@ class Threads:
     def _start(self, loop: Loop, task: Task) -> None:
         turn = threading.Lock()  # free when the task may run
         _acquire(turn)
-        body, name = partial(self._body, loop, task, _acquire.__get__(turn)), f"task {task.number}"
-        task.handle = threading.Thread(target=body, name=name, daemon=True)
         task.await_turn = _acquire.__get__(turn)
+        body = partial(self._body, loop, task, task.await_turn)
+        task.handle = TaskThread(target=body, name=f"task {task.number}", daemon=True)
         loop.set_switch(task, _release.__get__(turn))
         try:
             _start_thread(task.handle)
@@ -96,23 +107,19 @@ class Threads:
             raise
         _release(turn)
 
-    def _body(self, loop: Loop, task: Task, await_turn: Callable[[], Any]) -> None:
-        to = None
+    def _body(self, loop: Loop, task: Task, await_turn: Callable[[], Any]) -> Callable[[], Any]:
         try:
             await_turn()  # until its starter has restored the process-wide stack size
-            if task.handle is not threading.current_thread():
-                return
             self.prologue(loop)
-            if loop.begin(task):
-                return
-            before, self.ended = self.ended, task.handle
-            if before is not None:
-                before.join()
-            to = loop.next()
+            if task.handle is not threading.current_thread() or loop.begin(task):
+                return bool
+            self.close()  # of the task that ended before
+            self.ended = task.handle
+            return self.hub.set if (to := loop.next()) is None else to.resume
         except BaseException as error:
             loop.tasks.pop(task.number, None)  # `Ended` was thrown when it had ended
             self.crash = error
-        (self.hub.set if to is None else to.resume)()
+        return self.hub.set
 
 
 def throw(kind: type[BaseException], thread: int) -> None:

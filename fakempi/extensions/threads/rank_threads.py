@@ -73,12 +73,12 @@ def _prepare(loop: Loop, task: Task) -> None:
         backend = mixed(loop)
         switch = partial(backend.into_thread, switch)
     loop.set_switch(task, switch)
-    task.handle.ident = start_new_thread(_run, (loop, task, backend))
+    task.handle.ident = start_new_thread(_run, (loop, task, backend, task.await_turn))
 
 
-def _run(loop: Loop, task: Task, backend: Any) -> None:
-    """The body of the new OS thread."""
-    task.await_turn()
+def _run(loop: Loop, task: Task, backend: Any, await_turn: Callable[[], Any]) -> None:
+    """The body of the new OS thread. `await_turn` is an argument, since `_begin` may replace that of the task meanwhile."""
+    await_turn()
     os_thread.loop = loop
     try:
         if loop.ending and task.handle.thread is not None:
