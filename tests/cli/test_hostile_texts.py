@@ -28,7 +28,7 @@ def schedule(**changes: object) -> str:
 
 
 def clean(capsys: Capture) -> str:
-    """What was printed; it has no control characters but line ends."""
+    """Return the output; it has no control characters but line ends."""
     out, err = capsys.readouterr()
     assert all(char.isprintable() or char == "\n" for char in out + err)
     return out + err

@@ -20,7 +20,8 @@ import fakempi
 from fakempi.errors import TraceError
 from fakempi.trace.record import Trace
 from fakempi.trace.record import load as bare
-from fakempi.trace.waits import BLOCKED, STATES
+from fakempi.trace.wait_names import BLOCKED
+from fakempi.trace.waits import STATES
 from fakempi.view.page.assemble import page
 from fakempi.view.page.packing import packed
 from tests.view import runs

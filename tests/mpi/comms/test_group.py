@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -32,11 +33,17 @@ def numbers_of(group: Group) -> list[int]:
     return list(group._members)
 
 
+@cache
+def table_of_run(kind: type[Any]) -> Any:
+    """Return the table of handles that all simulated ranks share."""
+    return kind(None)
+
+
 @contextmanager
 def running(number: int, world: Group) -> Iterator[None]:
     """Simulate a running rank of this world."""
     comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
-    universe = SimpleNamespace(strict=False, state=lambda kind: table(kind))
+    universe = SimpleNamespace(strict=False, state=table_of_run)
     process = SimpleNamespace(
         number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, tracked=None
     )
