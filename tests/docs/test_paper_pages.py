@@ -89,7 +89,7 @@ def test_a_page_names_the_scripts_that_print_its_numbers(name: str) -> None:
 
 def test_a_number_that_no_script_prints_is_found() -> None:
     """The check of this file can fail: 1.31 is not in the output for Silva & Silva."""
-    changed = page("silva").replace("| 1.30 |", "| 1.31 |")
+    changed = page("silva").replace("| 1.18 |", "| 1.31 |")
     assert quoted(changed) - numbers(printed("demos/09_silva_1999")) >= {"1.31"}
 
 
