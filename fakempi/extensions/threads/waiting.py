@@ -193,6 +193,7 @@ class LoopWaits:
         """Address of the awaited object -> waits in order of arrival. Other OS threads only read it, and iterate over
         copies, so that concurrent runs do not interfere."""
         self.unsuccessful = self.acquired = self.daemon_turns = 0
+        self.named: dict[Any, int] = {}  # process -> how many of its threads got a name by number
         self.polled: Any = None  # the task that polled last because it acquired many locks, and the agenda's position then
         self.hub: int | None = None  # identifier of the OS thread that has called `run`
         self.seen: Any = None  # the state of the tasks that are not daemons, at the last check (idle_daemons.py)
