@@ -8,7 +8,7 @@ current            the running process, as seen from an OS thread
 mpi_errors         MPI errors with the call, the rank and the line
 call_site          the call and the line of the program that led here
 frames             Python frames of OS threads
-identity           handles as integers
+identity           handles as integers, and the tables of numbered objects of a run
 status             Status
 info               Info
 errhandler         error handlers, and user-defined error classes and codes
