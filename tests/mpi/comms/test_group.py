@@ -32,11 +32,15 @@ def numbers_of(group: Group) -> list[int]:
     return list(group._members)
 
 
+states: dict[Any, Any] = {}
+"""The state of the run that `running` simulates: one run for all calls."""
+
+
 @contextmanager
 def running(number: int, world: Group) -> Iterator[None]:
     """Simulate a running rank of this world."""
     comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
-    universe = SimpleNamespace(strict=False)
+    universe = SimpleNamespace(strict=False, state=lambda kind: states.setdefault(kind, kind(None)))
     process = SimpleNamespace(
         number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, tracked=None
     )
