@@ -164,3 +164,22 @@ def test_slow_threads_do_not_change_the_order(
     delay(monkeypatch)
     assert history(program, "threads") == expected
     assert history(program, "auto") == expected
+
+
+def test_names_of_threads_are_the_same_in_every_run(backend: Any) -> None:
+    """Each rank numbers its threads from 1, as a process does, also in reports."""
+
+    def main(comm: Any) -> list[str]:
+        found = [threading.Thread(target=comm.Barrier).name, threading.Timer(1, comm.Barrier).name]
+        threading.Thread(target=comm.recv, args=(None, comm.rank)).start()
+        if comm.size == 3:
+            comm.send(None, comm.rank)
+        return found
+
+    texts = set()
+    for _ in range(3):
+        assert fakempi.run(main, 3, backend=backend).returns == [["Thread-1 (Barrier)", "Thread-2"]] * 3
+        with pytest.raises(fakempi.DeadlockError, match=r"thread 'Thread-3 \(recv\)'") as caught:
+            fakempi.run(main, 2, backend=backend)
+        texts.add(str(caught.value))
+    assert len(texts) == 1

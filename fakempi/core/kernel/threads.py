@@ -22,7 +22,7 @@ class TaskThread(threading.Thread):
     """A thread whose target returns its last call. Before that, it leaves `threading`, whose lock the next task needs."""
 
     def run(self) -> None:
-        """Call the target and, after leaving `threading`, its last call."""
+        """Call the target, leave, and call what the target has returned."""
         last = self.__dict__.pop("_target")()
         super()._delete()  # type: ignore[misc]  # private in threading, absent from typeshed
         last()

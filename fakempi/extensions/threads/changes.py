@@ -1,7 +1,7 @@
 """The changes of Python's standard library for threads of ranks, made when a run needs them.
 
-In every run two functions of `threading` and one of importlib are replaced, since nothing else announces the event:
-`Thread.start` (a rank starts a thread), `_make_invoke_excepthook` (called once for each new `Thread`) and
+In every run three functions of `threading` and one of importlib are replaced, since nothing else announces the event:
+`Thread.start` (a rank starts a thread), `_make_invoke_excepthook` and `_newname` (called for new `Thread` objects), and
 `_get_module_lock` (module_locks.py). All are functions in Python, and one test is added to each.
 
 All other changes, those of the lock types among them, are made when one of these happens, and undone when no run is active:
@@ -75,7 +75,7 @@ class Changes:
             starting.start(self.require, thread)
 
         starts = Patch(threading.Thread, {"start": start})
-        hook = Patch(threading, {"_make_invoke_excepthook": starting.make_invoke_excepthook})
+        hook = Patch(threading, {"_make_invoke_excepthook": starting.make_invoke_excepthook, "_newname": starting.new_name})
         self.in_every_run = [starts, hook, *(Patch(owner, names) for owner, names in module_locks.METHODS.items())]
         self.on_demand: list[Patch | thread_state.Asyncio] = [
             thread_state.Asyncio(),

@@ -28,6 +28,7 @@ from fakempi.mpi.base.mpi_errors import mpi_error
 
 _start_joinable_thread: Any = getattr(_thread, "start_joinable_thread", None)
 _set_sentinel: Any = getattr(_thread, "_set_sentinel", None)
+_new_name: Any = threading._newname  # type: ignore[attr-defined]  # private in threading, absent from typeshed
 _make_hook: Any = threading._make_invoke_excepthook  # type: ignore[attr-defined]  # private in threading, absent from typeshed
 
 NEEDS_GIL = (
@@ -105,6 +106,16 @@ def initialize(thread: threading.Thread, *args: Any, daemon: bool | None = None,
         if task is not None and not isinstance(task.handle, RankThread):
             daemon = False
     Originals.initialize(thread, *args, daemon=daemon, **kwargs)
+
+
+def new_name(template: str) -> str:
+    """`threading._newname`: a rank numbers its threads from 1, as a process does, so names are the same in every run."""
+    task = current_task()
+    if task is None:
+        return str(_new_name(template))
+    named = waits_of(task.agenda).named
+    named[task.owner] = named.get(task.owner, 0) + 1
+    return template % named[task.owner]
 
 
 def start(require: Callable[[], None], thread: threading.Thread) -> None:

@@ -197,6 +197,7 @@ class LoopWaits:
         self.daemon_turns = 0
         self.unsuccessful: dict[Any, tuple[Any, int]] = {}  # by rank: the time and the number of its calls at that time
         self.acquired: defaultdict[Any, int] = defaultdict(int)  # by rank: acquisitions without waiting since its last poll
+        self.named: dict[Any, int] = {}  # process -> how many of its threads got a name by number
         self.polled: Any = None  # the task that polled last because it acquired many locks, and the agenda's position then
         self.hub: int | None = None  # identifier of the OS thread that has called `run`
         self.seen: Any = None  # the state of the tasks that are not daemons, at the last check (idle_daemons.py)

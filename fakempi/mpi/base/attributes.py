@@ -18,9 +18,9 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_KEYVAL
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.current import current_process
+from fakempi.mpi.base.identity import NumberTable, number_table
 from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
-from fakempi.mpi.base.tables import NumberTable, table
 
 PREDEFINED: dict[int, str] = {
     c.TAG_UB: "TAG_UB",
@@ -131,7 +131,7 @@ class Attributed(HookedCalls):
         for name, function in (("copy_fn", copy_fn), ("delete_fn", delete_fn)):
             if not (function is None or isinstance(function, bool) or callable(function)):
                 raise mpi_error(ERR_ARG, f"{name} is {function!r}, which cannot be called.", MPITypeError)
-        keys = table(_Keys)
+        keys = number_table(_Keys)
         number = keys.new_number()
         copies: Any = copy_fn  # True and False work as well, as in mpi4py, whose types do not mention them
         key = keys.keys[number] = _Key(
@@ -151,7 +151,7 @@ class Attributed(HookedCalls):
         can still get, set and delete them by the old number (MPI 4.1, 7.7.2).
         """
         number, key = cls._own_key(keyval)
-        keys = table(_Keys)
+        keys = number_table(_Keys)
         if number not in keys.keys:
             raise mpi_error(ERR_KEYVAL, f"keyval {number} has already been freed.")
         untrack("keyval-leak", key)
@@ -177,7 +177,7 @@ class Attributed(HookedCalls):
         values = self._values(make=True)
         self._delete(values, number)
         values[number] = (key, attrval)
-        table(_Keys).count(number, 1)
+        number_table(_Keys).count(number, 1)
 
     def Delete_attr(self, keyval: int) -> None:
         """Delete the value of the key, if there is one."""
@@ -197,7 +197,7 @@ class Attributed(HookedCalls):
         values = self._values()
         if not values:
             return
-        keys = table(_Keys)
+        keys = number_table(_Keys)
         for number, (key, value) in reversed(list(values.items())):
             is_current = keys.find(number) is key  # not a value that an earlier run has set
             if not is_current or key.copy_fn is None:
@@ -222,7 +222,7 @@ class Attributed(HookedCalls):
 
     def _delete(self, values: Values, number: int) -> None:
         key, value = values.pop(number, (None, None))
-        keys = table(_Keys)
+        keys = number_table(_Keys)
         if key is None or keys.find(number) is not key:  # a value that an earlier run has set is dropped
             return
         keys.count(number, -1)
@@ -243,7 +243,7 @@ class Attributed(HookedCalls):
     def _own_key(cls, keyval: int) -> tuple[int, _Key]:
         """The key of that number, which must exist, be of this kind, and not be predefined."""
         number = _number(keyval)
-        key = table(_Keys).find(number)
+        key = number_table(_Keys).find(number)
         if key is not None and key.kind == cls._attribute_kind:
             return number, key
         if key is not None:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fakempi.errors import AddedCodes, MPIError, MPITypeError, MPIValueError, added_codes
 from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, SENTENCES
 from fakempi.mpi.base.constants import MAX_ERROR_STRING
-from fakempi.mpi.base.identity import Handled
+from fakempi.mpi.base.identity import Handled, NumberTable, number_table
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
-from fakempi.mpi.base.tables import NumberTable, table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -145,7 +144,7 @@ class _Codes(NumberTable):
 
 
 def _added() -> AddedCodes:
-    return table(_Codes).added
+    return number_table(_Codes).added
 
 
 added_codes.here = _added
@@ -163,7 +162,7 @@ def Get_error_string(errorcode: int) -> str:
 
 def Add_error_class() -> int:
     """Add an error class without a string, and return it."""
-    number = table(_Codes).new_number()
+    number = number_table(_Codes).new_number()
     _added()[number] = (number, "")
     return number
 
@@ -173,7 +172,7 @@ def Add_error_code(errorclass: int) -> int:
     errorclass = _integer("errorclass", errorclass)
     if errorclass not in SENTENCES and _added().get(errorclass, (None, ""))[0] != errorclass:
         raise mpi_error(ERR_ARG, f"there is no error class {errorclass}.")
-    number = table(_Codes).new_number()
+    number = number_table(_Codes).new_number()
     _added()[number] = (errorclass, "")
     return number
 
@@ -220,7 +219,7 @@ def Remove_error_string(errorcode: int) -> None:
 
 def last_used_code() -> int:
     """The largest error code so far: the value of LASTUSEDCODE."""
-    codes = table(_Codes)
+    codes = number_table(_Codes)
     return max([codes.last, *codes.added])
 
 

@@ -16,11 +16,11 @@ from fakempi.core.network.matching import Mailbox
 from fakempi.core.reports.ranks import ranges_text
 from fakempi.mpi.base.call_matching import CallEntry, Starts
 from fakempi.mpi.base.context import Context, Contexts
+from fakempi.mpi.base.freed_requests import is_open
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.base.rendezvous import Rendezvous
 from fakempi.mpi.diagnostics.waits import other_side, where
 from fakempi.mpi.failures.state import FailureState
-from fakempi.mpi.point.freed_requests import is_open
 
 
 def report_leaks(universe: Universe) -> None:

@@ -8,7 +8,6 @@ arrival        where the payload of a message goes when it is matched
 mismatch       messages that are received as another datatype
 races          wildcard receives that could have matched another message
 request        requests
-freed_requests  requests that are freed before their operation completes
 request_lists  lists of requests: Waitany, Testall and similar calls
 lower_case     lower-case names of calls that pass no object
 persistent     persistent requests

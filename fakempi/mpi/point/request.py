@@ -12,6 +12,7 @@ from fakempi.errors.classes import ERR_OTHER, ERR_REQUEST
 from fakempi.mpi.base.call_site import origin_of
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.current import OUTSIDE_THREAD
+from fakempi.mpi.base.freed_requests import record_early_free
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.status import Status
@@ -21,7 +22,6 @@ from fakempi.mpi.interfaces.records import CallOrigin
 from fakempi.mpi.interfaces.services import Use
 from fakempi.mpi.point import request_lists
 from fakempi.mpi.point.arrival import copy_unreceived, receive_result
-from fakempi.mpi.point.freed_requests import record_early_free
 from fakempi.mpi.point.lower_case import StatusCalls
 from fakempi.mpi.point.owners import RequestOwner
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -33,17 +32,15 @@ def numbers_of(group: Group) -> list[int]:
     return list(group._members)
 
 
-@cache
-def table_of_run(kind: type[Any]) -> Any:
-    """Return the table of handles that all simulated ranks share."""
-    return kind(None)
+states: dict[Any, Any] = {}
+"""The state of the run that `running` simulates: one run for all calls."""
 
 
 @contextmanager
 def running(number: int, world: Group) -> Iterator[None]:
     """Simulate a running rank of this world."""
     comm_world = SimpleNamespace(_local=lambda: SimpleNamespace(members=world._members))
-    universe = SimpleNamespace(strict=False, state=table_of_run)
+    universe = SimpleNamespace(strict=False, state=lambda kind: states.setdefault(kind, kind(None)))
     process = SimpleNamespace(
         number=number, name=f"rank {number - 10}", comm_world=comm_world, universe=universe, tracked=None
     )
