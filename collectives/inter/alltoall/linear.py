@@ -1,8 +1,8 @@
 """Alltoall between groups, linear: every rank starts all its receives, then all its sends, in rank order, and waits.
 
 All ranks begin with rank 0 of the other group, so its port is busy first. In wmpi, ranks begin with different ranks. The
-ports determine the order of transfers: a message waits for its sender's port, then for its receiver's, first come, first
-served.
+ports determine the order of transfers: a rank's messages leave in the order of its sends, each as soon as the receiver's
+port is free.
 
     p = 4, q = 2      receives from      sends to
     each a_i          b_0, b_1           b_0, b_1

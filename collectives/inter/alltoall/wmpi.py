@@ -3,8 +3,8 @@
 Rank r of a group starts receives from r, r-1, r-2, ... of the other group and sends to r, r+1, r+2, ... (mod its size).
 The first group starts its receives first, the other its sends. The first group is the larger one, or the one that
 passes `first=True`. The order changes no result; groups of equal size without `first` both start with their receives.
-The ports determine the order of transfers: a message waits for its sender's port, then for its receiver's, first come,
-first served.
+The ports determine the order of transfers: a rank's messages leave in the order of its sends, each as soon as the receiver's
+port is free.
 
     p = 4, q = 2      sends to           receives from      starts first
     a_0 a_2           b_0, b_1           b_0, b_1           receives

@@ -10,6 +10,7 @@ If links have no latency, messages move one link at a time, as if they had a ver
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
@@ -24,6 +25,13 @@ from fakempi.core.network.ports import Clock, Place, Port, Ports
 
 ANY_TIME = -1
 """The time of all entries in the queue of an output port, which serves them in the order of their sends."""
+
+
+MAX_WAYS = 50_000
+"""Number of routes that are kept, so that they are not computed for each message: some megabytes."""
+
+Way = tuple[tuple[Port, ...], Sequence[Time]]
+"""The ports of a route, and when the first byte reaches each of them."""
 
 
 def order_of(envelope: Envelope) -> tuple[float, int, int]:
@@ -57,6 +65,7 @@ class Transfers(Hooked):
         self.plain = cost.duplex and cost.ports == 1 and not cost.shares
         self.books_ahead = self.plain and cost.uniform_latency  # see `_fly`
         self.in_order = cost.in_order and cost.ports == 1
+        self.ways: dict[tuple[int, int, Time], Way] = {}  # known routes, by two processes and latency
         self.latest_due: dict[tuple[int, int], Time] = {}  # by two processes; unless they are in order anyway
 
     def use_guard(self, guard: Guard) -> None:
@@ -110,11 +119,12 @@ class Transfers(Hooked):
             into.free_at = now + latency + hold if latency > 0 else now + hold
             self._travel(envelope, now, now + sent, now + arrived)
             return True
-        envelope.route, envelope.stage = self.ports.route(out.number, into.number), 0
+        envelope.route, heads = self._way(out.number, into.number, latency)
+        envelope.stage = 0
         if not self.cost.duplex:
             self.tickets = envelope.number = self.tickets + 1
             return self._claim(envelope)
-        envelope.flight = Flight(hold, sent, arrived, heads_of(envelope.route, latency)) if latency > 0 else None
+        envelope.flight = Flight(hold, sent, arrived, heads) if latency > 0 else None
         if self.ready is not None:
             self.ready.append((envelope.serial, envelope))
             return False
@@ -122,6 +132,17 @@ class Transfers(Hooked):
         if not self.is_giving:
             self._make_attempts()
         return envelope.arrived is not None
+
+    def _way(self, source: int, dest: int, latency: Time) -> Way:
+        """Return the route of a message, and when its first byte reaches the ports."""
+        key = source, dest, latency
+        way = self.ways.get(key)
+        if way is None:
+            if len(self.ways) >= MAX_WAYS:
+                self.ways.clear()
+            route = self.ports.route(source, dest)
+            way = self.ways[key] = route, heads_of(route, latency)
+        return way
 
     def _take_output(self, envelope: Envelope) -> None:
         """Let an envelope take its output port, if that is free."""
