@@ -1,7 +1,7 @@
 """Parse cost models, algorithms, sizes and numbers of ranks that users type on the command line or for pytest.
 
 >>> cost_model("hockney:t_s=1e-6,t_w=0,eager_limit=4k")
-Hockney(t_s=1e-06, t_w=0, eager_limit=4096, duplex=True, ports=1, compute_per_byte=0)
+Hockney(t_w=0, eager_limit=4096)
 >>> cost_model("two_level:ranks_per_node=4,inter.t_s=5e-6").inter.t_s
 5e-06
 >>> algorithms("mpich,allgather=ring,bcast=chain(segment_bytes=4k)")

@@ -7,6 +7,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fakempi.core.network.parameters import Parametrized
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
@@ -55,7 +56,7 @@ class Link(NamedTuple):
     latency: Time = 0
 
 
-class CostModel:
+class CostModel(Parametrized):
     """Base class of all cost models. A user-defined model overrides `transfer`, and other members if they differ.
 
     Attributes
@@ -159,6 +160,8 @@ class CostModel:
 
     def validate(self) -> None:
         """Raise an error if a parameter is invalid."""
+        if not isinstance(self.duplex, bool):
+            raise MPITypeError(ERR_ARG, f"{type(self).__name__}: duplex={self.duplex!r} is not True or False.")
         check(type(self).__name__, eager_limit=self.eager_limit, compute_per_byte=self.compute_per_byte)
         check(type(self).__name__, minimum=1, ports=self.ports, network_ports=self.network_ports)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from heapq import heapreplace
 
 from fakempi.core.network.cost import Time, check
+from fakempi.core.network.parameters import Parametrized
 
 
-class FileServer:
+class FileServer(Parametrized):
     """The cost of accesses to files: `files=` of a cost model. Without one they take no time.
 
     Parameters
@@ -32,9 +33,6 @@ class FileServer:
     def open(self) -> Queue:
         """Return the queue for a new run."""
         return Queue(self)
-
-    def __repr__(self) -> str:
-        return f"FileServer(t_s={self.t_s!r}, t_w={self.t_w!r}, ports={self.ports})"
 
 
 class Queue:

@@ -7,6 +7,7 @@ doi 10.1109/ISCA.2008.19.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import ClassVar
 
 from fakempi.core.network.cost import Link, Time, check
 from fakempi.core.network.models.hockney import Hockney
@@ -55,6 +56,8 @@ class Dragonfly(Linked):
     >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.Dragonfly(2, 2, 2, t_s=1, t_hop=0, t_w=0)).time
     3
     """
+
+    stored_as: ClassVar[dict[str, str]] = {"nodes": "nodes_per_router"}
 
     def __init__(
         self,
@@ -129,10 +132,3 @@ class Dragonfly(Linked):
         if name[0] == "global":
             return Link(self.global_t_w, self.global_links, self.gap, self.t_hop)
         return Link(self.t_w, self.local_links if name[0] == "local" else 1, self.gap, self.t_hop)
-
-    def __repr__(self) -> str:
-        return (
-            f"Dragonfly({self.groups}, {self.routers}, {self.nodes_per_router}, {self.ranks_per_node}, "
-            f"local_links={self.local_links}, global_links={self.global_links}, global_t_w={self.global_t_w!r}, "
-            f"t_s={self.t_s!r}, t_hop={self.t_hop!r}, t_w={self.t_w!r}, gap={self.gap!r})"
-        )

@@ -127,9 +127,3 @@ class FatTree(Linked):
         """Return one link of a level, or all of them as one wide link."""
         assert isinstance(name, tuple)
         return Link(self.t_w, 1 if self.static else self.links[name[0]], self.gap, self.t_hop)
-
-    def __repr__(self) -> str:
-        return (
-            f"FatTree({self.children}, {self.ranks_per_node}, links={self.links}, static={self.static}, t_s={self.t_s!r}, "
-            f"t_hop={self.t_hop!r}, t_w={self.t_w!r}, gap={self.gap!r})"
-        )

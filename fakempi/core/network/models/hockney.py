@@ -65,10 +65,3 @@ class Hockney(CostModel):
         """Return t_s + n t_w for the ports, the sender and the receiver."""
         seconds = self.t_s + nbytes * self.t_w
         return seconds, seconds, seconds
-
-    def __repr__(self) -> str:
-        return (
-            f"Hockney(t_s={self.t_s!r}, t_w={self.t_w!r}, eager_limit={self.eager_limit}, duplex={self.duplex}, "
-            f"ports={self.ports}, compute_per_byte={self.compute_per_byte!r}"
-            f"{'' if self.files is None else f', files={self.files!r}'})"
-        )

@@ -73,6 +73,3 @@ class LogGP(CostModel):
         if not self.uniform_latency:
             return super().latency(source, dest, nbytes)
         return max(0, self.o + self.L + self.o - max(self.o, self.g))
-
-    def __repr__(self) -> str:
-        return f"LogGP(L={self.L!r}, o={self.o!r}, g={self.g!r}, G={self.G!r}, eager_limit={self.eager_limit})"

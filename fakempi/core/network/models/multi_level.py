@@ -141,6 +141,8 @@ class MultiLevel(CostModel):
     20
     """
 
+    not_compared = ("provenance",)
+
     def __init__(
         self,
         levels: dict[str, Level],
@@ -239,13 +241,6 @@ class MultiLevel(CostModel):
             seconds = time(nbytes)
             return seconds, seconds, seconds
         return gap(nbytes), overhead(nbytes), time(nbytes)
-
-    def __repr__(self) -> str:
-        names = ("ranks_per_node", "ranks_per_socket", "ranks_per_cache")
-        places = ", ".join(f"{name}={getattr(self, name)}" for name in names)
-        numbers = f"eager_limit={self.eager_limit}, ports={self.ports}, compute_per_byte={self.compute_per_byte!r}"
-        return f"MultiLevel({self.levels!r}, {places}, {numbers})"
-
 
 class _Costs(NamedTuple):
     """A level, and its costs with the defaults filled in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import prod
+from typing import ClassVar
 
 from fakempi.core.network.cost import Time, check
 from fakempi.core.network.models.hockney import Hockney
@@ -45,6 +46,8 @@ class Torus(Linked):
     >>> fakempi.run(lambda comm: comm.Barrier(), 8, cost=fakempi.Torus((2, 2, 2), t_s=1, t_hop=0, t_w=0)).time
     3
     """
+
+    stored_as: ClassVar[dict[str, str]] = {"links": "width"}
 
     def __init__(
         self,
@@ -99,9 +102,3 @@ class Torus(Linked):
             total += min(up, extent - up)
             source, dest = source // extent, dest // extent
         return total
-
-    def __repr__(self) -> str:
-        return (
-            f"Torus({self.shape}, {self.ranks_per_node}, t_s={self.t_s!r}, t_hop={self.t_hop!r}, t_w={self.t_w!r}, "
-            f"gap={self.gap!r}, links={self.width})"
-        )

@@ -86,9 +86,3 @@ class TwoGroups(Linked):
         """Return the properties of a link."""
         assert isinstance(name, tuple)
         return Link(self.link_t_w[name[1]], 1, self.gap, self.t_hop)
-
-    def __repr__(self) -> str:
-        return (
-            f"TwoGroups({self.first}, {self.link_t_w}, t_s={self.t_s!r}, t_hop={self.t_hop!r}, t_w={self.t_w!r}, "
-            f"gap={self.gap!r})"
-        )

@@ -117,8 +117,3 @@ class TwoLevel(CostModel):
         """Return the times of the model for the level."""
         model = self.intra if self.node(source) == self.node(dest) else self.inter
         return model.transfer(source, dest, nbytes)
-
-    def __repr__(self) -> str:
-        where = f"{self.ranks_per_node}" if self.placement is None else f"placement of {len(self.placement)} ranks"
-        network = f"network_ports={self.network_ports}, network_gap={self.network_gap!r}"
-        return f"TwoLevel({where}, intra={self.intra!r}, inter={self.inter!r}, {network})"

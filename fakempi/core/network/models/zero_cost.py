@@ -28,6 +28,3 @@ class ZeroCost(CostModel):
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return zero for all three times."""
         return 0, 0, 0
-
-    def __repr__(self) -> str:
-        return f"ZeroCost(eager_limit={self.eager_limit})"
