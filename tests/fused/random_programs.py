@@ -3,6 +3,7 @@
 python tests/fused/random_programs.py 1000 [first seed]            compares this number of programs
 python tests/fused/random_programs.py 1000 [first seed] started    of persistent calls and calls between groups, too
 python tests/fused/random_programs.py 1000 [first seed] groups     of calls between groups only
+python tests/fused/random_programs.py 1000 [first seed] ties       with many simultaneous events next to receives from any source
 """
 
 from __future__ import annotations
@@ -43,11 +44,35 @@ for _each in CATALOGUE:
         NAMES.setdefault(_each.operation, []).append(_each.name)
 
 
-def random_case(random: Random, *, started: bool = False, groups: bool = False) -> tuple[int, list[Any], dict[str, Any]]:
+TIES = tuple(
+    f"hockney:t_s=1,t_w=0.125,eager_limit={limit},compute_per_byte={rate}" for limit in (0, 16, 65536) for rate in (0, 0.125)
+)
+"""Costs whose sums are exact, so that many events are simultaneous."""
+
+
+def random_ties(random: Random) -> tuple[int, list[Any], dict[str, Any]]:
+    """Return a program in which each collective call lies between computing and receives from any source."""
+    p, steps = random.choice((2, 3, 4, 5, 6, 7, 8, 9, 12, 16)), list[Any]()
+    for _ in range(random.randrange(1, 4)):
+        call = random.choice(CALLS if random.random() < 0.4 else ("Reduce_scatter", "Reduce_scatter_block", "Reduce", "Scan"))
+        for kind in (call, "any"):
+            skews = [float(random.choice((0, 0, 1, 2, 3, 4, 6))) for _ in range(p)]
+            steps.append((kind, "world", random.choice((0, 1, 2, 3, 8)), random.randrange(1 << 30), skews))
+    options: dict[str, Any] = {"cost": random.choice(TIES), "trace": random.random() < 0.3}
+    operations = random.sample(sorted(set(NAMES) - {"gatherv", "scatterv"}), 4)
+    options["algorithms"] = {operation: random.choice(NAMES[operation]) for operation in operations}
+    return p, steps, options
+
+
+def random_case(
+    random: Random, *, started: bool = False, groups: bool = False, ties: bool = False
+) -> tuple[int, list[Any], dict[str, Any]]:
     """Return a number of ranks, the steps of a program, and options of a run.
 
     With `started`, half of the steps are of `STARTED`; with `groups`, all steps are calls between groups.
     """
+    if ties:
+        return random_ties(random)
     p = random.choice((2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16))
     steps: list[Any] = []
     for _ in range(random.randrange(1, 6)):
@@ -57,7 +82,7 @@ def random_case(random: Random, *, started: bool = False, groups: bool = False) 
         if groups:
             kinds = ("between_groups 0",)
         kind = random.choice(kinds if random.random() < 0.97 else tuple(FAILING))
-        skews = [random.choice((0, 0, 1, 2, 5, 40)) for _ in range(p)] if random.random() < 0.5 else [0]
+        skews = [5e-7 * random.choice((0, 0, 1, 2, 5, 40)) for _ in range(p)] if random.random() < 0.5 else [0.0]
         comm = random.choice(("world", "world", "world", "dup", "parts", "reversed"))
         steps.append((kind, comm, random.choice((0, 1, 2, 3, 5, 17)), random.randrange(1 << 30), skews))
     options: dict[str, Any] = {"cost": random.choice(COSTS), "trace": random.random() < 0.3}
@@ -78,7 +103,7 @@ def program(comm: Any, steps: list[Any], log: list[Any]) -> list[Any]:
     rank, found = comm.rank, []
     comms = {"world": comm, "dup": comm.Dup(), "parts": comm.Split(rank % 2, rank), "reversed": comm.Split(0, -rank)}
     for kind, name, size, number, skews in steps:
-        fakempi.compute(5e-7 * skews[rank % len(skews)])
+        fakempi.compute(skews[rank % len(skews)])
         log.append((rank, kind))
         found.append((_step(comms[name], kind, size, number), MPI.Wtime()))
     return found

@@ -381,7 +381,7 @@ def test_every_panel_draws(opened: Open) -> None:
     page = opened("ring")
     for name, words in {
         "summary": "rounds", "waits": "Idle for", "matrix": "Communication matrix", "blocks": "At 0 s: 13% of all blocks",
-        "critical": "Critical path: ", "findings": "This run has no findings",
+        "critical": "Critical path: ", "findings": "The run completed, and has no findings",
     }.items():  # fmt: skip
         page.click(f"#tab-{name}")
         expect(page.locator(f"#panel-{name}")).to_contain_text(words, use_inner_text=True)

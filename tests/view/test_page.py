@@ -207,7 +207,7 @@ def test_findings_are_in_the_page() -> None:
 def test_a_run_has_its_origin(tmp_path: Path) -> None:
     """Its cost model, the command line, versions and the date."""
     trace: Trace = runs.work()
-    assert trace.about["cost"].startswith("Hockney(t_s=1e-06")
+    assert trace.about["cost"].startswith("Hockney(compute_per_byte=1e-09")
     assert set(trace.about) == {"command", "cost", "date", "versions", "findings"}
     for name in ("t.npz", "t.json"):
         trace.save(tmp_path / name)

@@ -23,9 +23,10 @@ const within = (interval, start, end) => Math.min(end, interval[1]) - Math.max(s
 
 function drawSummary(runs, panel, timeline, interval) {
   const theme = readTheme();
-  const facts = runs[0].facts.map(([name, value, meaning], i) => {
-    const others = runs.slice(1).map(run => run.facts[i][1]);
-    return [name, value, ...others, meaning ? make("small", {}, meaning) : ""];
+  const named = new Map(runs.flatMap(run => run.facts).map(([name, , meaning]) => [name, meaning]));  // some runs have more facts
+  const facts = [...named].map(([name, meaning]) => {
+    const values = runs.map(run => (run.facts.find(fact => fact[0] === name) || [name, "–"])[1]);
+    return [name, ...values, meaning ? make("small", {}, meaning) : ""];
   });
   const heads = [["", 0], ...runs.map(run => [runs.length > 1 ? run.title : "", 0]), ["", 0]];
   const time = make("div", {}, make("h2", {}, "Time by state"));
