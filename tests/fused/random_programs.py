@@ -3,7 +3,7 @@
 python tests/fused/random_programs.py 1000 [first seed]            compares this number of programs
 python tests/fused/random_programs.py 1000 [first seed] started    of persistent calls and calls between groups, too
 python tests/fused/random_programs.py 1000 [first seed] groups     of calls between groups only
-python tests/fused/random_programs.py 1000 [first seed] ties       with many simultaneous events next to receives from any source
+python tests/fused/random_programs.py 1000 [first seed] ties       with many simultaneous events, and wildcards
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ for _each in CATALOGUE:
 
 
 TIES = tuple(
-    f"hockney:t_s=1,t_w=0.125,eager_limit={limit},compute_per_byte={rate}" for limit in (0, 16, 65536) for rate in (0, 0.125)
+    f"hockney:t_s=1,t_w=0.125,eager_limit={limit},compute_per_byte={rate}"
+    for limit in (0, 16, 65536)
+    for rate in (0, 0.125)
 )
 """Costs whose sums are exact, so that many events are simultaneous."""
 
