@@ -355,6 +355,7 @@ def check(script: Script) -> None:
 SWEEPS = {
     "orders of messages, 5,000 programs": "python -m tests.modelcheck.oracle 5000",
     "fused calls, 10,000 programs": "python tests/fused/random_programs.py 10000",
+    "fused calls with ties, 10,000 programs": "python tests/fused/random_programs.py 10000 0 ties",
     "other seeds, 10,000 programs": "python tests/semantics/seed_programs.py 10000",
     "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "
     f"{APART} $(grep -rl breadth tests --include=test_*.py)",

@@ -25,6 +25,11 @@ def test_random_programs_are_the_same() -> None:
     assert [difference for seed in range(SEEDS) if (difference := first_difference(seed))] == []
 
 
+def test_random_programs_with_many_simultaneous_events_are_the_same() -> None:
+    """Each collective call lies between computing and receives from any source."""
+    assert [found for seed in range(3 * SEEDS) if (found := first_difference(seed, ties=True))] == []
+
+
 @pytest.mark.sample
 @pytest.mark.slow
 def test_random_programs_with_started_calls_and_two_groups_are_the_same() -> None:
