@@ -133,7 +133,7 @@ class ShortRings:
             entered = self.entered.pop(key)
             clocks = np.array([entered[r] for r in range(len(entered))])
             self.ends[key] = self.end_times(first, clocks, rounds(), step).tolist()
-        # A rank of a gather may be done before the last rank begins. It continues then, and its next step waits for the root.
+        # A rank of a gather may be done before the last rank begins. It continues then, and waits for the root next.
         fakempi.compute(max(self.ends[key][rank] - MPI.Wtime(), 0))
 
     def end_times(
