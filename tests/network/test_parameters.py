@@ -53,7 +53,8 @@ def test_models_are_equal_in_any_notation_and_user_defined_ones_too() -> None:
 
     assert Torus(8) == Torus((8,)) != Torus((8, 1))
     assert TwoLevel(intra=Hockney(5e-7, 2e-10)) == TwoLevel() != LogGP()
-    assert (repr(Mine()), repr(Mine(3, 4, x=5))) == ("Mine()", "Mine(arity=3, 4, x=5)")
+    assert (repr(Mine()), repr(Mine(3, 4, x=5))) == ("Mine()", "Mine(3, 4, x=5)")
+    assert eval(repr(Mine(3, 4, x=5)), {"Mine": Mine}) == Mine(3, 4, x=5)
     assert Mine(3, 4) == Mine(3, 4) != Mine(3, 5)
     assert Mine(True) != Mine(1)
     assert len({Mine(), Mine(2), Mine(3)}) == 2

@@ -1,10 +1,10 @@
 """The path of an envelope: it is sent, becomes ready (matched, or eager), takes its ports, is transferred, and arrives.
 
 Ports are given to envelopes at the end of an instant, when all ranks that can run at that time have run (`finish`). The
-result therefore does not depend on the order in which they ran. First, envelopes that waited continue: those at a port that
-has become free, and those that were matched at this time. Then envelopes that were sent at this time follow, in the
-order of their processes. If that lets ranks continue at the same time, because a transfer takes no time, all of this is
-repeated (a delta cycle in the terms of hardware simulation).
+result therefore does not depend on the order in which they ran. The envelopes are those that wait for a port that has
+become free, those that were matched at this time, and those that were sent at this time and are ready; `transfers` has the
+order. If that lets ranks continue at the same time, because a transfer takes no time, all of this is repeated (a delta
+cycle in the terms of hardware simulation).
 
 An eager envelope is matched when its transfer starts, a synchronous one as soon as both sides are posted. A receiver
 therefore never waits for a message that is delayed at its sender's port while another message could arrive.

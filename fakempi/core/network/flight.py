@@ -1,8 +1,8 @@
 """A message with latency: it takes each link of its route, and its receiver's port, when its first byte gets there.
 
 It holds its sender's port until its last byte has left. If it waits for a link or a port before that, its bytes stop, and it
-holds the port for longer; a message that has left waits in the network. With a latency that approaches zero, times approach
-those of a transfer without latency, which holds the ports of both ends together.
+holds the port for longer; a message that has left waits in the network. With a latency that approaches zero, and if it does
+not change which message is the first at a port, times approach those without latency, where both ends are held together.
 """
 
 from __future__ import annotations

@@ -45,9 +45,13 @@ class Parametrized:
 
     def __repr__(self) -> str:
         shown: list[str] = []
-        for parameter, value in self._parameters():
+        parameters = self._parameters()
+        rest = next((value for each, value in parameters if each.kind is Parameter.VAR_POSITIONAL and value), None)
+        for parameter, value in parameters:
             if parameter.kind is Parameter.VAR_POSITIONAL:
-                shown += map(repr, value if isinstance(value, tuple) else ())
+                shown += map(repr, rest if isinstance(rest, tuple) else ())
+            elif isinstance(rest, tuple) and parameter.kind is Parameter.POSITIONAL_OR_KEYWORD:
+                shown.append(repr(value))  # Python has no names before the arguments of `*args`
             elif parameter.kind is Parameter.VAR_KEYWORD:
                 shown += [f"{name}={each!r}" for name, each in (value if isinstance(value, dict) else {}).items()]
             elif not self._is_default(parameter, value):

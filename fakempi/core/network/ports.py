@@ -3,14 +3,13 @@
 A process has an output port and an input port, or one for both (half duplex), or several of each. A node of a cluster has
 network ports that its processes share. A transfer takes the ports of its route one after the other, output before input, and
 holds all of them until it ends. A cost model may name links instead of network ports. Links are not held until the end:
-a message holds each link for its bytes from the time at which it gets the link, and continues to the next link at once
-(virtual cut-through). If that one is busy, the message waits in the network. If links were held, a ring of messages with two
-links each would be serialized.
+a message holds each link for its bytes from the time at which it gets the link, and its first byte continues to the next
+link (virtual cut-through). If that one is busy, the message waits and holds no link. If links were held, a ring of messages
+with two links each would be serialized.
 
 Ports are given to messages when nothing else is left to do at a time (`delivery`), so the order in which ranks run at one
 time does not matter. An output port serves the message that was sent first, among those that are ready. Another port or a
-link serves the message that has waited longest for it; among these, the one that was sent first; among these, the one of
-the lowest process.
+link serves the message that has waited longest for it; `transfers.order_of` decides among several of these.
 
 Transfers never wait for one another in a cycle: a link becomes free at a known time, whatever its message waits
 for, and all transfers take ports in the same order (output, network output, network input, input), so a transfer that holds

@@ -26,7 +26,6 @@ from fakempi.core.network.ports import Clock, Place, Port, Ports
 ANY_TIME = -1
 """The time of all entries in the queue of an output port, which serves them in the order of their sends."""
 
-
 MAX_WAYS = 50_000
 """Number of routes that are kept, so that they are not computed for each message: some megabytes."""
 
@@ -54,7 +53,7 @@ class Transfers(Hooked):
         self.price = cost.transfer
         # None: latency is the difference of two times that `price` returns
         self.latency = None if type(cost).latency is CostModel.latency else cost.latency
-        self.in_flight: dict[Envelope, Time] = {}  # envelopes that are on their way, and when they reach a link or port
+        self.in_flight: dict[Envelope, None] = {}  # envelopes whose first byte is on its way to a link or port, in order
         self.ports = Ports(clock, cost, self._freed)
         self.out, self.into = self.ports.out, self.ports.into
         self.tickets = 0  # half duplex: number of envelopes that have claimed ports
@@ -219,7 +218,7 @@ class Transfers(Hooked):
         if self.books_ahead:
             self._land(envelope, max(due, envelope.box.into.free_at))
         elif due > now:
-            self.in_flight[envelope] = due
+            self.in_flight[envelope] = None
             self.clock.call_at(due, partial(self._reach, envelope))
         return due > now or self.books_ahead
 
