@@ -94,8 +94,10 @@ class Agenda:
         if len(due) > 1 and self.shuffle is not None:
             self.shuffle(due)
         elif len(due) > 1:
+            at_one_time = due[0].booked == due[-1].booked  # they were booked in this order
             due.sort(key=ORDER)
-            due.sort(key=BOOKED)
+            if not at_one_time:
+                due.sort(key=BOOKED)
         if now in self.actions_at:
             due[:0] = self.actions_at.pop(now)
         self.due_index = 1

@@ -9,16 +9,13 @@ both paths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 
 from fakempi.core.network.cost import CostModel
-from fakempi.core.network.delivery import Delivery
+from fakempi.core.kernel.task import Task
+from fakempi.core.network.delivery import SENDER, Delivery
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Clock
-
-OUT = attrgetter("out")
-
 
 class Express(Delivery):
     """A `Delivery` for ports of width one and linear costs."""
@@ -41,18 +38,22 @@ class Express(Delivery):
         new = self.new.copy()
         self.new.clear()
         if len(new) > 1:
-            self._sort(new)
-            if len(set(map(OUT, new))) < len(new):
+            senders = [envelope.out.number for envelope in new]
+            if len(set(senders)) < len(senders):
+                self._sort(new)
                 self._give([], [], new)
                 return
-        now, t_s, t_w, matched, watcher = self.clock.now, self.t_s, self.t_w, self.matched, self.watcher
+            if senders != sorted(senders):
+                new.sort(key=SENDER)
+        if self.watcher is not None:
+            for envelope in new:
+                self._launch(envelope)
+            return
+        now, t_s, t_w, matched, run_at = self.clock.now, self.t_s, self.t_w, self.matched, self.clock.run_at
         for envelope in new:
             box: Mailbox = envelope.box
             out, into, pattern = envelope.out, box.into, box.lone_pattern
-            if (
-                out.free_at > now or into.free_at > now or out.queue or into.queue or box.delayed or envelope.pattern
-                or watcher is not None
-            ):  # fmt: skip
+            if out.free_at > now or into.free_at > now or out.queue or into.queue or box.delayed or envelope.pattern:
                 self._launch(envelope)
                 continue
             if pattern is not None:
@@ -79,10 +80,22 @@ class Express(Delivery):
             if pattern is not None:
                 matched(envelope, pattern)
                 pattern.end = end
-                if pattern.waiter is not None:
-                    pattern.waiter.settled(end)
-            if envelope.waiter is not None:
-                envelope.waiter.settled(end)
+                if (waiter := pattern.waiter) is not None:
+                    if waiter.__class__ is Task and waiter.awaited > 1:  # `settled`, inlined
+                        waiter.awaited -= 1
+                        if end > waiter.until:
+                            waiter.until = end
+                    else:
+                        waiter.settled(end)
+            if (waiter := envelope.waiter) is not None:
+                if waiter.__class__ is Task:
+                    if end > waiter.until:
+                        waiter.until = end
+                    waiter.awaited -= 1
+                    if not waiter.awaited:
+                        run_at(waiter.until, waiter)
+                else:
+                    waiter.settled(end)
 
     def expect(self, pattern: Pattern) -> None:
         """Post a pattern: wait for an envelope that matches from now on."""

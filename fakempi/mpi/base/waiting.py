@@ -138,25 +138,25 @@ def wait_two(loop: Loop, first: Envelope, second: Pattern) -> bool:
     Return whether the message that was sent has not been received, so its payload is still the sender's buffer.
     """
     first_end, second_end = first.end, second.end
-    if first_end is not None and second_end is not None:
+    task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
+    if first_end is second_end:  # both are None: nearly every call
+        task.since = task.until = loop.now
+        task.awaited = 2
+        task.reason = (first, second)
+        first.waiter = second.waiter = task
+        loop.wait()
+    elif first_end is None or second_end is None:
+        known: Time = second_end if first_end is None else first_end
+        task.since = now = loop.now
+        task.until = known if known > now else now
+        task.awaited = 1
+        task.reason = (first, second)
+        (first if first_end is None else second).waiter = task
+        loop.wait()
+    else:
         until = first_end if first_end > second_end else second_end
         if until > loop.now and loop.defer(until):
             loop.wait()
-    else:
-        task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
-        task.since = until = loop.now
-        task.awaited = 2 if first_end is second_end else 1  # both ends are None, or one of them
-        if first_end is None:
-            first.waiter = task
-        elif first_end > until:
-            until = first_end
-        if second_end is None:
-            second.waiter = task
-        elif second_end > until:
-            until = second_end
-        task.until = until
-        task.reason = (first, second)
-        loop.wait()
     if loop.wait_tracker is None and first.payload is None:
         return False
     _ended(loop, (first, second))
