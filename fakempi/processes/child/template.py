@@ -15,10 +15,11 @@ from contextlib import suppress
 from typing import Any
 
 from fakempi.processes.child import failures, numpy_seed, threads  # noqa: F401  children need them
+from fakempi.processes.child.channel import ChildFiles
 from fakempi.processes.child.main import start_child
 
-NUMBER_OF_FDS = 8
-"""Descriptors in a request: three standard streams, source, target, lifeline, arena, status."""
+NUMBER_OF_FDS = 9
+"""Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, status."""
 
 
 def serve(control: int, preload: str) -> None:
@@ -75,8 +76,7 @@ def serve(control: int, preload: str) -> None:
     for number, fd in enumerate(fds[:3]):
         os.dup2(fd, number)
         os.close(fd)
-    source, target, lifeline, arena = fds[3:7]
-    start_child(source, target, lifeline, arena, code, stash)
+    start_child(ChildFiles(*fds[3:8]), code, stash)
 
 
 def _report(children: dict[int, int]) -> None:
