@@ -73,8 +73,7 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
     if start["cpu_scale"]:
         _measure_cpu(channel, start["cpu_scale"])
     code = _run(channel, start)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     sys.exit(code)
 
 
@@ -124,9 +123,14 @@ def _handle_interrupts(channel: Channel) -> None:
 
 
 def _report(channel: Channel, kind: int, what: Any) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     channel.request((kind, what))
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the program may have closed or replaced it; Python reports errors at its end
+            stream.flush()
 
 
 def _execute(start: dict[str, Any]) -> None:
