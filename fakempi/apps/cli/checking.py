@@ -7,7 +7,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -24,6 +24,7 @@ from fakempi.isolation import Program, program
 from fakempi.modelcheck.search.exploration import Exploration, Failure
 from fakempi.modelcheck.search.explore import explore
 from fakempi.modelcheck.search.progress import SIMPLEST
+from fakempi.modelcheck.search.rank_output import discarded_output
 from fakempi.mpi.base.current import running_process
 
 CLEAN, FAILS, SO_FAR = 0, 1, 4
@@ -59,7 +60,7 @@ def check(options: Namespace) -> int:
     if failures and options.traces:
         print_command(out, "to compare them: ", _write_traces(failures[0], options.traces))
     if failures and options.html:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with discarded_output():
             failures[0].save(options.html)
         alone = failures[0].passes is None
         passing = "for which no passing schedule was found" if alone else "next to a schedule that passes"
@@ -150,9 +151,9 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
         compare = None if options.compare == "none" else options.compare
         names = ("buffering", "collectives", "data")
         given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name)}
-        sinks, stdin = (redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO())), sys.stdin
+        stdin = sys.stdin
         checked = CheckedScript(script, RecordedInput(stdin or io.StringIO()))
-        with workers(options.jobs, options.runs, 0) as executor, sinks[0], sinks[1], _restored_input(stdin):
+        with workers(options.jobs, options.runs, 0) as executor, discarded_output(), _restored_input(stdin):
             return explore(
                 checked, nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
                 mixing=options.mixing, polls=options.polls, compare=compare,
@@ -204,7 +205,7 @@ def _show(out: Console, failure: Failure, number: int, script: Program, nprocs: 
 def _write_traces(failure: Failure, name: str) -> list[str]:
     """Write the traces of the failing schedule and of a passing one; returns the command that shows them."""
     files = []
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with discarded_output():
         traces = failure.traces()
     for trace, result in zip(traces, ("fails", "passes"), strict=True):
         if trace is not None:

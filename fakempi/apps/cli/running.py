@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import select
 import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from importlib.util import find_spec
 from math import inf
@@ -214,7 +216,7 @@ def _print_error(text: str) -> None:
 def _failed(error: RankError, nprocs: int, script: Program) -> int:
     """Print the traceback of a failed rank without fakempi's frames; returns the exit code."""
     cause = error.exception
-    if isinstance(cause, BrokenPipeError):
+    if isinstance(cause, BrokenPipeError) and _reader_is_gone():
         raise cause
     if isinstance(cause, Aborted):
         without_finalize = isinstance(cause, ExitWithoutFinalize)
@@ -233,6 +235,17 @@ def _failed(error: RankError, nprocs: int, script: Program) -> int:
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
     _print_error("\n".join([f"fakempi: {rank} failed, which ended the run", *error.other_failures()]))
     return FAILED
+
+
+def _reader_is_gone() -> bool:
+    """Return whether nothing reads our output any more (`| head`); otherwise a broken pipe is the program's."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # not a real file
+            poll.register(stream.fileno(), 0)
+    return any(events & select.POLLERR for _, events in poll.poll(0))
 
 
 def _needs_mpi(error: ImportError) -> bool:

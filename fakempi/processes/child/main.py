@@ -110,8 +110,9 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
 
 
 def _flush() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the program may have closed or replaced it; Python reports errors at its end
+            stream.flush()
 
 
 def _handle_interrupts(channel: Channel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import marshal
 import os
 import select
@@ -76,7 +77,23 @@ def serve(control: int, preload: str) -> None:
     for number, fd in enumerate(fds[:3]):
         os.dup2(fd, number)
         os.close(fd)
+    _renew_streams()
     start_child(ChildFiles(*fds[3:8]), code, stash)
+
+
+def _renew_streams() -> None:
+    """Open the standard streams again: those of the template know whether its files are terminals and can be searched."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        before: Any = getattr(sys, name)
+        if before is None:  # it was closed
+            continue
+        buffering = 0 if number and before.write_through else -1
+        file: Any = open(number, "wb" if number else "rb", buffering, closefd=False)  # noqa: SIM115  for the whole process
+        getattr(file, "raw", file).name = before.name
+        stream: Any = io.TextIOWrapper(file, before.encoding, before.errors, write_through=before.write_through)
+        stream.mode = before.mode
+        for attribute in (name, f"__{name}__"):
+            setattr(sys, attribute, stream)
 
 
 def _report(children: dict[int, int]) -> None:
