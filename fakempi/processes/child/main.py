@@ -17,6 +17,7 @@ import threading
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, RunEnded
 from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
@@ -69,6 +70,8 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
     reject_mpi_libraries(start["share"])
+    hide_frames()
+    threading.excepthook = _print_failed_thread
     _seed(start["seed"], start["number"], stash)
     if start["cpu_scale"]:
         _measure_cpu(channel, start["cpu_scale"])
@@ -76,6 +79,13 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
     sys.stdout.flush()
     sys.stderr.flush()
     sys.exit(code)
+
+
+def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
+    """Print the exception of a thread as Python does, without our frames."""
+    if args.exc_value is not None:
+        shorten(args.exc_value)
+    threading.__excepthook__(args)
 
 
 def _run(channel: Channel, start: dict[str, Any]) -> int:
@@ -98,10 +108,11 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
             channel.raises_interrupts = False
         if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
             if sys.excepthook is not sys.__excepthook__:
+                shorten(error)
                 with contextlib.suppress(BaseException):
                     sys.excepthook(type(error), error, error.__traceback__)
             with contextlib.suppress(RunEnded, KeyboardInterrupt):  # Ctrl-C during a call is raised after its answer
-                _report(channel, FAILED, record(error))
+                _report(channel, FAILED, record(error, uncaught=True))
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     return 1
