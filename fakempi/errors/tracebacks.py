@@ -75,7 +75,7 @@ def is_our_file(file: str) -> bool:
 def _is_ours(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
     if file == "<string>":  # methods that the standard library generates, for a class of ours or of the program
-        return str(frame.f_globals.get("__name__", "")).startswith("fakempi.")
+        return str(frame.f_globals.get("__name__", "")).startswith(("fakempi.", "collectives."))
     return is_our_file(file)
 
 
