@@ -16,6 +16,7 @@ from typing import Any
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
@@ -227,5 +228,6 @@ def _run_exit_functions() -> None:
 def _call_excepthook(error: BaseException) -> None:
     """Call `sys.excepthook` if the program has set it; programs do so to call Abort."""
     if sys.excepthook is not sys.__excepthook__:
+        shorten(error)
         with suppress(BaseException):
             sys.excepthook(type(error), error, error.__traceback__)

@@ -20,6 +20,7 @@ from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
+from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program, program
 from fakempi.modelcheck.search.exploration import Exploration, Failure
 from fakempi.modelcheck.search.explore import explore
@@ -46,7 +47,8 @@ def check(options: Namespace) -> int:
         return FAILS
     out, so_far = console(), Exploration()
     try:
-        exploration = _explored(script, nprocs, options, so_far)
+        with all_shown(options.full_traceback):
+            exploration = _explored(script, nprocs, options, so_far)
     except KeyboardInterrupt:
         tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
         failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""

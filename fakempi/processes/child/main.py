@@ -16,6 +16,7 @@ import threading
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.extension_modules import reject_mpi_libraries
@@ -69,12 +70,21 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
     reject_mpi_libraries(start["share"])
+    hide_frames()
+    threading.excepthook = _print_failed_thread
     _seed(start["seed"], start["number"], stash)
     if start["cpu_scale"]:
         _measure_cpu(channel, start["cpu_scale"])
     code = _run(channel, start)
     _flush()
     sys.exit(code)
+
+
+def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
+    """Print the exception of a thread as Python does, without our frames."""
+    if args.exc_value is not None:
+        shorten(args.exc_value)
+    threading.__excepthook__(args)
 
 
 def _run(channel: Channel, start: dict[str, Any]) -> int:
@@ -99,10 +109,11 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
             channel.raises_interrupts = False
         if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
             if sys.excepthook is not sys.__excepthook__:
+                shorten(error)
                 with contextlib.suppress(BaseException):
                     sys.excepthook(type(error), error, error.__traceback__)
             _flush()
-            channel.close(FAILED, record(error))
+            channel.close(FAILED, record(error, uncaught=True))
     leave_threads_and_processes()
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
