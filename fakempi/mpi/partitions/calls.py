@@ -46,7 +46,8 @@ class Partitioned(CommState):
         self._check_alive()
         parts, buf = self._parts(partitions), pinned(buf)
         if source == ANY_SOURCE or tag == ANY_TAG:
-            self._raise(mpi_error(ERR_RANK if source == ANY_SOURCE else ERR_TAG, "a partitioned receive needs a source and a tag: wildcards are not allowed."))
+            sentence = "a partitioned receive needs a source and a tag: wildcards are not allowed."
+            self._raise(mpi_error(ERR_RANK if source == ANY_SOURCE else ERR_TAG, sentence))
         if not 0 <= source < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_receive(source, tag)
         if source == PROC_NULL:
