@@ -286,7 +286,7 @@ def _name(made: Made, on: Any, op: Op, rng: Random) -> Any:
 
 
 def _errhandler(made: Made, on: Any, op: Op, rng: Random) -> Any:
-    """What copies inherit; an invalid call afterwards raises, whatever the handler."""
+    """Copies inherit the handler; `describe` returns it."""
     MPI = made.MPI
     on.Set_errhandler(MPI.ERRORS_RETURN)
     return on.Get_errhandler() == MPI.ERRORS_RETURN
@@ -316,7 +316,7 @@ def _cart(made: Made, on: Any, op: Op, rng: Random) -> Any:
 
 
 def _exchange(made: Made, on: Any, op: Op, rng: Random) -> Any:
-    """Who is where, by messages."""
+    """The order of the members, by messages."""
     return [on.allgather(made.rank), on.bcast(made.rank, 0) if not on.Is_inter() else None]
 
 

@@ -1,4 +1,4 @@
-"""What a case of an invalid call works with: a communicator of its own, buffers, and random choices."""
+"""The environment of an invalid call: a duplicate of the communicator, buffers, and random choices."""
 
 from __future__ import annotations
 
@@ -98,8 +98,3 @@ class Scene:
         """The group of the communicator, or of some of its ranks."""
         whole = self.keep(self.comm.Get_group())
         return whole if ranks is None else self.keep(whole.Incl(ranks))
-
-    def freed(self, made: Any) -> Any:
-        """A handle whose object another handle freed is not valid; mpi4py's own is null."""
-        made.Free()
-        return made
