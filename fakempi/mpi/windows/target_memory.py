@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
+from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_DISP, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
 from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -179,7 +179,7 @@ def _bytes_at(part: Any, disp: int, low: int, high: int) -> tuple[Memory, int]:
             f"displacement {disp}{unit} accesses bytes {at + low} to {at + high} of the window of {part.process.name}, "
             f"which has {len(memory)} bytes."
         )
-        raise mpi_error(ERR_RMA_RANGE, sentence)
+        raise mpi_error(ERR_DISP if disp < 0 else ERR_RMA_RANGE, sentence)
     return memory, at
 
 
