@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from fakempi.processes.child.channel import Channel
+from fakempi.processes.child.names import reject_import
 
 
 class ChildRank:
@@ -68,6 +69,7 @@ def install(channel: Channel) -> None:
     current.os_thread, current.outside = OSThread(ChildLoop(channel)), Outside()
     current.current_process = current.current_name = current.current_rank = lambda: None
     current.running_process = lambda: rank
+    current.__getattr__ = reject_import
     sys.modules[current.__name__] = current
     root = os.path.dirname(str(sys.modules["fakempi"].__file__))
     for name in ("isolation", "mpi"):  # packages whose `__init__` is not executed, so that its imports are not loaded
