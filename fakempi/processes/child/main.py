@@ -53,7 +53,7 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
     """Execute the program of a rank.
 
     `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `file`, `module`, `text`, `number`, `seed`,
-    `debug`, `debug_port`, `cpu_scale`, `directory`, `share`, `open_files`.
+    `debug`, `debug_port`, `cpu_scale`, `directory`, `variables`, `share`, `open_files`.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (start["open_files"], hard))  # the parent may have raised it for itself
@@ -61,6 +61,11 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
         os.set_inheritable(fd, False)
     if os.getcwd() != start["directory"]:
         os.chdir(start["directory"])
+    for name, value in start["variables"].items():
+        if value is not None:
+            os.environ[name] = value
+        else:
+            os.environ.pop(name, None)
     channel = Channel(source, target, others[1])
     sys.path[:] = start["path"]
     sys.argv[:] = start["argv"]
