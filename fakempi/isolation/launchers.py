@@ -65,7 +65,7 @@ class World(NamedTuple):
     hosts: list[str]
 
 
-class Placement(RunState):
+class ProcessPlaces(RunState):
     """The nodes of each COMM_WORLD of a run, and the variables of launchers around fakempi."""
 
     def __init__(self, universe: Universe) -> None:
@@ -147,6 +147,6 @@ def check_launcher(name: str) -> str:
 
 def launcher_variables(name: str, process: Process) -> dict[str, str | None]:
     """Return the variables that a launcher sets for a process, and with None those of other launchers to be removed."""
-    placement = process.universe.state(Placement)
-    found = {variable: str(value) for variable, value in LAUNCHERS[name](placement.of(process)).items()}
-    return dict.fromkeys(placement.foreign) | found
+    places = process.universe.state(ProcessPlaces)
+    found = {variable: str(value) for variable, value in LAUNCHERS[name](places.of(process)).items()}
+    return dict.fromkeys(places.foreign) | found
