@@ -9,6 +9,8 @@ program    running a command on a rank: find the code, execute it, exit
 namespace    installs the state of a rank while that rank runs
 rank_state    the interpreter state of one rank
 process_state    working directory and environment variables of each rank
+launchers    environment variables that mpiexec, mpirun and srun set for each rank
+launcher_environment    these variables in `os.environ` of ranks of one process
 imports    private and shared modules, and the finder that imports them
 finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources
@@ -18,7 +20,8 @@ loaders    loaders that share work between ranks
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
 mpi4py/    the emulated mpi4py package, apart from `mpi4py.MPI`
-output    output of ranks in whole lines; standard input for rank 0
+output    a standard output for each rank; standard input for rank 0
+lines    whole lines, as bytes, on their way to a stream
 clocks    clocks of the standard library in modeled time
 coroutines    asyncio on every rank, in modeled time
 sockets    sockets that let other ranks run while they wait

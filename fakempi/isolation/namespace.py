@@ -29,6 +29,7 @@ from fakempi.isolation.coroutines import Coroutines
 from fakempi.isolation.debugging import Debugging
 from fakempi.isolation.finders import Finders
 from fakempi.isolation.imports import Finder
+from fakempi.isolation.launcher_environment import LauncherVariables
 from fakempi.isolation.mpi4py.private_modules import registry
 from fakempi.isolation.os_exit import patch_exit
 from fakempi.isolation.output import LineStream, StandardInput, finish_output
@@ -59,6 +60,7 @@ class RankNamespaces:
         self.names = ShadowedModules(self.outside_ranks)
         self.switcher: StateSwitcher
         self.process_state = ProcessState(self.running_or_spawned, lambda: (self.outside, *self.states.values()))
+        self.launcher_variables = LauncherVariables(self.running_state)
         self.meta_path: list[Any] = []
 
     def running_state(self) -> RankState | None:
@@ -119,6 +121,7 @@ class RankNamespaces:
         try:
             finish_output(state)
         finally:
+            self.launcher_variables.remove(state)
             self._switch(self.outside)
 
     @contextmanager
@@ -194,6 +197,7 @@ class RankNamespaces:
         self.patches.set(sys, "__stderr__", self.err)
         patch(self.patches, self.running_state, seed)
         self.process_state.patch(self.patches.set)
+        self.launcher_variables.patch(self.patches.set)
         patch_exit(self.patches, self.running_state, self.leave)
         self.patches.set(registry, "make_private", self._make_private)
         self._patch_optional_modules()
@@ -225,6 +229,7 @@ class RankNamespaces:
             return
         self._switch(self.outside)
         self.process_state.close()
+        self.launcher_variables.close()
         for name, stream in (("stdout", self.out), ("stderr", self.err)):
             if getattr(sys, name) is stream:
                 setattr(sys, name, stream.real)

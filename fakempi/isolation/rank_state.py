@@ -36,7 +36,7 @@ class RankState:
     private : names of its private modules, loaded or being loaded
     modules : its private modules; valid while other ranks run
     exit_functions : functions to call when it exits, in order of registration
-    outputs : its output streams (`RankOutput`), by the stream that all ranks share
+    outputs : its output streams (`RankStream`), by the stream that all ranks share
     generators : its random number generators, by kind
     codes : exit codes by process number, shared by all ranks of a program
     directory : its working directory (`Directory`), None until a rank changes its directory
