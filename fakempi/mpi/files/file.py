@@ -263,6 +263,8 @@ class File(FileAccesses, Handled["File"]):
     def Get_type_extent(self, datatype: Datatype) -> int:
         """Return the extent of a datatype in the file."""
         view = self._alive().view
+        if not isinstance(datatype, Datatype):
+            raise mpi_error(ERR_TYPE, f"datatype is {datatype!r}, not a Datatype such as MPI.INT.", MPITypeError)
         return in_file(datatype).extent if view.external else datatype.extent
 
     @property
@@ -348,6 +350,7 @@ class File(FileAccesses, Handled["File"]):
         return self._check(write=not self._opened.amode & MODE_RDONLY)
 
     def _target_offset(self, pointer: int, offset: int, whence: int) -> int:
+        whence = integer("whence", whence)
         if whence not in _WHENCE:
             sentence = f"whence is {whence!r}: expecting {', '.join(_WHENCE.values())}."
             self._raise(mpi_error(ERR_ARG, sentence))

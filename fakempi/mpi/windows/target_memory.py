@@ -74,6 +74,8 @@ def locate_elements(origin: BufSpec, target: TargetSpec | None, part: Any, op: O
     if op in (REPLACE, NO_OP):
         content, nbytes, target_data, extent = locate(origin, target, part, False)
         return content, nbytes, target_data, extent, _replacing(nbytes) if op == REPLACE else _doing_nothing
+    if not isinstance(op, Op):
+        raise mpi_error(ERR_ARG, f"op is {op!r}, not an Op such as MPI.SUM.", MPITypeError)
     if not op.is_predefined:
         raise mpi_error(ERR_OP, f"{op!r} is user-defined: one-sided communication takes only predefined operations.")
     if type(origin) is Phantom:
