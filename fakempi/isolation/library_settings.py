@@ -22,47 +22,47 @@ import numpy as np
 from fakempi.errors.paths import short_path
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.isolation.rank_state import RankState
-from fakempi.isolation.settings import Attribute, Setting, Settings, Value, executes_shared_module, is_emulator
+from fakempi.isolation.settings import Attribute, ProcessSetting, Settings, Value, executes_shared_module, is_emulator
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
 
-SettingsOf = Callable[[Any, tuple[Any, ...]], Iterable[Setting]]
+SettingsOf = Callable[[Any, tuple[Any, ...]], Iterable[ProcessSetting]]
 """The settings that a call changes, from the module and the arguments."""
 
 
-class GlobalVariables(NamedTuple):
+class Changed(NamedTuple):
     """Global variables of a module, or attributes of an object in it, that functions of the module change."""
 
     functions: tuple[str, ...]
     names: tuple[str, ...]
     owner: str = ""  # the object, if the names are not those of the module
 
-    def settings(self, module: Any, args: tuple[Any, ...]) -> Iterator[Setting]:
+    def settings(self, module: Any, args: tuple[Any, ...]) -> Iterator[ProcessSetting]:
         """Return the settings."""
         namespace = vars(getattr(module, self.owner) if self.owner else module)
         return (Attribute(namespace, name) for name in self.names if name in namespace)
 
 
-VARIABLES: dict[str, tuple[GlobalVariables, ...]] = {
-    "warnings": (GlobalVariables(("filterwarnings", "simplefilter", "resetwarnings"), ("filters",)),),
+VARIABLES: dict[str, tuple[Changed, ...]] = {
+    "warnings": (Changed(("filterwarnings", "simplefilter", "resetwarnings"), ("filters",)),),
     "logging": (
-        GlobalVariables(("addLevelName",), ("_levelToName", "_nameToLevel")),
-        GlobalVariables(("setLoggerClass",), ("_loggerClass",)),
-        GlobalVariables(("setLogRecordFactory",), ("_logRecordFactory",)),
-        GlobalVariables(("captureWarnings",), ("_warnings_showwarning",)),
+        Changed(("addLevelName",), ("_levelToName", "_nameToLevel")),
+        Changed(("setLoggerClass",), ("_loggerClass",)),
+        Changed(("setLogRecordFactory",), ("_logRecordFactory",)),
+        Changed(("captureWarnings",), ("_warnings_showwarning",)),
     ),
-    "tempfile": (GlobalVariables(("_gettempdir",), ("tempdir",)),),
-    "fileinput": (GlobalVariables(("input", "close"), ("_state",)),),
-    "calendar": (GlobalVariables(("setfirstweekday",), ("_firstweekday",), "c"),),
-    "gettext": (GlobalVariables(("textdomain",), ("_current_domain",)), GlobalVariables(("bindtextdomain",), ("_localedirs",))),
+    "tempfile": (Changed(("_gettempdir",), ("tempdir",)),),
+    "fileinput": (Changed(("input", "close"), ("_state",)),),
+    "calendar": (Changed(("setfirstweekday",), ("_firstweekday",), "c"),),
+    "gettext": (Changed(("textdomain",), ("_current_domain",)), Changed(("bindtextdomain",), ("_localedirs",))),
     "shutil": (
-        GlobalVariables(("register_archive_format", "unregister_archive_format"), ("_ARCHIVE_FORMATS",)),
-        GlobalVariables(("register_unpack_format", "unregister_unpack_format"), ("_UNPACK_FORMATS",)),
+        Changed(("register_archive_format", "unregister_archive_format"), ("_ARCHIVE_FORMATS",)),
+        Changed(("register_unpack_format", "unregister_unpack_format"), ("_UNPACK_FORMATS",)),
     ),
-    "threading": (GlobalVariables(("settrace",), ("_trace_hook",)), GlobalVariables(("setprofile",), ("_profile_hook",))),
-    "asyncio": (GlobalVariables(("set_event_loop_policy",), ("_event_loop_policy",), "events"),),
-    "urllib.request": (GlobalVariables(("install_opener",), ("_opener",)),),
-    "xml.etree.ElementTree": (GlobalVariables(("register_namespace",), ("_namespace_map",)),),
+    "threading": (Changed(("settrace",), ("_trace_hook",)), Changed(("setprofile",), ("_profile_hook",))),
+    "asyncio": (Changed(("set_event_loop_policy",), ("_event_loop_policy",), "events"),),
+    "urllib.request": (Changed(("install_opener",), ("_opener",)),),
+    "xml.etree.ElementTree": (Changed(("register_namespace",), ("_namespace_map",)),),
 }
 """By module, which is patched when it is loaded."""
 
@@ -86,8 +86,7 @@ class LibrarySettings:
         self.zone = os.environ.get("TZ")
         self.reported: set[str] = set()
         self.hooks: dict[str, Callable[[Any], None]] = {
-            name: functools.partial(self._patch_variables, variables=variables)
-            for name, variables in VARIABLES.items()
+            name: functools.partial(self._patch_variables, variables=variables) for name, variables in VARIABLES.items()
         }
         for name in ("csv", "gettext", "locale", "mimetypes", "multiprocessing", "resource", "socket", "threading"):
             self.hooks[name] = in_turn(self.hooks.get(name), getattr(self, f"_{name}"))
@@ -111,7 +110,7 @@ class LibrarySettings:
         for name in ("numpy._core.arrayprint", "numpy.core.arrayprint"):  # later versions have a context variable
             arrayprint = sys.modules.get(name)
             if "_format_options" in vars(arrayprint or object):
-                options = GlobalVariables(("set_printoptions",), ("_format_options",))
+                options = Changed(("set_printoptions",), ("_format_options",))
                 self._patch_variables(arrayprint, variables=(options,))
                 self.patches.set(np, "set_printoptions", arrayprint.set_printoptions)  # type: ignore[union-attr]  # it is loaded
         for module, names in REPORTED.items():
@@ -133,7 +132,9 @@ class LibrarySettings:
 
         self.patches.set(owner, name, call)
 
-    def _change(self, state: RankState, frame: FrameType, settings: Iterable[Setting], change: Callable[[], Any]) -> Any:
+    def _change(
+        self, state: RankState, frame: FrameType, settings: Iterable[ProcessSetting], change: Callable[[], Any]
+    ) -> Any:
         """Change settings for a rank; for all ranks while a shared module is imported."""
         if executes_shared_module(state, frame):
             for setting in settings:
@@ -143,7 +144,7 @@ class LibrarySettings:
                 self.settings.unshare(setting)
         return change()
 
-    def _patch_variables(self, module: Any, *, variables: tuple[GlobalVariables, ...]) -> None:
+    def _patch_variables(self, module: Any, *, variables: tuple[Changed, ...]) -> None:
         for one in variables:
             for name in one.functions:
                 if hasattr(module, name):
@@ -225,8 +226,8 @@ class LibrarySettings:
         context = multiprocessing.context._default_context
         kind = type(context)
 
-        def settings(owner: Any, args: tuple[Any, ...]) -> list[Setting]:
-            return [Attribute(vars(context), "_actual_context")]
+        def settings(owner: Any, args: tuple[Any, ...]) -> list[ProcessSetting]:
+            return [Attribute(vars(context), "_actual_context", None)]
 
         for name in ("set_start_method", "get_context"):
             self._before(kind, name, settings)

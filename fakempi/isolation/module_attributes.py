@@ -7,8 +7,8 @@ packages call the shared `builtins`.
 The first assignment is noticed by `ModuleType.__setattr__` and `__delattr__`, which are replaced during a run. To read an
 attribute takes no longer: this would need a subclass of `ModuleType`, whose attributes Python 3.11 finds in 46
 instead of 14 ns. The type stores a pointer to its C function, too, so the pointer is replaced by that of a class that
-defines `__setattr__` in Python. If the pointers are not where CPython 3.10 to 3.13 has them, nothing is replaced, and attributes are
-shared.
+defines `__setattr__` in Python. If the pointers are not where CPython 3.10 to 3.13 has them, nothing is replaced, and
+attributes are shared.
 
 Not noticed: attributes of objects of subclasses of `ModuleType`, which some packages put into `sys.modules`; and
 assignments to the dictionary (`vars(module)["name"] = ...`), except that programs which name `__builtins__` or both
@@ -26,7 +26,7 @@ from typing import Any
 from fakempi.extensions.threads.types import Patch
 from fakempi.isolation.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.rank_state import STORED, RankState
-from fakempi.isolation.settings import Attribute, Names, Settings, executes_shared_module, is_emulator
+from fakempi.isolation.settings import AllNames, Attribute, Settings, executes_shared_module, is_emulator
 from fakempi.mpi.base.call_site import frame_at
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
@@ -117,7 +117,7 @@ class ModuleAttributes:
     def follow_builtins(self, code: CodeType) -> None:
         """Exchange all names of `builtins` if the code of a program may write to the dictionary."""
         if may_write_builtins(code):
-            self.settings.follow(Names(vars(builtins)))
+            self.settings.follow(AllNames(vars(builtins)))
 
 
 def _is_shared(state: RankState, module: ModuleType, name: str, value: Any) -> bool:

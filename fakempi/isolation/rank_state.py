@@ -44,7 +44,7 @@ class RankState:
     directory : its working directory (`Directory`), None until a rank changes its directory
     variables : environment variables that it has set (`Variables`), None until a rank sets one
     signal_handlers : its handlers by signal, if it has set any
-    settings : its values of other settings of the process (`Setting`), None until a rank changes one
+    settings : its values of other settings of the process (`ProcessSetting`), None until a rank changes one
     """
 
     __slots__ = (
@@ -198,9 +198,7 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
         return import_module, (self.__name__,)  # cloudpickle recognizes modules by their exact class
 
 
-def share_sys(
-    running: Callable[[], RankState], before_change: Callable[[ModuleType, str, Any, FrameType], None]
-) -> None:
+def share_sys(running: Callable[[], RankState], before_change: Callable[[ModuleType, str, Any, FrameType], None]) -> None:
     """Make attributes of `sys` those of the running rank, which `running` returns.
 
     `before_change` is called before an assignment to any other attribute.

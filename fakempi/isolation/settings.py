@@ -21,10 +21,11 @@ MISSING: Any = object()
 """The value of an attribute that does not exist."""
 
 
-class Setting(ABC):
-    """One value that the whole process has."""
+class ProcessSetting(ABC):
+    """One value that the whole process has. `fresh` is the value of a new process, if ranks have to begin with it."""
 
-    __slots__ = ()
+    __slots__ = ("fresh",)
+    fresh: Any
 
     @property
     @abstractmethod
@@ -44,13 +45,13 @@ class Setting(ABC):
         return bool(one == other)
 
 
-class Attribute(Setting):
+class Attribute(ProcessSetting):
     """An entry of the namespace of a module or of an object."""
 
     __slots__ = ("name", "namespace")
 
-    def __init__(self, namespace: dict[str, Any], name: str) -> None:
-        self.namespace, self.name = namespace, name
+    def __init__(self, namespace: dict[str, Any], name: str, fresh: Any = MISSING) -> None:
+        self.namespace, self.name, self.fresh = namespace, name, fresh
 
     @property
     def key(self) -> Hashable:
@@ -73,13 +74,13 @@ class Attribute(Setting):
         return one is other
 
 
-class Names(Setting):
+class AllNames(ProcessSetting):
     """All entries of a namespace, for a program that may write to the dictionary itself."""
 
     __slots__ = ("namespace",)
 
     def __init__(self, namespace: dict[str, Any]) -> None:
-        self.namespace = namespace
+        self.namespace, self.fresh = namespace, MISSING
 
     @property
     def key(self) -> Hashable:
@@ -103,13 +104,13 @@ class Names(Setting):
         return one.keys() == other.keys() and all(entry is other[name] for name, entry in one.items())
 
 
-class Value(Setting):
+class Value(ProcessSetting):
     """A value that one function returns and another one sets."""
 
     __slots__ = ("get", "name", "set")
 
     def __init__(self, name: Hashable, get: Callable[[], Any], set: Callable[[Any], Any]) -> None:
-        self.name, self.get, self.set = name, get, set
+        self.name, self.get, self.set, self.fresh = name, get, set, MISSING
 
     @property
     def key(self) -> Hashable:
@@ -130,28 +131,36 @@ class Settings:
 
     def __init__(self, running_state: Callable[[], RankState | None], states: Callable[[], Iterable[RankState]]) -> None:
         self.running_state, self.states = running_state, states
-        self.followed: dict[Hashable, Setting] = {}
+        self.followed: dict[Hashable, ProcessSetting] = {}
 
     def running_rank(self) -> RankState | None:
         """Return the state of the rank that runs in this OS thread and has a script; else None."""
         return None if current_task() is None else self.running_state()
 
     def begin(self, state: RankState) -> None:
-        """Give a rank that starts the values outside ranks."""
-        if self.followed:
-            outside = next(iter(self.states()))
-            state.settings = dict(outside.settings) if outside.settings else None
+        """Give a rank that starts its first values of the settings that are exchanged."""
+        outside = next(iter(self.states())).settings or {}
+        for setting in outside:
+            self._begin(state, setting, outside[setting])
 
-    def follow(self, setting: Setting) -> Setting:
+    def follow(self, setting: ProcessSetting) -> ProcessSetting:
         """Give each rank its own value of a setting from now on; return the setting, or the equal one that is followed."""
         key = setting.key
         if key not in self.followed:
             self.followed[key], before = setting, setting.read()
-            for state in self.states():
-                state.settings = {**(state.settings or {}), setting: before}
+            outside, *ranks = self.states()
+            outside.settings = {**(outside.settings or {}), setting: before}
+            for state in ranks:
+                self._begin(state, setting, before)
+            if setting.fresh is not MISSING:
+                setting.write(setting.fresh)
         return self.followed[key]
 
-    def change_for_all(self, setting: Setting, change: Callable[[], Any]) -> Any:
+    def _begin(self, state: RankState, setting: ProcessSetting, outside: Any) -> None:
+        """Give a rank its first value of a setting."""
+        state.settings = {**(state.settings or {}), setting: outside if setting.fresh is MISSING else setting.fresh}
+
+    def change_for_all(self, setting: ProcessSetting, change: Callable[[], Any]) -> Any:
         """Change a value for the running rank and for those that have the same; return what `change` returns."""
         known = self.followed.get(setting.key)
         if known is None:
@@ -164,7 +173,7 @@ class Settings:
                 state.settings[known] = after
         return result
 
-    def unshare(self, setting: Setting) -> None:
+    def unshare(self, setting: ProcessSetting) -> None:
         """Replace a container of all ranks by a copy for the running rank, which is about to change it."""
         known = self.follow(setting)
         outside, value = next(iter(self.states())), known.read()

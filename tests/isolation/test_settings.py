@@ -163,8 +163,7 @@ SHARED = {
         "getattr(json.JSONEncoder, 'rank', 0), linecache.cache.get('rank', 0)",
     ),
     "codecs, error handlers, `copyreg`, adapters of `sqlite3`": Row(
-        "search = lambda name: codecs.lookup('utf-8') if name == 'rank_codec' else None\n"
-        "codecs.register(search)",
+        "search = lambda name: codecs.lookup('utf-8') if name == 'rank_codec' else None\ncodecs.register(search)",
         "has_codec()",
     ),
     "`sys.path_hooks`, `sys.addaudithook`": Row("sys.path_hooks.append(r)", "sys.path_hooks[-1] == 1"),
@@ -225,9 +224,7 @@ def rows(kind: str) -> list[str]:
     return [line.split("|")[1].strip() for line in text.strip().splitlines()[2:]]
 
 
-@pytest.mark.parametrize(
-    ("kind", "table"), [("own", OWN), ("shared", {**SHARED, **BY_THREAD}), ("reported", REPORTED)]
-)
+@pytest.mark.parametrize(("kind", "table"), [("own", OWN), ("shared", {**SHARED, **BY_THREAD}), ("reported", REPORTED)])
 def test_every_row_of_the_page_is_tested(kind: str, table: dict[str, Any]) -> None:
     """The page has the same rows as the tables here."""
     assert rows(f"settings: {kind}") == list(table)
