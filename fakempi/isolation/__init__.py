@@ -11,6 +11,10 @@ rank_state    the interpreter state of one rank
 process_state    working directory and environment variables of each rank
 launchers    environment variables that mpiexec, mpirun and srun set for each rank
 launcher_environment    these variables in `os.environ` of ranks of one process
+settings    other settings of the process that a rank has changed
+module_attributes    attributes that a rank sets on `builtins` and other shared modules
+library_settings    functions of the standard library that change the whole process
+signals    signal handlers of each rank
 imports    private and shared modules, and the finder that imports them
 finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources
@@ -52,9 +56,9 @@ How it works:
 * `mpi4py.rc` has separate values on each rank, which apply when that rank imports `MPI`.
 * At the end of the run, `Loop.unwind` restores the interpreter.
 
-Shared by all ranks: warning filters, signal handlers, numpy's print options, open files, `threading.local` objects of
-installed packages on greenlets (unless the program uses one itself), random generators bound before the run, and loggers
-of packages.
+Shared by all ranks: open files, `threading.local` objects of installed packages on greenlets (unless the program uses one
+itself), random generators bound before the run, loggers of packages, and the settings that a table in docs/run_a_script.md
+lists as shared.
 """
 
 from fakempi.isolation.program import Program, program

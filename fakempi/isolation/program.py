@@ -171,6 +171,7 @@ class Program:
         assert code is not None
         vars(main)["__builtins__"] = builtins
         follow_code(code)
+        NAMESPACES.attributes.follow_builtins(code)
         exec(code, vars(main))
 
 

@@ -120,6 +120,9 @@ class _InputReader(io.RawIOBase):
 class CheckedScript:
     """The script as a function for `explore`: an exit code other than 0 is a failure, and all runs have the same input."""
 
+    has_own_library = True
+    """Whether each rank sees its own changes of `builtins` and of the standard library, until the run has ended."""
+
     def __init__(self, script: Program, recorded: RecordedInput) -> None:
         self.script, self.recorded = script, recorded
         self.universe: Any = None
