@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.real_mpi.random.invalid.scene import Scene
 
-READS = ("Read", "Read_all", "Read_at", "Read_at_all", "Read_shared", "Iread", "Iread_at", "Read_ordered", "Iread_all")
+READS = ("Read", "Read_all", "Read_at", "Read_at_all", "Read_shared", "Iread", "Iread_at", "Iread_all")
 WRITES = (
     "Write",
     "Write_all",
@@ -134,6 +134,7 @@ CASES: dict[str, Callable[[Scene], Any]] = {
     "File.Open: exists": _exists,
     "File.Open: comm null": lambda s: s.MPI.File.Open(s.MPI.Intracomm(), s.path(), s.MPI.MODE_RDONLY),
     "File.Delete": lambda s: s.MPI.File.Delete(s.path(f"absent{s.rank}")),
+    "File.Read_ordered: a file for writing": lambda s: s.file(s.MPI.MODE_WRONLY | s.MPI.MODE_CREATE).Read_ordered(s.ints),
     "File: read a file for writing": lambda s: _transfer(
         s.file(s.MPI.MODE_WRONLY | s.MPI.MODE_CREATE), s.pick(*READS), s.ints
     ),

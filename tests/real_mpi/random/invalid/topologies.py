@@ -91,8 +91,9 @@ CASES: dict[str, Callable[[Scene], Any]] = {
     "Get_neighbors_count: rank": lambda s: _graph(s).Get_neighbors_count(s.pick(-1, -3, s.size, s.size + 2)),
     "Graph_map": lambda s: _graph(s).Graph_map(s.pick([s.size + 7], [-1]), [0]),
     "Graph_map: edges": lambda s: _graph(s).Graph_map([1], [s.pick(-1, s.size)]),
+    "Compute_dims: no nodes": lambda s: s.MPI.Compute_dims(0, [0]),
     "Compute_dims": lambda s: s.MPI.Compute_dims(
-        *s.pick((6, [4, 0]), (7, [2, 0]), (-1, 2), (6, [-1, 0]), (6, [2, 2]), (0, [0]), (6, [6, 1]), (4, 0), (4, [3]))
+        *s.pick((6, [4, 0]), (7, [2, 0]), (-1, 2), (6, [-1, 0]), (6, [2, 2]), (6, [6, 1]), (4, 0), (4, [3]))
     ),
     "neighborhood without topology": _exchange,
     "query of another topology": _other,
