@@ -103,6 +103,21 @@ def unpickle_object(data: bytes) -> Any:
     return pickle.loads(data)
 
 
+class Notes(RunState):
+    """Texts that ranks exchange without messages, such as sessions of pytest their results."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.texts: dict[str, list[str]] = {}
+
+
+def add_note(key: str, text: str) -> list[str]:
+    """Add a text to those of all ranks with this key, and return them."""
+    texts = running_process().universe.state(Notes).texts.setdefault(key, [])
+    texts.append(text)
+    return texts[:]
+
+
 class Regions(RunState):
     """Regions that children have begun, by number."""
 
@@ -138,7 +153,7 @@ EXTRA = {
     function.__name__: function
     for function in (
         compute, die, set_options, pickle_object, unpickle_object, join_at, let_others_run, dtlib.from_numpy_dtype,
-        dtlib.to_numpy_dtype, begin_region, end_region,
+        dtlib.to_numpy_dtype, begin_region, end_region, add_note,
     )
 }  # fmt: skip
 """Functions outside `mpi4py.MPI` that the child calls."""

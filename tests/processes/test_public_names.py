@@ -69,7 +69,7 @@ def test_every_public_name_works_or_says_why_not(tmp_path: Path) -> None:
     ]
     assert {line.partition(" does not work in the process of a rank ")[2] for line in lines} == {
         "(--processes, mpi(processes=True)), because the emulator is in another process. "
-        "Call it in a program of its own, or on ranks of one process."
+        "Call it in a separate program, or on ranks of one process."
     }
 
 

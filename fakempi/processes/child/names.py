@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ContextDecorator
 from types import ModuleType
 from typing import Any, NoReturn
@@ -11,18 +12,18 @@ from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 
 SENTENCE = (
     "{name} does not work in the process of a rank (--processes, mpi(processes=True)), because the emulator is in another "
-    "process. Call it in a program of its own, or on ranks of one process."
+    "process. Call it in a separate program, or on ranks of one process."
 )
 
 
-class Region(ContextDecorator):
+class ChildRegion(ContextDecorator):
     """A named part of the program in the trace."""
 
     def __init__(self, names: Any, name: str) -> None:
         self.names, self.name = names, str(name)
 
-    def _recreate_cm(self) -> Region:
-        return Region(self.names, self.name)
+    def _recreate_cm(self) -> ChildRegion:
+        return ChildRegion(self.names, self.name)
 
     def __enter__(self) -> None:
         self.number = self.names["begin_region"](self.name)
@@ -46,14 +47,15 @@ def replace(public: dict[str, Any], api: dict[str, Any]) -> None:
         public[name] = api.pop(name)
     calls = {name: api.pop(name) for name in ("begin_region", "end_region")}
 
-    def region(name: str) -> Region:
+    def region(name: str) -> ChildRegion:
         """Name a part of the program in the trace. Without a trace this has no effect."""
-        return Region(calls, name)
+        return ChildRegion(calls, name)
 
     public["region"] = region
     for name in ("run", "explore"):
         public[name] = _no_emulator(f"fakempi.{name}")
-    public["compare"] = NoEmulator("fakempi.compare")
+    compare = f"{public['__name__']}.compare"
+    public["compare"] = sys.modules[compare] = NoEmulator(compare)
 
 
 def reject_import(name: str) -> NoReturn:

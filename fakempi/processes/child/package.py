@@ -31,7 +31,7 @@ def install(channel: Channel, start: dict[str, Any]) -> None:
     package_names = vars(sys.modules[__name__.partition(".")[0]])
     package_names["MPI"] = api
     names.replace(package_names, vars(api))
-    sys.modules["fakempi.compare"] = package_names["compare"]
+    sys.modules["fakempi.mpi.base.current"].rank_of_child.add_note = vars(api).pop("add_note")
     channel.set_options, channel.pickle_object = vars(api).pop("set_options"), vars(api).pop("pickle_object")
     vars(api)["_unpickle_object"] = vars(api).pop("unpickle_object")
     sys.modules["fakempi.MPI"] = api
