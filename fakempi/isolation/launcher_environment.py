@@ -28,6 +28,7 @@ class LauncherVariables:
     def __init__(self, running_state: Callable[[], RankState | None]) -> None:
         self.running_state = running_state
         self.by_state: dict[RankState, Mapping[Any, Any]] = {}
+        self.read: dict[RankState, Callable[[], Mapping[str, str | None]]] = {}  # for ranks that have not used them
         self.outside: dict[Any, Any] = {}  # the values outside ranks
         self.installed: RankState | None = None
         self.data: dict[Any, Any] = {}  # the contents of `os.environ`
@@ -41,25 +42,33 @@ class LauncherVariables:
                 patch(os, name, self._exchanging(getattr(os, name)))
         patch(subprocess.Popen, "__init__", self._exchanging(subprocess.Popen.__init__))
 
-    def add(self, state: RankState, values: Mapping[str, str | None]) -> None:
-        """Set the variables of a rank that starts."""
-        encoded = {os.environ.encodekey(name): value and os.environ.encodevalue(value) for name, value in values.items()}
-        for name in encoded:
-            self.outside.setdefault(name, self.data.get(name))
-        self.by_state[state] = encoded
+    def add(self, state: RankState, read: Callable[[], Mapping[str, str | None]]) -> None:
+        """Set the variables of a rank that starts; `read` returns them when they are first used."""
+        self.read[state] = read
+
+    def _values(self, state: RankState) -> Mapping[Any, Any]:
+        read = self.read.pop(state, None)
+        if read is not None:
+            encode, encode_value = os.environ.encodekey, os.environ.encodevalue
+            values = {encode(name): None if value is None else encode_value(value) for name, value in read().items()}
+            for name in values:
+                self.outside.setdefault(name, self.data.get(name))
+            self.by_state[state] = values
+        return self.outside | dict(self.by_state.get(state, ()))
 
     def remove(self, state: RankState) -> None:
         """Forget the variables of a rank that has ended."""
         self.by_state.pop(state, None)
+        self.read.pop(state, None)
 
     def exchange(self) -> None:
         """Install the variables of the running rank, except those that it has changed."""
         state = self.running_state()
         if state is self.installed:
             return
-        self.installed = state
+        self.installed = state  # first, because `read` uses the environment
         changed = state.variables.changed if state is not None and state.variables is not None else {}
-        values = self.outside if state is None else self.outside | dict(self.by_state.get(state, ()))
+        values = self.outside if state is None else self._values(state)
         for name, value in values.items():
             if name not in changed:
                 self._set(name, value)
@@ -70,7 +79,7 @@ class LauncherVariables:
             del _Environ._data
         for name, value in self.outside.items():
             self._set(name, value)
-        self.by_state, self.outside, self.installed, self.data = {}, {}, None, {}
+        self.by_state, self.read, self.outside, self.installed, self.data = {}, {}, {}, None, {}
 
     def _set(self, name: Any, value: Any) -> None:
         if value == self.data.get(name):

@@ -22,7 +22,7 @@ OF_LAUNCHERS = re.compile(
     r"|SLURM_(PROCID|LOCALID|NODEID|NTASKS|NPROCS|NNODES|JOB_NUM_NODES|TASKS_PER_NODE|NTASKS_PER_NODE|GTIDS|TASK_PID|STEPID)"
     r"|SLURM_STEP_.*|PALS_.*|ALPS_APP_PE|FLUX_TASK_(RANK|LOCAL_ID)|JSM_NAMESPACE_.*"
 )
-"""Names of variables that describe one process of a run. Those of a launcher around fakempi are removed.
+"""Names of variables that describe one process of a run. Variables of a launcher around fakempi are removed.
 
 Variables that describe a job (`SLURM_JOB_ID`, `SLURM_CPUS_PER_TASK`) and settings (`OMPI_MCA_*`) are kept.
 """

@@ -110,7 +110,7 @@ class Program:
         NAMESPACES.open(process.loop, self.seed)
         NAMESPACES.finder.chosen.update(self.chosen)
         state = self._new_state(process)
-        NAMESPACES.launcher_variables.add(state, launcher_variables(self.mpi, process))
+        NAMESPACES.launcher_variables.add(state, partial(launcher_variables, self.mpi, process))
         NAMESPACES.enter(process, state, self.directory, self.source)
         try:
             code = self.codes[process.number] = self._run(process)
