@@ -1,4 +1,4 @@
-"""Each parameter of methods of each class, with values of wrong types: errors are MPI's, and name ranks, tags and statuses."""
+"""Each parameter of methods of each class, with values of wrong types: errors are MPI's, and name ranks and tags."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ ENDS = ("Abort", "Free", "free", "Disconnect", "Join", "Accept", "Connect", "Spa
 MAPPING = ("pop", "update", "fromkeys", "setdefault", "get")
 """Methods of a dict, with Python's errors."""
 
-NAMED = ("dest", "source", "tag", "sendtag", "recvtag", "root", "status", "statuses", "recvcounts", "partitions", "errorcode")
-"""Parameters whose errors contain their names. Others describe a value (a buffer, a handle), or depend on other arguments."""
+NAMED = ("dest", "source", "tag", "sendtag", "recvtag", "root", "status", "statuses", "recvcounts", "partitions")
+"""Parameters whose errors contain their names, if the other arguments are valid. Other errors describe values."""
 
 
 def _problem(call: str, name: str, value: object, make: Callable[[Any, Path], Any], path: Path) -> str:
@@ -78,21 +78,25 @@ def _problem(call: str, name: str, value: object, make: Callable[[Any, Path], An
 
     def main(comm: Any) -> None:
         target = make(comm, path)
-        try:
-            getattr(target, method)(**{**arguments, name: value})
-        except Exception as error:
-            failures.append(error)
+        for given in ({**arguments, name: value}, {**arguments, **({name: VALUES[name]()} if name in VALUES else {})}):
+            try:
+                getattr(target, method)(**given)
+            except Exception as error:
+                failures.append(error)
+            else:
+                break
 
     try:
         fakempi.run(main, 1)
     except fakempi.RunError:
-        return ""  # a deadlock: the value is accepted
+        if not failures:
+            return ""  # a deadlock: the value is accepted
     if not failures or isinstance(failures[0], NotImplementedError):
         return ""
-    (error,) = failures
+    error, *with_valid_value = failures
     if not isinstance(error, MPI.Exception):
         return f"{call}({name}={value!r}): {type(error).__name__}: {error}"
-    if name not in NAMED or name in str(error):
+    if name not in NAMED or name in str(error) or with_valid_value:
         return ""
     return f"{call}({name}={value!r}) does not name it: {error}"
 
