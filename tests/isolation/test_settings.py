@@ -279,7 +279,7 @@ def test_values_that_ranks_share(tmp_path: Path, backend: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.sample
 def test_processes_share_none_of_the_settings(tmp_path: Path) -> None:
-    """Neither those that ranks share in one process, and not the others; no call is reported."""
+    """Not those that ranks share in one process, and not the others."""
     check_own(tmp_path, "processes")
     check_shared(tmp_path, "processes", "own", {**SHARED, **BY_THREAD})
 
@@ -305,7 +305,7 @@ if r == 1:
 
 
 def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any, capsys: Capture) -> None:
-    """Once, with the line; not if there is only one rank, and not by ranks that are processes."""
+    """Once, with the line; not if there is only one rank."""
     calls = [call for row in REPORTED.values() for call in row if "sched_" not in call or hasattr(os, "sched_setaffinity")]
     script = "import os, signal\nfor _ in range(2):\n" + "".join(f"    if comm.rank == 1: {call}\n" for call in calls)
     run_script(tmp_path, script, backend)
