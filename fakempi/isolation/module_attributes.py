@@ -97,14 +97,12 @@ class ModuleAttributes:
 
     def _is_internal(self, state: RankState, module: ModuleType, frame: FrameType) -> bool:
         """Return whether the assignment is not the program's."""
-        if frame.f_globals is vars(module):  # the module caches a value, as functions with `global` do
-            return True
         where = str(frame.f_globals.get("__name__"))
         if where in state.private:
             return False
         if is_emulator(state, frame) or where in _EXECUTING:
             return True
-        return _top(module.__name__) not in STDLIB_NAMES and not _is_for_program(state, frame)
+        return _top(module.__name__) not in STDLIB_NAMES and not _is_for_program(state, frame)  # a package caches a value
 
     def _change_for_all(self, setting: Attribute, value: Any) -> None:
         known = self.settings.followed.get(setting.key)

@@ -279,7 +279,7 @@ def test_values_that_ranks_share(tmp_path: Path, backend: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.sample
 def test_processes_share_none_of_the_settings(tmp_path: Path) -> None:
-    """Neither those that ranks share in one process, nor the others; and no call is reported."""
+    """Not those that ranks share in one process, and not the others."""
     check_own(tmp_path, "processes")
     check_shared(tmp_path, "processes", "own", {**SHARED, **BY_THREAD})
 
@@ -305,7 +305,7 @@ if r == 1:
 
 
 def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any, capsys: Capture) -> None:
-    """Once, with the line; not if there is only one rank, nor by ranks that are processes."""
+    """Once, with the line; not if there is only one rank."""
     calls = [call for row in REPORTED.values() for call in row if "sched_" not in call or hasattr(os, "sched_setaffinity")]
     script = "import os, signal\nfor _ in range(2):\n" + "".join(f"    if comm.rank == 1: {call}\n" for call in calls)
     run_script(tmp_path, script, backend)
@@ -320,7 +320,7 @@ def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any
 
 
 def settings() -> list[Any]:
-    """What the rows change."""
+    """Return the values that the rows change."""
     import calendar
     import csv
     import logging
@@ -396,6 +396,22 @@ def test_patches_of_overlapping_tests_are_undone(tmp_path: Path, backend: Any) -
     before = json.dumps
     play(tmp_path, script, 3, backend)
     assert json.dumps is before
+
+
+def test_warnings_are_recorded_by_their_rank(tmp_path: Path, backend: Any) -> None:
+    """`catch_warnings` sets attributes of its own module, and restores them."""
+    script = """
+    import warnings
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore" if comm.rank == 1 else "always")
+        comm.Barrier()
+        warnings.warn(f"rank {comm.rank}")
+        comm.Barrier()
+    assert [str(one.message) for one in caught] == ([] if comm.rank == 1 else [f"rank {comm.rank}"])
+    """
+    before = warnings.filters, warnings._showwarnmsg_impl  # type: ignore[attr-defined]  # private in warnings
+    play(tmp_path, script, 3, backend)
+    assert (warnings.filters, warnings._showwarnmsg_impl) == before  # type: ignore[attr-defined]  # private in warnings
 
 
 def test_a_shared_package_changes_settings_for_all_ranks_when_it_is_imported(
