@@ -9,12 +9,7 @@ program    running a command on a rank: find the code, execute it, exit
 namespace    installs the state of a rank while that rank runs
 rank_state    the interpreter state of one rank
 process_state    working directory and environment variables of each rank
-launchers    environment variables that mpiexec, mpirun and srun set for each rank
-launcher_environment    these variables in `os.environ` of ranks of one process
-settings    other settings of the process that a rank has changed
-module_attributes    attributes that a rank sets on `builtins` and other shared modules
-library_settings    functions of the standard library that change the whole process
-signals    signal handlers of each rank
+settings/    settings of the process that belong to a rank: attributes of modules, signal handlers, variables of a launcher
 imports    private and shared modules, and the finder that imports them
 finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources

@@ -29,9 +29,6 @@ from fakempi.isolation.coroutines import Coroutines
 from fakempi.isolation.debugging import Debugging
 from fakempi.isolation.finders import Finders
 from fakempi.isolation.imports import Finder
-from fakempi.isolation.launcher_environment import LauncherVariables
-from fakempi.isolation.library_settings import LibrarySettings, in_turn
-from fakempi.isolation.module_attributes import ModuleAttributes
 from fakempi.isolation.mpi4py.private_modules import registry
 from fakempi.isolation.os_exit import patch_exit
 from fakempi.isolation.output import LineStream, StandardInput, finish_output
@@ -39,9 +36,12 @@ from fakempi.isolation.patches import Patches, patch
 from fakempi.isolation.pickling import Pickling, follow_forks
 from fakempi.isolation.process_state import ProcessState
 from fakempi.isolation.rank_state import RankState, exchange, exchange_settings, share_sys, unshare_sys
-from fakempi.isolation.settings import Settings
+from fakempi.isolation.settings.exchange import Settings
+from fakempi.isolation.settings.launcher_environment import LauncherVariables
+from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
+from fakempi.isolation.settings.module_attributes import ModuleAttributes
+from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
-from fakempi.isolation.signals import Signals
 from fakempi.isolation.sockets import Sockets
 from fakempi.mpi.base.current import os_thread
 

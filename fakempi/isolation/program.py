@@ -20,10 +20,10 @@ from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
-from fakempi.isolation.launchers import check_launcher, launcher_variables
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
+from fakempi.isolation.settings.launchers import check_launcher, launcher_variables
 from fakempi.isolation.workers import end_workers, workers
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm

@@ -14,9 +14,9 @@ from typing import Any
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
-from fakempi.isolation.launchers import launcher_variables
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
+from fakempi.isolation.settings.launchers import launcher_variables
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.comms.intracomm import Intracomm

@@ -11,7 +11,7 @@ import pytest
 import fakempi
 from fakempi.errors import MPIValueError
 from fakempi.isolation import program
-from fakempi.isolation.launchers import LAUNCHERS, OF_LAUNCHERS
+from fakempi.isolation.settings.launchers import LAUNCHERS, OF_LAUNCHERS
 from fakempi.processes.program import program_in_processes
 from tests.isolation.harness import COMM, IN_PROCESSES, Capture, play
 

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from fakempi.isolation.patches import Patches, RunningState
-from fakempi.isolation.settings import Settings, executes_shared_module, is_emulator
+from fakempi.isolation.settings.exchange import Settings, executes_shared_module, is_emulator
 from fakempi.mpi.base.call_site import frame_at
 
 

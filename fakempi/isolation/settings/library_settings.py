@@ -22,7 +22,14 @@ import numpy as np
 from fakempi.errors.paths import short_path
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.isolation.rank_state import RankState
-from fakempi.isolation.settings import Attribute, ProcessSetting, Settings, Value, executes_shared_module, is_emulator
+from fakempi.isolation.settings.exchange import (
+    Attribute,
+    ProcessSetting,
+    Settings,
+    Value,
+    executes_shared_module,
+    is_emulator,
+)
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
 
