@@ -5,7 +5,7 @@ send. MPI.PROC_NULL is an ordinary integer, so its value does not show where it 
 There is a report only if the argument is a negative number as text, or a difference of numbers that are not negative, at the
 call or where its variable is assigned, once. In all other cases the number may come from the constant.
 
-Only the first messages of a rank to and from PROC_NULL are checked (`NUMBER_CHECKS`): a check takes longer than such a message.
+Only the first messages of a rank to and from PROC_NULL are checked (`NUMBER_CHECKS`): a check takes longer.
 """
 
 from __future__ import annotations
