@@ -197,7 +197,7 @@ class CommState(HandlesErrors):
         """Return a completed send to PROC_NULL; raise an error for another dest, or if the tag is invalid."""
         self._check_faults()
         if dest == PROC_NULL and 0 <= tag <= TAG_LIMIT:
-            if self._origins is not None:
+            if self._origins is not None and self._process.number_checks:
                 check_number(self._process, "dest")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if dest != PROC_NULL:
@@ -213,7 +213,7 @@ class CommState(HandlesErrors):
         """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
         self._check_faults()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
-            if self._origins is not None:
+            if self._origins is not None and self._process.number_checks:
                 check_number(self._process, "source")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if source not in (PROC_NULL, ANY_SOURCE):

@@ -4,6 +4,8 @@ With MPICH -1 is PROC_NULL, so nothing is sent or received. With Open MPI it is 
 send. MPI.PROC_NULL is an ordinary integer, so its value does not show where it comes from: the source of the call does.
 There is a report only if the argument is a negative number as text, or a difference of numbers that are not negative, at the
 call or where its variable is assigned, once. In all other cases the number may come from the constant.
+
+Only the first messages of a rank to and from PROC_NULL are checked (`NUMBER_CHECKS`): a check takes longer.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 def check_number(process: Process, parameter: str) -> None:
     """Report the call that runs now if its `dest` or `source`, which is -1, certainly is not the constant PROC_NULL."""
+    process.number_checks -= 1
     frame, public = frame_at(1), None
     while frame is not None and is_ours(frame):
         frame, public = frame.f_back, frame  # type: ignore[assignment]  # the loop ends at None

@@ -69,3 +69,14 @@ def test_constants_are_not_reported() -> None:
         comm.barrier()
 
     assert found(main) == []
+
+
+def test_the_first_messages_are_checked() -> None:
+    """A check takes longer than a message to PROC_NULL, and a program repeats its lines."""
+
+    def main(comm: Any) -> None:
+        for _ in range(64):
+            comm.send(1, dest=MPI.PROC_NULL)
+        comm.recv(source=-1)
+
+    assert found(main) == []
