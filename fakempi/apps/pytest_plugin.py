@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from inspect import iscoroutinefunction
 from time import monotonic
 from typing import Any
@@ -86,7 +86,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
     if choice not in alias.CHOICES:
         raise pytest.UsageError(f"mpi4py = {choice} in the ini file: choose from {', '.join(alias.CHOICES)}")
-    if environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
+    if environment.rank_of_child() is not None:
+        pass  # mpi4py is that of the process
+    elif environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
         if early_config.known_args_namespace.capture == "fd":
             early_config.known_args_namespace.capture = "sys"  # ranks share file descriptors, but have private streams
         environment.keep_modules_private()
@@ -110,12 +112,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and reject an invalid `--mpi-cost` or `--mpi-algorithms` before any test runs."""
     for line in HELP:
         config.addinivalue_line("markers", line)
+    if config.getoption("fulltrace"):
+        from fakempi.errors.tracebacks import all_shown
+
+        frames = ExitStack()
+        frames.enter_context(all_shown(True))
+        config.add_cleanup(frames.close)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
     if environment.of(config).process is not None:
-        from fakempi.apps.testing.session import RankSession
+        if environment.rank_of_child() is None:
+            from fakempi.apps.testing.session import RankSession as Session
+        else:
+            from fakempi.apps.testing.child_session import ChildSession as Session
 
-        config.pluginmanager.register(RankSession(config, environment.of(config).process))
+        config.pluginmanager.register(Session(config, environment.of(config).process))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -272,6 +283,10 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add a section with the failed ranks and the command that repeats the test."""
+    if call.excinfo is not None and "fakempi.errors" in sys.modules:
+        from fakempi.errors.tracebacks import shorten
+
+        shorten(call.excinfo.value)
     report = yield
     outcome = item.stash.get(OUTCOME, None)
     if outcome is not None and report.when == "call" and report.failed:

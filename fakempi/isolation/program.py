@@ -9,18 +9,22 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
+from fakempi.isolation.settings.launchers import check_launcher, launcher_variables
+from fakempi.isolation.workers import end_workers, workers
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
 
@@ -29,7 +33,8 @@ Main = tuple[ModuleType, Any, Any]
 
 
 def program(
-    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+    mpi: str = "mpich",
 ) -> Program:
     """Return a program for `fakempi.run`: a script or module with its arguments, as on the command line after `python`.
 
@@ -40,8 +45,9 @@ def program(
     seed : seed of each rank's random generators, unless the program seeds them
     share : packages and modules that all ranks share, although they import mpi4py or belong to the script
     private : installed packages that every rank gets a copy of, although their sources do not require it
+    mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
     """
-    return Program(command, label, seed, share, private)
+    return Program(command, label, seed, share, private, mpi)
 
 
 class Program:
@@ -56,10 +62,11 @@ class Program:
     """
 
     def __init__(
-        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+        mpi: str = "mpich",
     ) -> None:
         self.command, self.label, self.seed = [str(part) for part in command], label, seed
-        self.share, self.private = share, private
+        self.share, self.private, self.mpi = share, private, check_launcher(mpi)
         self.codes: dict[int, int] = {}
         self.mains: dict[int, Main] | None = None
         self.universe: Any = None
@@ -78,7 +85,7 @@ class Program:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the command; another process reads the file again."""
-        return Program, (self.command, self.label, self.seed, list(self.share), list(self.private))
+        return Program, (self.command, self.label, self.seed, list(self.share), list(self.private), self.mpi)
 
     def _compiled(self) -> CodeType:
         if self.text is not None:
@@ -96,11 +103,15 @@ class Program:
     def __call__(self, comm: Intracomm) -> int:
         """Execute the command on the calling rank and return its exit code."""
         process = running_process()
-        self.universe = process.universe
+        if self.universe is not process.universe:
+            self.universe = process.universe
+            self.universe.at_end.append(partial(end_workers, self.universe, workers()))
         self.universe.program_of_command = self.for_spawn
         NAMESPACES.open(process.loop, self.seed)
         NAMESPACES.finder.chosen.update(self.chosen)
-        NAMESPACES.enter(process, self._new_state(process), self.directory, self.source)
+        state = self._new_state(process)
+        NAMESPACES.launcher_variables.add(state, partial(launcher_variables, self.mpi, process))
+        NAMESPACES.enter(process, state, self.directory, self.source)
         try:
             code = self.codes[process.number] = self._run(process)
             return code
@@ -109,7 +120,7 @@ class Program:
 
     def for_spawn(self, command: Sequence[str]) -> Program:
         """Return a program for a command that a rank spawns, with the same options and the same dictionary of exit codes."""
-        spawned = Program(command, self.label, self.seed, self.share, self.private)
+        spawned = Program(command, self.label, self.seed, self.share, self.private, self.mpi)
         spawned.codes = self.codes
         return spawned
 
@@ -160,6 +171,7 @@ class Program:
         assert code is not None
         vars(main)["__builtins__"] = builtins
         follow_code(code)
+        NAMESPACES.attributes.follow_builtins(code)
         exec(code, vars(main))
 
 
@@ -223,5 +235,6 @@ def _run_exit_functions() -> None:
 def _call_excepthook(error: BaseException) -> None:
     """Call `sys.excepthook` if the program has set it; programs do so to call Abort."""
     if sys.excepthook is not sys.__excepthook__:
+        shorten(error)
         with suppress(BaseException):
             sys.excepthook(type(error), error, error.__traceback__)

@@ -9,7 +9,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
 from fakempi.mpi.base.identity import Handled
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, shown
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -61,17 +61,24 @@ class Info(Handled["Info"]):
     @classmethod
     def Create(cls, items: Items | None = None) -> Self:
         """Create an info object, empty or with these items."""
-        self = cls._copy_of(items)
+        self = cls._copy_of(None)
+        if items is not None:
+            try:
+                pairs = list(items.items() if isinstance(items, Info | Mapping) else ((key, value) for key, value in items))
+            except (TypeError, ValueError):
+                sentence = f"items is {shown(items)}, not a mapping or a sequence of pairs."
+                raise mpi_error(ERR_INFO, sentence, MPITypeError) from None
+            self.update(pairs)
         track("info-leak", self._entries)
         return self
 
     @classmethod
-    def _copy_of(cls, items: Items | None) -> Self:
-        """Like `Create`, for fakempi itself: the object is not tracked as a leak."""
+    def _copy_of(cls, info: Info | None) -> Self:
+        """Return a copy of an info object, for fakempi itself: it is not tracked as a leak."""
+        if info is not None and not isinstance(info, Info):
+            raise mpi_error(ERR_INFO, f"info is {shown(info)}, not an Info: use MPI.Info.Create().", MPITypeError)
         self = cls()
-        self._entries = _Entries()
-        if items is not None:
-            self.update(items)
+        self._entries = _Entries({} if info is None else info._entries or {})
         return self
 
     @classmethod
@@ -124,7 +131,7 @@ class Info(Handled["Info"]):
 
     def Get_nthkey(self, n: int) -> str:
         """Return the key number `n`, counted from 0 in the order in which keys were first set."""
-        keys = list(self._alive())
+        keys, n = list(self._alive()), integer("n", n)
         if not 0 <= n < len(keys):
             raise mpi_error(ERR_ARG, f"there is no key number {n}: the info object has {len(keys)} keys.")
         return keys[n]

@@ -3,7 +3,9 @@
 bootstrap    the file that a child executes
 template    imports the modules of children, and forks the children
 main    prepares the interpreter, executes the program, reports its end
-channel    the connection to the parent: calls and callbacks
+channel    the connection to the parent: calls
+callbacks    functions of the child that the parent calls meanwhile
+ending    the end of the program: calls of its threads, and the processes that it has started
 sites    numbers of the lines that make calls
 compact    messages of frequent calls, without pickles
 prepared    repeated calls from the same line, without a description of their arguments
@@ -12,6 +14,7 @@ encoding    pickled values, and placeholders of objects that stay in one process
 memory    memory that calls use
 shared    shared memory of windows
 package    the modules `mpi4py` and `mpi4py.MPI`
+names    public names of fakempi, such as `region`
 process    the rank, for modules of fakempi that expect an emulator
 extension_modules    rejects compiled modules that call an MPI library
 clocks    `time.sleep` and clocks in modeled time
