@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fakempi.core.network.cost import CostModel
 from fakempi.core.kernel.task import Task
+from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import SENDER, Delivery
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Clock
+
 
 class Express(Delivery):
     """A `Delivery` for ports of width one and linear costs."""

@@ -139,7 +139,7 @@ def wait_two(loop: Loop, first: Envelope, second: Pattern) -> bool:
     """
     first_end, second_end = first.end, second.end
     task: Task = loop.running  # type: ignore[assignment]  # a rank runs, because it waits
-    if first_end is second_end:  # both are None: nearly every call
+    if first_end is None and second_end is None:  # nearly every call
         task.since = task.until = loop.now
         task.awaited = 2
         task.reason = (first, second)

@@ -6,6 +6,7 @@ A handle belongs to one rank and is small. The state that all ranks share is in 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from types import FrameType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
 TAG_LIMIT = 2**31 - 1
 """The largest tag: the attribute TAG_UB."""
-
-TAG_BITS = 31
-"""`not tag >> TAG_BITS` is whether a tag is in 0..TAG_LIMIT. Unlike a comparison it fails for a float."""
 
 
 class CommState(HandlesErrors):
@@ -114,7 +112,9 @@ class CommState(HandlesErrors):
         the trace looks up the call once.
         """
         try:
-            if not (0 <= dest < self._n_peers and not tag >> TAG_BITS):
+            if type(tag) is not int:
+                tag = index(tag)
+            if not (0 <= dest < self._n_peers and 0 <= tag <= TAG_LIMIT):
                 return self._null_send(dest, tag)
             box = self._boxes[dest]
         except TypeError:
@@ -134,7 +134,9 @@ class CommState(HandlesErrors):
     def _post_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
         """Post a receive. Returns its pattern, or for PROC_NULL an operation that has completed."""
         try:
-            if source >> TAG_BITS or source >= self._n_peers or (tag != ANY_TAG and tag >> TAG_BITS):
+            if type(source) is not int or type(tag) is not int:
+                source, tag = index(source), index(tag)
+            if not (0 <= source < self._n_peers and -1 <= tag <= TAG_LIMIT):
                 return self._post_wildcard_receive(target, capacity, source, tag)
         except TypeError:
             source, tag = integers(source=source, tag=tag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from fakempi.core.network.envelope import Pattern
@@ -16,7 +17,7 @@ from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.interfaces.buffers import Buffer
 from fakempi.mpi.point.arrival import complete_send, truncation_error, unpack_received
 from fakempi.mpi.point.buffered import Buffered
-from fakempi.mpi.point.handle import TAG_BITS, fill_status
+from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
 from fakempi.mpi.point.request import Request
 
 UNLIMITED = 1 << 62
@@ -75,7 +76,7 @@ class PointToPointObjects(Buffered):
         """Send an object and receive one at the same time."""
         payload, nbytes = self._pack(sendobj)
         try:
-            if not 0 <= dest < self._n_peers or sendtag >> TAG_BITS:
+            if not (0 <= dest < self._n_peers and 0 <= index(sendtag) <= TAG_LIMIT):
                 self._null_send(dest, sendtag)  # raise its error before the receive is posted
         except TypeError:
             dest, sendtag = integers(dest=dest, tag=sendtag)

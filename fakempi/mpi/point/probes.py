@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from fakempi.core.network.envelope import Envelope, new_pattern
@@ -19,7 +20,7 @@ from fakempi.mpi.buffers.payload import describe_target
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.buffers.typing import BufSpec
 from fakempi.mpi.point.arrival import truncation_error
-from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_BITS, CommState, NullOperation
+from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
 from fakempi.mpi.point.objects import UNLIMITED
 from fakempi.mpi.point.owners import RequestOwner
 from fakempi.mpi.point.request import Request
@@ -262,8 +263,7 @@ class Probes(CommState):
     def _is_proc_null(self, source: int, tag: int) -> bool:
         """Whether the source is PROC_NULL; raise an error for a source or a tag that is out of range."""
         try:
-            known = source >> TAG_BITS == 0 and source < self._n_peers
-            if (known or source == ANY_SOURCE) and (tag == ANY_TAG or not tag >> TAG_BITS):
+            if (0 <= index(source) < self._n_peers or source == ANY_SOURCE) and -1 <= index(tag) <= TAG_LIMIT:
                 return False
         except TypeError:
             integers(source=source, tag=tag)
