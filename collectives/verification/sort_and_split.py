@@ -124,7 +124,8 @@ def _split(algorithm: Algorithm, case: Any, comm: Any) -> CallAndCheck:
     view = expected(case.colors, case.keys)[rank]
     # The claims assume that all ranks know the width of the items; the claims of radix also assume BITS bits.
     known = {"widths": (0, 0)} if has_exact_claims(case) and "widths" in signature(algorithm.run).parameters else {}
-    bits = {"bits": (BITS, BITS)} if sorts_integers(algorithm) and _are_short(case) else {}
+    short = all(-1 << BITS - 1 <= value < 1 << BITS - 1 for value in (*case.colors, *case.keys) if isinstance(value, int))
+    bits = {"bits": (BITS, BITS)} if sorts_integers(algorithm) and short else {}
     return (comm, case.colors[rank], case.keys[rank]), {**known, **bits}, lambda returned: _mismatch(_view(returned), view)
 
 
@@ -141,11 +142,6 @@ def _sort(algorithm: Algorithm, case: Any, comm: Any) -> CallAndCheck:
 def sorts_integers(algorithm: Algorithm) -> bool:
     """Return whether the algorithm sorts ranks by integers, instead of sorting items."""
     return algorithm.name == "radix"
-
-
-def _are_short(case: SplitCase) -> bool:
-    """Return whether all colors and keys have BITS bits, including the sign."""
-    return all(-1 << BITS - 1 <= value < 1 << BITS - 1 for value in (*case.colors, *case.keys) if value is not None)
 
 
 def _view(returned: Any) -> Any:
